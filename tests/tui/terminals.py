@@ -117,8 +117,9 @@ class Screen:
     # --- what kitty would show -----------------------------------------------------------------
 
     def pictures(self) -> dict[int, Image.Image]:
-        """Those that the terminal has, by number."""
+        """Those that the terminal has whole, by number."""
         found: dict[int, bytes] = {}
+        ended: set[int] = set()
         number = 0
         for keys, payload in self.graphics:
             action = keys.get("a", "")
@@ -129,13 +130,14 @@ class Screen:
                 found.pop(int(keys["i"]), None)
             if action in ("t", "T", "") and number in found:
                 found[number] += b64decode(payload)
-        return {each: Image.open(BytesIO(data)) for each, data in found.items() if data}
+                ended |= {number} if keys.get("m") == "0" else set()
+        return {each: Image.open(BytesIO(found[each])) for each in found if each in ended}
 
     def places(self) -> dict[int, dict[tuple[int, int], tuple[int, int]]]:
         """By a picture's number: the cells of the screen, and of the picture, that they show."""
         found: dict[int, dict[tuple[int, int], tuple[int, int]]] = {}
         for place, cell in self.cells.items():
-            if cell.text.startswith("\U0010eeee"):
+            if cell.text.startswith("\U0010eeee") and len(cell.text) == 4:
                 row, column, high = (kitty.MARKS.index(each) for each in cell.text[1:])
                 found.setdefault(high << 24 | cell.colour, {})[place] = (row, column)
         return found

@@ -84,6 +84,17 @@ def opened(home: str, player: Player | None, **environment: str) -> Played:
     return Played(home, player, "open", SESSION, **environment)
 
 
+def to_transcript(terminal: Played) -> None:
+    """With Shift+Tab; its cursor stands at the left of the last card."""
+    terminal.until(lambda screen: "Screenshot" in screen.text, "the session")
+    terminal.type("\x1b[Z")
+    marks = [(row, 31) for row in range(40)]
+    terminal.until(
+        lambda screen: any(screen.cells[at].text == "▌" for at in marks if at in screen.cells),
+        "the cursor",
+    )
+
+
 def leave(terminal: Played) -> Screen:
     terminal.type("\x11")
     return terminal.rest()
@@ -110,7 +121,7 @@ def test_a_picture_is_asked_for_after_the_first_screen(tmp_path: Path) -> None:
     with opened(home_with(tmp_path, SMALL), KITTY) as terminal:
         shown = terminal.until(whole, "the picture")
         before = shown.everything[: shown.everything.index("\x1b_G")]
-        assert "Take a screenshot." in before
+        assert "Write here" in before
         assert shown.asked == [">0q", "kitty", "16t", "c"], "once"
 
 
@@ -137,8 +148,7 @@ def test_a_picture_scrolls_with_its_text(tmp_path: Path) -> None:
     with opened(home_with(tmp_path, SMALL, before=40), KITTY) as terminal:
         shown = terminal.until(whole, "the picture")
         top = caption_row(shown)
-        terminal.type("\t")
-        terminal.until(lambda screen: "▌" in screen.text, "the cursor")
+        to_transcript(terminal)
         terminal.type("g")
         terminal.until(lambda screen: not screen.places() and "Line 3" in screen.text, "the start")
         terminal.type("G")
@@ -163,22 +173,20 @@ def test_a_suspended_program_leaves_nothing_and_comes_back_with_it(tmp_path: Pat
 
 
 def view(terminal: Played) -> None:
-    terminal.until(lambda screen: "v to view" in screen.text, "the caption")
-    terminal.type("\t")
-    terminal.until(lambda screen: "▌" in screen.text, "the cursor")
+    to_transcript(terminal)
     terminal.type("v")
 
 
 def test_kitty_shows_a_picture_in_a_window(tmp_path: Path) -> None:
     with opened(home_with(tmp_path, LARGE), KITTY) as terminal:
         view(terminal)
-        placed = {"a": "p", "c": "96", "r": "24", "C": "1"}
+        placed = {"a": "p", "c": "98", "r": "25", "C": "1"}
         shown = terminal.until(
             lambda screen: any(placed.items() <= keys.items() for keys, _ in screen.graphics),
             "the picture",
         )
         number = next(int(keys["i"]) for keys, _ in shown.graphics if keys.get("a") == "p")
-        assert shown.pictures()[number].size == (960, 480)
+        assert shown.pictures()[number].size == (980, 490)
         assert "shot.png · image/png · 2,000 × 1,000" in shown.text
         terminal.type("\x1b")
         terminal.until(lambda screen: number not in screen.pictures(), "the end of it")
@@ -250,7 +258,8 @@ def untouched(shown: Screen, left: Sequence[str] = ()) -> None:
 def test_a_terminal_that_draws_nothing_keeps_the_caption(tmp_path: Path) -> None:
     with opened(home_with(tmp_path, SMALL), PLAIN) as terminal:
         shown = terminal.until(lambda screen: "c" in screen.asked, "the question")
-        terminal.type("\tv")
+        to_transcript(terminal)
+        terminal.type("v")
         terminal.until(lambda screen: "This terminal draws no pictures." in screen.text, "a word")
         untouched(shown)
         terminal.type("\x1b")
@@ -275,7 +284,8 @@ def test_a_terminal_that_would_print_the_question_is_not_asked(
 ) -> None:
     with opened(home_with(tmp_path, SMALL), KITTY, **environment) as terminal:
         terminal.until(lambda screen: "Screenshot" in screen.text, "the session")
-        terminal.type("\tv")
+        to_transcript(terminal)
+        terminal.type("v")
         shown = terminal.until(lambda screen: "draws no pictures" in screen.text, "a word")
         assert shown.asked == []
         untouched(shown)
@@ -286,7 +296,8 @@ def test_pictures_can_be_turned_off(tmp_path: Path) -> None:
     (Path(home) / "config.toml").write_text("[interface]\npictures = false\n")
     with opened(home, KITTY) as terminal:
         terminal.until(lambda screen: "Screenshot" in screen.text, "the session")
-        terminal.type("\tv")
+        to_transcript(terminal)
+        terminal.type("v")
         shown = terminal.until(lambda screen: "draws no pictures" in screen.text, "a word")
         assert shown.asked == []
 
