@@ -191,6 +191,9 @@ def test_kitty_shows_a_picture_in_a_window(tmp_path: Path) -> None:
         terminal.type("\x1b")
         terminal.until(lambda screen: number not in screen.pictures(), "the end of it")
         terminal.until(whole, "the transcript")
+        terminal.type("v")
+        terminal.until(lambda screen: "2,000 × 1,000" in screen.text, "the window again")
+        assert leave(terminal).pictures() == {}, "nothing stays in the terminal"
 
 
 def test_iterm2_shows_a_picture_in_a_window(tmp_path: Path) -> None:

@@ -48,12 +48,13 @@ class Pictures:
         self._known: dict[Place, kitty.Number | None] = {}
         """By the time they were last painted; None: it cannot be drawn."""
         self._made = randrange(15_000)  # noqa: S311 - another program has others
-        self._waiting: list[Iterator[str]] = []
+        self._waiting: list[tuple[Iterator[str], int]] = []
+        """Commands, and the number of what they delete; 0: nothing."""
         self._sending: asyncio.Task[None] | None = None
         self._amid = False
         """Only a part of a picture has been sent."""
-        self.open: set[int] = set()
-        """The numbers of those in windows."""
+        self._there: set[int] = set()
+        """The numbers of those that the terminal may have."""
         if driver is not None:
             driver.parting = self._parting
             app.app_resume_signal.subscribe(app, lambda _app: self._again())
@@ -89,8 +90,9 @@ class Pictures:
         if terminal.is_last(message.text):
             self._driver.stop_waiting(answered=True)
             cell = terminal.cell_of(self._driver.fileno)
-            self.ability = terminal.ability(self._answers, os.environ, cell)
-            if self.ability.how:
+            found = terminal.ability(self._answers, os.environ, cell)
+            if found.how and (found.how != "sixel" or drawing.can_decode()):
+                self.ability = found
                 self._paint_again()
 
     # --- in the transcript ---------------------------------------------------------------------
@@ -144,12 +146,12 @@ class Pictures:
             self._known[place] = None
             self._paint_again()
         else:
-            self.send(kitty.sent(number.whole, png, place.columns, place.rows))
+            self.send(number.whole, kitty.sent(number.whole, png, place.columns, place.rows))
 
     def _forget(self, place: Place) -> None:
         number = self._known.pop(place)
         if number is not None:
-            self.send([kitty.deleted(number.whole)])
+            self.delete(number.whole)
 
     def _paint_again(self) -> None:
         self._app.window.forget_lines()
@@ -163,17 +165,26 @@ class Pictures:
             self._driver.write(text)
             self._driver.flush()
 
-    def send(self, commands: Iterable[str]) -> None:
+    def send(self, number: int, commands: Iterable[str]) -> None:
         """When what was written before is gone. One picture after the other: the protocol knows
         only one that is half sent."""
-        self._waiting.append(iter(commands))
+        self._there.add(number)
+        self._line_up(commands)
+
+    def delete(self, number: int) -> None:
+        if number in self._there:
+            self._line_up([kitty.deleted(number)], number)
+
+    def _line_up(self, commands: Iterable[str], gone: int = 0) -> None:
+        self._waiting.append((iter(commands), gone))
         if self._sending is None:
             self._sending = asyncio.get_running_loop().create_task(self._send())
 
     async def _send(self) -> None:
         driver = self._driver
         while self._waiting and driver is not None:
-            piece = list(islice(self._waiting[0], PIECE))
+            commands, gone = self._waiting[0]
+            piece = list(islice(commands, PIECE))
             while not driver.is_idle:  # noqa: ASYNC110 - the writer's thread tells nobody
                 await asyncio.sleep(PAUSE)
             driver.write("".join(piece))
@@ -181,6 +192,7 @@ class Pictures:
             self._amid = len(piece) == PIECE
             if not self._amid:
                 self._waiting.pop(0)
+                self._there.discard(gone)
             await asyncio.sleep(0)
         self._sending = None
 
@@ -189,10 +201,10 @@ class Pictures:
         if self._sending is not None:
             self._sending.cancel()
         ended = [kitty.CUT] if self._amid else []
-        numbers = {each.whole for each in self._known.values() if each is not None} | self.open
+        deletions = [kitty.deleted(number) for number in sorted(self._there)]
         self._known, self._waiting, self._sending, self._amid = {}, [], None, False
-        self.open = set()
-        return "".join([*ended, *map(kitty.deleted, sorted(numbers))])
+        self._there = set()
+        return "".join([*ended, *deletions])
 
     def _again(self) -> None:
         if self.ability.inline:

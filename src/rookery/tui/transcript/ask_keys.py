@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from textual import events
 
 from rookery.core.blocks import Block
-from rookery.core.blocks.parts import kept_pictures
 from rookery.tui.keys.map import keys_of
 from rookery.tui.transcript.answer_guard import AnswerGuard
 from rookery.tui.transcript.scroll import Scroll
@@ -26,16 +25,8 @@ ALIKE = {"ask.alike": -1, "ask.alike_deny": -2}
 _WANTS = ("amend", "reject", "defer", "fill", "decline", "all", "risky", "qr")
 
 
-LOOKING = ("block.view", "block.show")
-"""The keys of a picture, which answer nothing."""
-
-
 def is_open(block: Block | None) -> bool:
     return block is not None and block["role"] == "ask" and block["status"] == "asked"
-
-
-def _looking(block: Block) -> tuple[str, ...]:
-    return LOOKING if kept_pictures(block["parts"]) else ()
 
 
 class Answerable(Scroll):
@@ -131,8 +122,7 @@ class AskKeys:
             return CONFIRM if self._is(key, CONFIRM) else BACK
         if self.more and key == "escape":
             return MORE
-        names = [*self.listed(block), *_looking(block)]
-        return next((name for name in names if self._is(key, name)), "")
+        return next((name for name in self.listed(block) if self._is(key, name)), "")
 
     def is_answer(self, letter: str, block: Block) -> bool:
         """Whether a letter would answer an ask, had it the focus."""
@@ -162,9 +152,8 @@ class AskKeys:
             return action == "confirm"
         if action == "unfold":
             return True
-        is_block = what in ("", "copy", "edit", "show", "view")
-        name = f"block.{what or action}" if is_block else f"ask.{what}"
-        return name in self.listed(block) or name in _looking(block)
+        name = f"block.{what or action}" if what in ("", "copy", "edit", "show") else f"ask.{what}"
+        return name in self.listed(block)
 
     def _works_unseen(self, choice: "Choice") -> bool:
         """The digits, and keys of the user's own that are no letters."""
@@ -238,7 +227,7 @@ class AskKeys:
             self.step = (block["id"], ALIKE[name])
         elif name == "block.split":
             transcript.action_split()
-        elif (what := name.partition(".")[2]) in _WANTS or name in ("block.copy", *LOOKING):
+        elif (what := name.partition(".")[2]) in _WANTS or name == "block.copy":
             transcript.action_want(what)
         else:
             from rookery.render.ask_choices import choices

@@ -41,7 +41,8 @@ class PictureScreen(Modal[None]):
         super().__init__("Picture")
         self._parts, self._session, self._pictures = parts, session, pictures
         self._at = 0
-        self._number = pictures.new_number().whole
+        self._number = 0
+        """Kitty's."""
         self._data: bytes | None = None
         """As it is in the log."""
         self._drawn: tuple[object, bytes] | None = None
@@ -53,6 +54,7 @@ class PictureScreen(Modal[None]):
 
     def on_mount(self) -> None:
         self.add_class("over")  # nothing below it is painted
+        self.app.app_resume_signal.subscribe(self, lambda _app: self._again())
         self._load()
 
     # --- which one -----------------------------------------------------------------------------
@@ -136,9 +138,9 @@ class PictureScreen(Modal[None]):
         at = region.x + (region.width - columns) // 2, region.y
         match self._pictures.ability.how:
             case "kitty" if not self._is_shown:  # text does not paint over it
+                self._number = self._pictures.new_number().whole
                 place = sequences.moved_to(*at, kitty.placed(self._number, columns, rows))
-                self._pictures.open.add(self._number)
-                self._pictures.send([*kitty.sent(self._number, data), place])
+                self._pictures.send(self._number, [*kitty.sent(self._number, data), place])
             case "iterm2":
                 self._pictures.write(sequences.moved_to(*at, sequences.iterm2(data, columns, rows)))
             case "sixel" if found := sequences.sixels(data):
@@ -155,8 +157,7 @@ class PictureScreen(Modal[None]):
     def _erase(self) -> None:
         """Other terminals' pictures are painted over."""
         if self._is_shown and self._pictures.ability.how == "kitty":
-            self._pictures.open.discard(self._number)
-            self._pictures.send([kitty.deleted(self._number)])
+            self._pictures.delete(self._number)
         self._is_shown = False
 
     def on_screen_suspend(self) -> None:
@@ -164,6 +165,11 @@ class PictureScreen(Modal[None]):
         self._erase()
 
     def on_screen_resume(self) -> None:
+        self.query_one(Canvas).refresh()
+
+    def _again(self) -> None:
+        """After Ctrl+Z, the terminal has none of it."""
+        self._is_shown = False
         self.query_one(Canvas).refresh()
 
     def on_unmount(self) -> None:
