@@ -126,6 +126,6 @@ def test_U3_a_mistake_in_the_interface_is_told_with_its_line(line: str, said: st
 def test_U3_the_interface_is_read() -> None:
     text = (
         b'[interface]\ntheme = "light"\ndiff = "split"\ncards_expanded = true\nplan_opens = false'
-        b"\ncompact_list = true"
+        b"\ncompact_list = true\npictures = false"
     )
-    assert config.parse(text, "f").interface == ("light", "split", True, False, True)
+    assert config.parse(text, "f").interface == ("light", "split", True, False, True, False)
