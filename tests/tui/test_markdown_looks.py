@@ -222,9 +222,9 @@ async def test_what_an_agent_calls_a_picture_is_opened_only_as_the_picture_that_
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     async with showing([gallery.prompt("Why?"), gallery.running()], (100, 30)) as (app, pilot):
         for data in (b"[Desktop Entry]\nExec=evil", b"<svg onload='evil()'/>", b""):
-            app._show_bytes(data)
+            app.show_bytes(data)
         await pilot.pause()
         assert list(folder.iterdir()) == []
-        app._show_bytes(png())
+        app.show_bytes(png())
         (made,) = folder.iterdir()
         assert made.suffix == ".png"

@@ -81,7 +81,11 @@ class Pictures:
         self._answers = []
         if terminal.can_be_asked(os.environ):
             driver.question(terminal.QUESTIONS)
-            self._app.set_timer(terminal.PATIENCE, partial(driver.stop_waiting, answered=False))
+            self._app.set_timer(terminal.PATIENCE, self._stop_waiting)
+
+    def _stop_waiting(self) -> None:
+        if self._driver is not None and not any(map(terminal.is_last, self._answers or ())):
+            self._driver.stop_waiting(answered=False)
 
     def answered(self, message: Answered) -> None:
         if self._answers is None or self._driver is None:
