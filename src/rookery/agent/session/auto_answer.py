@@ -149,8 +149,8 @@ def _wanted_in_order(
 def _place_of(session: ClientUpdates, child: str) -> str:
     """Where the terminal is; "": nobody knows."""
     own = session.running
-    conversations = [each for each in subagents.running(own) if str(each.id) == child]
-    place = terminal.directory(next(iter(conversations), own) if child else own)
+    children = subagents.running(own) if child else []
+    place = terminal.directory(next((each for each in children if str(each.id) == child), own))
     return os.path.realpath(place) if place else ""
 
 

@@ -3,7 +3,7 @@
 Importing this package imports the SDK.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from rookery.agent.terminal.executor import PtyExecutor, on_output
@@ -13,9 +13,15 @@ __all__ = ["PtyExecutor", "close", "directory", "executors", "interrupt", "on_ou
 
 def executors(conversation: Any) -> list[PtyExecutor]:
     """The terminals of a conversation whose tools are made; asking makes none."""
+    return list(_executors(conversation))
+
+
+def _executors(conversation: Any) -> Iterator[PtyExecutor]:
     tools = getattr(conversation.agent, "_tools", None) or {}
-    found = (getattr(tool, "executor", None) for tool in tools.values())
-    return [executor for executor in found if isinstance(executor, PtyExecutor)]
+    for tool in tools.values():
+        executor = getattr(tool, "executor", None)
+        if isinstance(executor, PtyExecutor):
+            yield executor
 
 
 def interrupt(conversation: Any, tell: Callable[[str], object] = bool) -> None:
@@ -27,7 +33,7 @@ def interrupt(conversation: Any, tell: Callable[[str], object] = bool) -> None:
 
 def directory(conversation: Any) -> str:
     """Where its commands run now; "": it has no terminal, or none yet."""
-    return next((executor.directory for executor in executors(conversation)), "")
+    return next((executor.directory for executor in _executors(conversation)), "")
 
 
 def set_apart(conversation: Any, apart: bool) -> None:

@@ -1,6 +1,7 @@
 """Patterns that no text can make slow: `*`, for paths also `**` and `?`. `[*]` is a star itself."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 LONGEST = 1000
@@ -51,10 +52,20 @@ def beginning(pattern: str) -> str:
     return pieces(pattern)[0].rstrip(" ")
 
 
+def may_match(patterns: tuple[str, ...], texts: Iterable[str]) -> bool:
+    """Whether one of the texts begins as one of the patterns does; or ends so, where the beginning
+    may be any. Most rules are about other commands, and are told from that."""
+    begins, ends = _ends(patterns)
+    for text in texts:  # noqa: SIM110 - asked for each rule
+        if text.startswith(begins) or text.endswith(ends):
+            return True
+    return False
+
+
 @lru_cache(maxsize=512)
-def both_ends(pattern: str) -> tuple[str, str]:
-    """What every text that it matches begins with, and ends with."""
-    return beginning(pattern), pieces(pattern)[-1]
+def _ends(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    begun = tuple(filter(None, map(beginning, patterns)))
+    return begun, tuple(pieces(each)[-1] for each in patterns if not beginning(each))
 
 
 def matches_path(pattern: str, path: str, *, hidden: bool = True) -> bool:

@@ -4,6 +4,7 @@ list, to run that."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from rookery.core.command_line import shell
 from rookery.core.command_line.line import read
@@ -72,6 +73,7 @@ _SYSTEM = ("", "/bin/", "/usr/bin/", "/usr/local/bin/")
 """Where a program is: by its name alone, or there."""
 
 
+@lru_cache(maxsize=8)
 def change_in(text: str) -> str:
     """What in a line may change something, in a few words; "": it only looks."""
     parts = None if _HISTORY.search(text) else shell.plain_parts(text)

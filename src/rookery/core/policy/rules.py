@@ -265,8 +265,8 @@ def strictest(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _decide_one(rules: tuple[Rule, ...], call: Call, command: Command) -> Verdict:
-    texts = (command.plain, command.whole, *command.suspects)
-    near = (rule for rule in rules if not rule.command or _may_cover(rule.command, texts))
+    texts = {command.plain, command.whole, *command.suspects}
+    near = (rule for rule in rules if not rule.command or globs.may_match(rule.command, texts))
     matching = [rule for rule in near if matches(rule, call, command)]
     if not matching:
         return Verdict("")
@@ -276,15 +276,6 @@ def _decide_one(rules: tuple[Rule, ...], call: Call, command: Command) -> Verdic
             if rule.do == "deny" and rule.grounds == first.grounds:
                 return Verdict("deny", (rule,), rule.reason)
     return Verdict(first.do, (first,), first.reason if first.do == "deny" else "")
-
-
-def _may_cover(patterns: Iterable[str], texts: Iterable[str]) -> bool:
-    """Most rules are about other commands: how their patterns begin and end tells that."""
-    for begins, ends in map(globs.both_ends, patterns):
-        for text in texts:
-            if text.startswith(begins) and text.endswith(ends):
-                return True
-    return False
 
 
 def matches(rule: Rule, call: Call, command: Command) -> bool:
