@@ -61,6 +61,5 @@ def localized(block: Block, now: float) -> str:
     said = lenient.text(block, "resetsSaid")
     if at is None or not said or not (local := clock_time(at, now)):
         return text
-    return text.replace(
-        said, f"The limit resets {'at ' if len(local) == len('17:40') else ''}{local}", 1
-    )
+    when = "at" if len(local) == len("17:40") else "on"
+    return text.replace(said, f"The limit resets {when} {local}", 1)
