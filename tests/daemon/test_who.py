@@ -394,7 +394,7 @@ def test_the_log_tells_who_did_what(serving: Callable[..., Served]) -> None:
     rows = served.own("GET", f"/api/devices/log?device={name}").json()
     done = [(each["did"], each["person"], each["session"]) for each in reversed(rows)]
     assert done == [
-        ("logged in (all, 127.0.0.1)", "Anna", ""),
+        ("logged in (everything, 127.0.0.1)", "Anna", ""),
         ("changed name: phone → Anna's phone", "", ""),
         ("delete session", "Anna", session),
         ("created it", "Anna", other),

@@ -81,6 +81,6 @@ def test_devices_are_renamed_and_given_roles_on_the_page(site: Site) -> None:
     expect(row).to_contain_text("Anna's phone")
     with page.expect_navigation():
         row.get_by_role("combobox").select_option("look")
-    expect(page.locator(".deeds-log")).to_contain_text("role: all → look (Anna")
+    expect(page.locator(".deeds-log")).to_contain_text("role: everything → only look (Anna")
     known = {each["id"]: each for each in site.served.own("GET", "/api/devices").json()}
     assert (known[name]["role"], known[name]["person"]) == ("look", "Anna")

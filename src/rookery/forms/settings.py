@@ -1,7 +1,8 @@
 """Settings of config.toml as forms, from the table of settings; the critic's with the judge of
 Rookery's own agent; and how it condenses."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -123,24 +124,42 @@ TITLES = {
 """What a form calls a setting, where its key does not read as words."""
 
 
+_KEY = re.compile(r"[a-z]+(?:_[a-z]+)+")
+
+
 def title_of(setting: Setting) -> str:
     return TITLES.get(setting.key) or setting.name.replace("_", " ").capitalize()
 
 
 def schema(table: Sequence[Setting]) -> Json:
-    return {"properties": {each.key: _field(each) for each in table}}
+    called = {each.name: title_of(each) for each in table if "_" in each.name}
+    return {"properties": {each.key: _field(each, called) for each in table}}
 
 
-def _field(setting: Setting) -> Json:
+def _spoken(text: str, called: Mapping[str, str]) -> str:
+    """In words of a form: what another field is called, not its key; of a command, all stays."""
+
+    def title(key: re.Match[str]) -> str:
+        return f"“{called[key[0]]}”" if key[0] in called else key[0]
+
+    parts = text.split("`")
+    parts[::2] = [_KEY.sub(title, each) for each in parts[::2]]
+    return "'".join(parts)
+
+
+def _field(setting: Setting, called: Mapping[str, str]) -> Json:
     default = setting.default
     usual = _named(default).lower() if setting.meant else _usual(default)
     soon = setting.effect in (AT_ONCE, NEXT_SCREEN, EFFECT)
     later = "" if soon else f"takes effect {setting.effect}"
-    said = [setting.more.replace("`", "'"), f"default {usual}", later]
+    said = [_spoken(setting.more, called), f"default {usual}", later]
     if not isinstance(default, bool) and not isinstance(default, str):
         said.insert(1, range_of(setting))
+    brief = _spoken(setting.brief, called)
+    if setting.meant is not None:  # its values are named below
+        brief = brief.partition(": ")[0]
     field: Json = {
-        "title": f"{title_of(setting)}: {setting.brief}",
+        "title": f"{title_of(setting)}: {brief}",
         "called": title_of(setting),
         "description": " · ".join(words for words in said if words),
         "ranged": True,
@@ -227,7 +246,13 @@ class SettingsForm(Form):
             usual = self._table[key].default
             new = ("" if usual is None else usual) if value is None else value
             found = definitions.with_value(found, self._table[key], new)
-        return loosened(confirmed.said(home, now), confirmed.said(home, found))
+        more = loosened(confirmed.said(home, now), confirmed.said(home, found))
+        return [self._named(words) for words in more]
+
+    def _named(self, words: str) -> str:
+        """By the field's title, not its key."""
+        key, space, rest = words.partition(" ")
+        return f"{title_of(self._table[key])}{space}{rest}" if key in self._table else words
 
     def save(self, home: str, answers: Json) -> Saved:
         changes = self.changes(answers)

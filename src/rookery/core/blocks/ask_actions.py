@@ -112,7 +112,7 @@ def outcome(update: Json, by: str | None, ask: Json) -> Json:
         "text": words,
         "verdict": _verdict(_chosen(update, ask)),
         "by": face if is_user else "",
-        "where": ", ".join(filter(None, (told, who.name))),
+        "where": ", ".join(filter(None, (told, who.where))),
         "reason": (reason_of(given) or (lenient.text(update, "reason") if ruled else ""))[:REASON],
         "actions": [],
     }

@@ -11,6 +11,9 @@ from typing import NamedTuple
 NAME_MOST = 60
 """Characters of a device's name, and of a person's."""
 PERSON = " | "
+UNNAMED = "unnamed"
+"""In a log: a device that never said what it is."""
+ANOTHER = "another device"
 
 
 class By(NamedTuple):
@@ -20,12 +23,17 @@ class By(NamedTuple):
     name: str = ""
     person: str = ""
 
+    @property
+    def where(self) -> str:
+        """The device, in words."""
+        return ANOTHER if self.name == UNNAMED else self.name
+
 
 def sender(device: str, name: str, person: str) -> str:
     """What follows the face; "": neither is known."""
     if not device and not person:
         return ""
-    return (f"{device} {clean_name(name) or 'unnamed'}" if device else "-") + (
+    return (f"{device} {clean_name(name) or UNNAMED}" if device else "-") + (
         PERSON + clean_name(person) if person else ""
     )
 

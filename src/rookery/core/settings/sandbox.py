@@ -31,14 +31,14 @@ class Sandbox(NamedTuple):
     )
     network: str = setting(
         ON,
-        "the network in a sandbox; listed: only what `allow` names",
+        "the network in a sandbox; listed: only the allowed hosts",
         NETWORKS,
         effect=NEXT_AGENT,
         strict_first=(OFF, LISTED, ON),
     )
     allow: str = setting(
         "",
-        "hosts for network = listed, separated by spaces",
+        "hosts that a sandbox with a listed network reaches, separated by spaces",
         unit="names, *.names, or addresses, each with a :port where it is neither 443 nor 80",
         example='"api.example.com *.example.org"',
         effect=NEXT_AGENT,

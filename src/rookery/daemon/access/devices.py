@@ -127,7 +127,7 @@ class Devices:
     def _added(self, name: str, address: str, grant: Grant, **credential: str) -> Device:
         now = _now()
         given = {**grant._asdict(), **credential}
-        known = clean_name(name) or "unnamed"
+        known = clean_name(name) or ("Browser" if "key" in credential else "Program")
         device = Device(os.urandom(4).hex(), known, now, now, address[:80], **given)
         with self._writing():
             self._known[device.id] = device

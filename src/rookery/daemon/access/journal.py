@@ -14,6 +14,7 @@ from rookery.client.daemon.origin import SENDER
 from rookery.core.json import Event, Json, lenient, loads
 from rookery.core.json.senders import by_of
 from rookery.daemon.access.gate import READING, App, Message, Receive, Scope, Send
+from rookery.daemon.access.roles import NAMES
 from rookery.home import paths
 from rookery.home.log_rotation import BEFORE, turn_over
 from rookery.log.errors import LogError
@@ -129,7 +130,8 @@ def _last(head: Json) -> int:
 
 def _noted(row: Json) -> Deed:
     who, of = (by_of(f"web:{lenient.text(row, key)}") for key in ("sender", "of"))
-    more = [lenient.text(row, key) for key in ("role", "address") if row.get(key)]
+    told = (NAMES.get(lenient.text(row, "role"), ""), lenient.text(row, "address"))
+    more = list(filter(None, told))
     did = f"{lenient.text(row, 'did')} ({', '.join(more)})" if more else lenient.text(row, "did")
     session = lenient.text(row, "session")
     return Deed(row["at"], did, who.device, who.name, who.person, session, "", of.name)

@@ -14,6 +14,7 @@ from rookery.core.json import Json, lenient
 
 LOOK, ANSWER, ALL = "look", "answer", "all"
 ROLES = (LOOK, ANSWER, ALL)
+NAMES = {ALL: "everything", ANSWER: "look and answer", LOOK: "only look"}
 MEANING = {
     LOOK: "This device may only look.",
     ANSWER: "This device may look and answer questions, nothing else.",

@@ -14,7 +14,7 @@ from rookery.daemon.access.devices import Device, Grant, LastOne
 from rookery.daemon.access.gate import PEER
 from rookery.daemon.access.journal import deeds
 from rookery.daemon.access.recognition import forbidden
-from rookery.daemon.access.roles import ALL
+from rookery.daemon.access.roles import ALL, NAMES
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import READS, WRITES, faults
 from rookery.daemon.api.bodies import Strict
@@ -131,7 +131,8 @@ async def change_device(daemon: Daemon, request: Request, device: Id, given: Cha
         daemon.devices.end_visits(device)
     for key, text in fields.items():
         if text != (old := getattr(before, key)):
-            did = f"changed {key}: {old or '-'} → {text or '-'}"
+            was, now = (NAMES.get(each, each) if key == "role" else each for each in (old, text))
+            did = f"changed {key}: {was or '-'} → {now or '-'}"
             daemon.journal.note(did, SENDER.get(), of=before.sender)
     return _listed(daemon, found)
 

@@ -88,8 +88,9 @@ const WHERE = { web: "in another window", terminal: "in the terminal", cli: "on 
 function elsewhere(card, by = "") {
   card.dataset.sent = "late";
   const [, face, device, person] = /^(\w+):\S+(?: ([^|]+?))?(?: \| (.+))?$/.exec(by) ?? ["", by];
-  const who = [person, device].filter(Boolean).join(", ");
-  toast(`This was already answered${who ? ` (${who})` : by ? ` ${WHERE[face] ?? `by ${by}`}` : ""}.`);
+  const unnamed = device === "unnamed"; // senders.py
+  const who = [person, unnamed ? "" : device].filter(Boolean).join(", ");
+  toast(`This was already answered${who ? ` (${who})` : unnamed ? " on another device" : by ? ` ${WHERE[face] ?? `by ${by}`}` : ""}.`);
   over();
 }
 

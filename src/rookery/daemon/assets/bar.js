@@ -106,8 +106,8 @@ function offerForce() {
 }
 document.addEventListener("operated", ({ detail }) => { if (detail.name === "cancel" && detail.id === session) offerForce(); });
 
-/** Whether the turn goes on although it was stopped, or the agent is silent. */
-export const isStuck = () => facts().state === "warn" || $(".composer .force")?.hidden === false;
+/** Why a turn may be ended by force: it goes on although it was stopped, or its agent is silent; "": it is healthy. */
+export const isStuck = () => ($(".composer .force")?.hidden === false ? "Stop did not help" : facts().quiet ? "the agent is silent" : "");
 
 when("cancel", cancel);
 when("back", () => { if (innerWidth < 700) location.assign("/"); else document.body.toggleAttribute("data-column"); });

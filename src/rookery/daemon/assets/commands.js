@@ -3,8 +3,9 @@ import { $, toast, told } from "./main.js";
 import { menus, readHeader, session } from "./bar.js";
 import { ranked } from "./complete.js";
 import { help } from "./keys.js";
-import { operate, operations, words } from "./operations.js";
+import { holds, operate, operations, words } from "./operations.js";
 
+const TREE = ["drop", "merge"]; // for a session with a worktree
 const OURS = [
   ["agent", "switch to another agent", "name"],
   ["attach", "attach a file or an image"],
@@ -24,22 +25,23 @@ const OURS = [
   ["recap", "put a recap of the session into this field"],
   ["rewind", "go back to a turn: files and conversation", "turn or undo"],
   ["settings", "open the settings"],
-].map(([name, words, hint = ""]) => ({ name, words, hint }));
+].map(([name, words, hint = ""]) => ({ name, words, hint, when: TREE.includes(name) ? { worktree: true } : {} }));
 
 /** Those above and the operations of the catalogue. */
 export async function ours() {
-  const more = (await operations()).map((row) => ({ name: row.name, words: words(row), hint: row.arguments.required.join(" ") }));
+  const more = (await operations()).map((row) => ({ name: row.name, words: words(row), hint: row.arguments.required.join(" "), when: row.when }));
   return [...OURS, ...more].sort((one, other) => one.name.localeCompare(other.name));
 }
 export const isOurs = async (name) => (await ours()).some((each) => each.name === name);
 
-/** Those that match; without a query all: the agent's, then ours. `clear` empties the field. */
+/** Those that match and do something to the session as it is; without a query all: the agent's, then ours. `clear` empties the field. */
 export async function rows(found, query, clear) {
-  const own = (await ours()).map((each) => ({
+  const all = await ours(), about = (await menus()).shown();
+  const own = all.filter((each) => holds(each.when, about)).map((each) => ({
     label: `/${each.name}${each.hint ? ` ${each.hint}` : ""}`, more: each.words, insert: `/${each.name} `, name: each.name,
     run: each.hint ? undefined : () => { clear(); carry(each.name); },
   }));
-  const names = new Set(own.map((each) => each.name));
+  const names = new Set(all.map((each) => each.name));
   const rest = found.map((each) => ({ ...each, name: String(each.name).replace(/^\//, "") }))
     .filter((each) => each.name && !/\s/.test(each.name) && !names.has(each.name))
     .map((each) => ({ label: `/${each.name}${each.input?.hint ? ` ${each.input.hint}` : ""}`, more: each.description ?? "", insert: `/${each.name} `, name: each.name }));

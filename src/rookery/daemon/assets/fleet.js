@@ -101,9 +101,10 @@ function badge() {
   const href = new URL(`./${name}`, import.meta.url).pathname;
   const icon = $("link[rel=icon]");
   if (icon && icon.getAttribute("href") !== href) icon.setAttribute("href", href);
-  const inbox = $('.links a[href="/inbox"]');
-  if (inbox && asks !== "0") inbox.dataset.count = asks;
-  else delete inbox?.dataset.count;
+  for (const { dataset } of $$('.links a[href="/inbox"]')) {
+    if (asks !== "0") dataset.count = asks;
+    else delete dataset.count;
+  }
   navigator.setAppBadge?.(Number(needs)).catch(() => {});
 }
 

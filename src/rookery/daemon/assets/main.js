@@ -141,7 +141,7 @@ export function say(text, { now = false } = {}) {
 export function toast(message, { remedy = "", kind = "note", action = null, actions = action ? [action] : [] } = {}) {
   const box = $("#toasts");
   const close = () => card.remove();
-  const card = element("div", { class: `toast ${kind}`, role: kind === "failed" ? "alert" : "status" },
+  const card = element("div", { class: kind === "failed" ? "toast failed" : "toast", role: kind === "failed" ? "alert" : "status" },
     element("div", { class: "words" }, element("strong", {}, message), ...(remedy ? [element("p", {}, remedy)] : [])));
   for (const { label, run } of actions) {
     const button = element("button", { type: "button" }, label);

@@ -139,7 +139,7 @@ acts.more = async (button) => {
   const now = facts(), more = await rows(shown());
   const row = (label, more, run, kind = "") => ({ label, more, run, kind });
   menu(button, "This session", [
-    ...(now.running && isStuck() ? [row("Force end", "Stop did not help", deeds.force_end, "bad")] : []),
+    ...(now.running && isStuck() ? [row("Force end", isStuck(), deeds.force_end, "bad")] : []),
     ...(Number(now.turn) ? [
       row("Edit the last prompt", "and send it again", deeds.edit),
       row("Rewind", "to an earlier turn: files, conversation or both", deeds.rewind),

@@ -12,7 +12,7 @@ export function operations() {
 }
 
 /** `about`: id, title, and the facts that conditions ask for. */
-const holds = (when, about) => Object.entries(when).every(([fact, wanted]) => Boolean(about[fact]) === wanted);
+export const holds = (when, about) => Object.entries(when).every(([fact, wanted]) => Boolean(about[fact]) === wanted);
 
 /** As rows of a menu: what can be done with a session as it is. */
 export async function rows(about) {

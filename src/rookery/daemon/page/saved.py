@@ -12,10 +12,11 @@ from fastapi.responses import HTMLResponse
 
 from rookery.core.asks import links
 from rookery.core.json.secrets import masked
+from rookery.core.json.senders import UNNAMED
 from rookery.daemon.access.addresses import for_links, is_here, why_only_here
 from rookery.daemon.access.devices import Device
 from rookery.daemon.access.journal import Deed, deeds
-from rookery.daemon.access.roles import ALL, ANSWER, LOOK
+from rookery.daemon.access.roles import ALL, ANSWER, LOOK, NAMES
 from rookery.daemon.api.devices import Wish, linked
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import PORTS, split_host, url
@@ -215,7 +216,7 @@ async def _edit(daemon: State, kind: str, name: str) -> HTMLResponse:
 # --- devices -------------------------------------------------------------------------------------
 
 
-MAY = {ALL: "Everything", ANSWER: "Look and answer", LOOK: "Only look"}
+MAY = {role: NAMES[role].capitalize() for role in (ALL, ANSWER, LOOK)}
 RECENT = 20
 
 
@@ -255,7 +256,7 @@ def _device(daemon: State, device: Device, now: float) -> str:
     if daemon.devices.is_expired(device):
         seen = f"logged out: not used for {daemon.devices.idle_days} days"
     facts = [device.person, seen, device.address, device.id]
-    name = esc_line(device.name)
+    name = esc_line(_named(device.name))
     about = f'data-device="{esc_line(device.id)}" data-name="{name}"'
     ask = "You will be logged out here." if mine else "It is logged out at once."
     deed = (
@@ -275,11 +276,15 @@ def _device(daemon: State, device: Device, now: float) -> str:
     )
 
 
+def _named(name: str) -> str:
+    return "Unnamed device" if name == UNNAMED else name
+
+
 def _deed(deed: Deed, now: float) -> str:
-    who = ", ".join(filter(None, (deed.person, deed.name))) or "This machine"
+    who = ", ".join(filter(None, (deed.person, _named(deed.name)))) or "This machine"
     where = esc_line(masked(deed.title or deed.session[:8]), 80)
     link = f' <a href="/sessions/{esc_line(deed.session)}">{where}</a>' if where else ""
-    of = f" ({esc_line(deed.of)})" if deed.of else ""
+    of = f" ({esc_line(_named(deed.of))})" if deed.of else ""
     did = esc_line(masked(deed.did), 200)
     when = tag("span", esc_line(ago(deed.at, now)), "soft")
     return tag("li", f'{when} <span dir="auto">{esc_line(who)}</span>: {did}{of}{link}')

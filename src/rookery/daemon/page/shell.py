@@ -21,9 +21,10 @@ LINKS = (
 )
 RACE = "race"
 """A screen that no link of the column leads to, and that nothing but the column leaves."""
+HOME = "fleet"
 SKIP = '<a class="skip" href="#main">Skip to the content</a>'
 TOLD = (
-    '<p id="connection" role="status" hidden></p><div id="toasts"></div>'
+    '<p id="connection" role="status" hidden></p>'
     '<div id="polite" class="unseen" aria-live="polite"></div>'
     '<div id="assertive" class="unseen" aria-live="assertive"></div>'
 )
@@ -54,7 +55,8 @@ def page(
     about = _Page(here, session, screen or here)
     body = (
         f'{SKIP}<div class="frame">{_column(daemon, about)}'
-        f'<main id="main" tabindex="-1">{_bar(about)}{main}</main></div>{TOLD}'
+        f'{_bar(daemon, about)}<main id="main" tabindex="-1">{main}</main>'
+        f'<div id="toasts"></div></div>{TOLD}'
     )
     attributes = f' data-screen="{esc_line(about.screen)}" data-session="{esc_line(session)}"'
     attributes += ' data-read-only="1"' if daemon.read_only else ""
@@ -71,12 +73,16 @@ def page(
     )
 
 
-def _bar(about: _Page) -> str:
-    """Where the column is folded, the screens that it leads to have its links."""
-    if about.here not in (RACE, *(name for name, _, _ in LINKS)):
+def _bar(daemon: State, about: _Page) -> str:
+    """Where the column is folded, the screens that it leads to have its links: above, on a phone
+    below. A session has its room for itself."""
+    if not about.here:
         return ""
-    back = f'<a href="/" aria-label="All sessions">{icons.icon("back")}</a>'
-    links = back + "".join(about.link(*each) for each in LINKS) + _palette()
+    current = ' aria-current="page"' if about.here == HOME else ""
+    label = 'aria-label="Rookery: all sessions"'
+    mark = f'<a class="brand" href="/" {label}{current}>{MARK}<span>Rookery</span></a>'
+    new = "" if daemon.read_only else _new(about)
+    links = mark + new + "".join(about.link(*each) for each in LINKS) + _palette()
     return f'<nav class="links folded" aria-label="Rookery">{links}</nav>'
 
 
@@ -111,7 +117,7 @@ def place(daemon: State) -> str:
 
 
 def _listed(daemon: State, about: _Page) -> str:
-    if about.here == "fleet":  # which is the list itself
+    if about.here == HOME:  # which is the list itself
         return ""
     return fleet_list.column(daemon.fleet.heads, time.time() * 1000, session=about.session)
 

@@ -101,6 +101,9 @@ def _link(block: Block, session: str) -> str:
     return f'<div class="answers" {place}>{tag("div", found, "ways")}</div>'
 
 
+THE_AGENTS = "The agent remembers it. Rookery adds no rule."
+
+
 def _lasting(actions: list[Json], keys: dict[int, str]) -> list[Json]:
     """What "always allow" can mean here; first what its key stands for."""
     found = [
@@ -121,6 +124,8 @@ def _shown(action: Json) -> Json:
     label, words = lenient.text(action, "label"), always_words(action)
     short = label.removeprefix("Always allow ")
     short = words if short.startswith("this (adds a rule)") else short
+    if lenient.text(action, "kind") != "rule":
+        words = THE_AGENTS
     return {"label": masked(short), "words": masked(words) if words not in (label, short) else ""}
 
 

@@ -10,7 +10,6 @@ from rookery.core.policy import approvals
 from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE
 from rookery.core.vendors.logins import OUT
 from rookery.daemon.pieces.icons import icon as drawn
-from rookery.daemon.pieces.session_bar import ICONS, icon
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.home.paths import with_tilde
 
@@ -70,9 +69,7 @@ def rendered(
 
 
 def framed(inner: str) -> str:
-    label = 'aria-label="All sessions"'
-    back = f'<a class="button quiet icon back" href="/" {label}>{icon(ICONS["back"])}</a>'
-    return f'<div class="screen"><h1>{back}New session</h1>{inner}</div>'
+    return f'<div class="screen"><h1>New session</h1>{inner}</div>'
 
 
 def _wrong(message: str, remedy: str) -> str:

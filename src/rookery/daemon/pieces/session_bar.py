@@ -48,6 +48,7 @@ def rendered(
     facts = {
         "state": found.sign,
         "running": header["state"] != "idle",
+        "quiet": header["state"] == "quiet",
         "steers": lenient.flag(header, "steers"),
         "below": below_asks.words(header),
         "agent": lenient.text(header, "agent"),
