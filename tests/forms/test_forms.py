@@ -75,7 +75,7 @@ class TestSettings:
     def test_loosened_is_said_before(self, home: str) -> None:
         form = settings_form(home, "worker")
         loosens = form.loosens(home, {**form.values, "session.confirm": "all"})
-        assert loosens == ["session.confirm changes from every to all."]
+        assert loosens == ["Approvals changes from “Ask always” to “Approve all”."]
         assert form.loosens(home, form.values) == []
 
     def test_a_secret_is_never_shown_and_stays(self, home: str) -> None:

@@ -71,7 +71,9 @@ def test_V8_what_loosens_is_confirmed_and_can_be_left(site: Site) -> None:
     page = site.page("/settings/worker")
     page.get_by_label("Approvals").select_option("all")
     _save(page)
-    expect(page.get_by_text("session.confirm changes from every to all.")).to_be_visible()
+    expect(
+        page.get_by_text("Approvals changes from “Ask always” to “Approve all”.")
+    ).to_be_visible()
     page.keyboard.press("Enter")  # the button that has the focus leaves things as they are
     expect(page.get_by_text("Not saved.")).to_be_visible()
     assert config.load(site.served.home).confirm == "every"

@@ -29,6 +29,12 @@ def test_D10_a_session_elsewhere_is_opened_prompted_and_answered(
         screen.press_until("y", "Write here")  # one that comes as the ask does answers nothing
         screen.say("!ls")
         screen.wait_for("Do it on that")
+        screen.press("F1")
+        screen.wait_for("Search keys", "Everywhere")
+        screen.type("default")
+        screen.wait_for("No matches.")  # of models and agents, which are set up there
+        screen.press("Escape")
+        screen.wait_without("Search keys")
         port = int(daemon.netloc.rpartition(":")[2])
         daemon.kill()
         screen.wait_for("Trying again")

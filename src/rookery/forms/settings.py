@@ -247,12 +247,17 @@ class SettingsForm(Form):
             new = ("" if usual is None else usual) if value is None else value
             found = definitions.with_value(found, self._table[key], new)
         more = loosened(confirmed.said(home, now), confirmed.said(home, found))
-        return [self._named(words) for words in more]
+        return [self._titled(words) for words in more]
 
-    def _named(self, words: str) -> str:
-        """By the field's title, not its key."""
-        key, space, rest = words.partition(" ")
-        return f"{title_of(self._table[key])}{space}{rest}" if key in self._table else words
+    def _titled(self, words: str) -> str:
+        """With the field's title and the names of its values, not as they are in the file."""
+        key, _, rest = words.partition(" ")
+        setting = self._table.get(key)
+        if setting is None:
+            return words
+        for value in setting.limit if setting.meant else ():
+            rest = re.sub(rf"\b{value}\b", f"“{_named(str(value))}”", rest)
+        return f"{title_of(setting)} {rest}"
 
     def save(self, home: str, answers: Json) -> Saved:
         changes = self.changes(answers)

@@ -39,8 +39,9 @@ when("race-merge", async (button) => {
 });
 when("race-drop", async (button) => {
   const { danger, sure } = await import("./dialogs.js");
-  if (!(await sure(`Delete ${button.dataset.label}?`, ["All changes in them are lost. The sessions are archived."], danger("Delete")))) return;
+  const { label } = button.dataset; // it counts down while they are dropped
+  if (!(await sure(`Delete ${label}?`, ["All changes in them are lost. The sessions are archived."], danger("Delete")))) return;
   await post("/api/races/drop", { race: box.dataset.race });
-  toast(`Dropped ${button.dataset.label}.`);
+  toast(`Dropped ${label}.`);
   await again();
 });

@@ -270,3 +270,11 @@ PLACES: tuple[tuple[str, list[BindingType]], ...] = (
     ("When leaving while turns run", LEAVING),
 )
 """In the order of F1."""
+OF_THIS_MACHINE = frozenset(
+    {
+        *("In the settings", "In the list of models", "In a model's form"),
+        *("In the list of agents", "Before and while an agent is installed"),
+        *("In the list of MCP servers", "In the list of rules"),
+    }
+)
+"""Places that are never reached while another machine's sessions are shown."""

@@ -32,9 +32,11 @@ class Key(NamedTuple):
 
 
 def all_keys(app: App[Any]) -> list[Key]:
+    left_out = bindings.OF_THIS_MACHINE if isinstance(app, Shell) and app.start.url else ()
     ours = [
         Key(place, shown(keys_of(app, str(each.id))), each.tooltip or each.description)
         for place, found in bindings.PLACES
+        if place not in left_out
         for each in found
         if isinstance(each, Binding) and (not isinstance(app, Shell) or app.offers(each.action))
     ]
