@@ -332,6 +332,7 @@ def test_who_sent_a_command_is_written_and_read() -> None:
         assert (who.device, who.name, who.person) == given
     assert by_of("web:4711") == ("web", "", "", "")
     assert by_of(None) == ("", "", "", "")
+    assert by_of(f"web:{sender('3fa94c01', '', '')}").where == "another device"
     assert clean_name("a | b\n\u202ec" + "x" * 100)[:9] == "a / b cxx"
 
 

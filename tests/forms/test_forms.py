@@ -2,6 +2,7 @@
 secret, and what loosens the guard of asks."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,16 @@ class TestSettings:
         form = settings_form(home, "limits")
         assert "0.1 to 600" in form.check({"worker.cancel_grace": 10_000})["worker.cancel_grace"]
         assert "number" in form.check({"worker.cancel_grace": "soon"})["worker.cancel_grace"]
+
+    @pytest.mark.parametrize("place", PLACES)
+    def test_other_settings_are_named_by_their_titles(self, home: str, place: str) -> None:
+        form = settings_form(home, place)
+        keys = {key.rpartition(".")[2] for key in form.fields if "_" in key}
+        for field in form.fields.values():
+            words = f"{field['title']} {field['description']}"
+            said = re.sub("'[^']*'", "", words)  # but for commands
+            assert not keys & set(re.findall(r"\w+", said)), words
+            assert "`" not in words, words
 
     def test_loosened_is_said_before(self, home: str) -> None:
         form = settings_form(home, "worker")

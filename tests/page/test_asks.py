@@ -94,6 +94,22 @@ def test_the_first_answer_counts_and_the_other_card_goes(site: Site) -> None:
     expect(first.locator(".answered")).to_contain_text("You allowed it")
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [("Phone | Anna", " (Anna, Phone)."), ("unnamed", " on another device.")],
+)
+def test_a_late_answer_is_told_where_it_was_given(site: Site, device: str, words: str) -> None:
+    session = site.session(RUN, title="Too late")
+    site.say(session, "go")
+    page = opened(site, session)
+    done = {"sessionUpdate": "_done", "command": "answer", "detail": "answered already"}
+    said = {"seq": 9, "kind": "_done", "update": {**done, "by": f"web:3fa94c01 {device}"}}
+    page.route("**/commands", lambda route: route.fulfill(json=said))
+    page.get_by_role("button", name="Allow", exact=False).first.click()
+    expect(page.locator(".toast")).to_contain_text(f"This was already answered{words}")
+
+
 def test_what_cannot_be_undone_is_typed(site: Site) -> None:
     """V5: one key is not enough; the word and Enter are."""
     session = site.session(REMOVE, title="Clean up")

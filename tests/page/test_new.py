@@ -191,6 +191,7 @@ def test_V7_an_agent_is_installed_where_it_is_missing(
         assert not Path(site.served.home, "agents").exists(), "it asks first"
         assert complaints(page) == []
         row.get_by_role("button", name="Install", exact=True).click()
+        expect(row.locator(".said")).to_contain_text("Installs @agentclientprotocol/")
         expect(page.get_by_label("Agent", exact=True)).to_have_value("claude")
         expect(page.locator("#toasts")).to_contain_text("is installed")
         assert Path(site.served.home, "agents/claude/bin").is_dir()

@@ -58,6 +58,22 @@ def prompts(site: Site, session: str) -> list[str]:
     return [words_of(each["prompt"]) for each in said if each["sessionUpdate"] == "_prompt"]
 
 
+@pytest.mark.long
+def test_force_end_is_offered_where_stop_did_not_help(site: Site) -> None:
+    page = site.page(f"/sessions/{site.session(SCRIPT, title='Stuck')}")
+    menu, force = page.get_by_role("dialog"), page.locator(".composer .force")
+    say(page, "deaf work")
+    expect(page.locator("#transcript")).to_contain_text("Deaf.")
+    page.get_by_role("button", name="More actions").click()
+    expect(menu).to_contain_text("Stop the turn")
+    expect(menu).not_to_contain_text("Force end")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Stop the turn").click()
+    expect(force).to_be_visible()
+    page.get_by_role("button", name="More actions").click()
+    expect(menu.get_by_role("button", name="Force end")).to_contain_text("Stop did not help")
+
+
 def test_V2_what_is_done_to_a_session_as_a_whole(site: Site) -> None:
     """Ctrl+. and Force end, pin, restart, start over, sleep, archive, the three downloads."""
     session = site.session(SCRIPT, title="Ways")

@@ -37,6 +37,7 @@ class Installation(BaseModel):
 class _Job:
     def __init__(self, home: str, name: str, plan: Plan) -> None:
         self.home, self.name, self.plan = home, name, plan
+        self.words = agent_install.described(plan)  # before there is anything of it
         self.state: Literal["running", "done", "failed"] = "running"
         self.output = deque[str](maxlen=LINES)
         self.message = ""
@@ -74,8 +75,7 @@ def _planned(daemon: State, name: str) -> Plan:
 def _told(job: _Job) -> Installation:
     output = [masked(clean_line(line)) for line in list(job.output)]
     message = masked(clean_line(job.message))
-    plan = agent_install.described(job.plan)
-    return Installation(state=job.state, plan=plan, output=output, message=message)
+    return Installation(state=job.state, plan=job.words, output=output, message=message)
 
 
 @router.get("/api/agents/{agent}/install", responses=faults(404, 409))
