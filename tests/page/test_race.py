@@ -62,6 +62,8 @@ def started(site: Site, tree: Tree) -> Page:
     page.wait_for_url("**/races/*")
     states = page.locator('.race td[data-name="State"]')
     expect(states).to_have_text(["done", "done", "failed", "needs you"])
+    expect(states.locator(".failed, .needs")).to_have_text(["failed", "needs you"])
+    expect(page.locator(".race")).not_to_contain_text("No tests ran")
     return page
 
 

@@ -20,6 +20,8 @@ from rookery.operations.merging.race import Runner
 
 router = APIRouter(include_in_schema=False)
 
+LOOKS = {"needs-you": "needs", "failed": "failed"}
+"""The colours of states that want somebody."""
 _UNDECIDED = frozenset({"running", "needs-you", "waiting", "held", "not-begun"})
 COLUMNS = ("Agent", "State", "Changes", "Tests", "Cost", "Tokens", "Time", "")
 
@@ -53,7 +55,7 @@ def rendered(race: str, rows: Sequence[Runner], *, read_only: bool) -> str:
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     left = [row for row in rows if row.files is not None]
     notes = ""
-    if left and not any(row.tests for row in rows):
+    if left and not any(row.tests or row.state in _UNDECIDED for row in rows):
         set_up = '<a href="/settings/critic">Set a command</a> to have each judged by it.'
         notes = tag("p", f"No tests ran. {set_up}", "soft")
     if left and not read_only:
@@ -76,7 +78,7 @@ def _row(row: Runner, *, read_only: bool) -> str:
         changed = f'<a href="{place}/changes">{words}</a>' if row.files else _nothing(row)
     cells = [
         f'<a href="{place}">{title}</a>',
-        state,
+        tag("span", state, LOOKS[row.state]) if row.state in LOOKS else state,
         changed,
         esc_line(row.tests),
         esc_line(" ".join(_money(*each) for each in row.cost.items())),
