@@ -155,11 +155,9 @@ def _field(setting: Setting, called: Mapping[str, str]) -> Json:
     said = [_spoken(setting.more, called), f"default {usual}", later]
     if not isinstance(default, bool) and not isinstance(default, str):
         said.insert(1, range_of(setting))
-    brief = _spoken(setting.brief, called)
-    if setting.meant is not None:  # its values are named below
-        brief = brief.partition(": ")[0]
+    brief = setting.brief.partition(": ")[0] if setting.meant else setting.brief
     field: Json = {
-        "title": f"{title_of(setting)}: {brief}",
+        "title": f"{title_of(setting)}: {_spoken(brief, called)}",
         "called": title_of(setting),
         "description": " · ".join(words for words in said if words),
         "ranged": True,
@@ -252,8 +250,7 @@ class SettingsForm(Form):
     def _titled(self, words: str) -> str:
         """With the field's title and the names of its values, not as they are in the file."""
         key, _, rest = words.partition(" ")
-        setting = self._table.get(key)
-        if setting is None:
+        if (setting := self._table.get(key)) is None:
             return words
         for value in setting.limit if setting.meant else ():
             rest = re.sub(rf"\b{value}\b", f"“{_named(str(value))}”", rest)
