@@ -42,14 +42,15 @@ class Acpx:
         return (await self.run("sessions", "new", "--name", name)).split()[-1]
 
     async def let_go(self) -> None:
-        """Until no process of its own holds a session: nothing but their end tells."""
-        bridges = [row for row in belonging_to(self.perch.home) if _is_bridge(row.pid)]
-        assert not await asyncio.to_thread(tree.wait_gone, bridges, PATIENCE)
+        """Until no process of its own holds a session: nothing but their end tells. One that is
+        about to end refuses the next prompt, also after its bridge has ended."""
+        owners = [row for row in belonging_to(self.perch.home) if _is_owner(row.pid)]
+        assert not await asyncio.to_thread(tree.wait_gone, owners, PATIENCE)
 
 
-def _is_bridge(pid: int) -> bool:
+def _is_owner(pid: int) -> bool:
     try:
-        return b"\0rookery\0acp\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"\0__queue-owner\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:  # it has gone
         return False
 
