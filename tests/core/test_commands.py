@@ -37,6 +37,7 @@ FINE: list[Json] = [
     {"do": "switch", "agent": "jay", "argv": ["jay"], "model": "m", "reason": "rate_limited"},
     *({"do": name} for name in ("cancel", "force_end", "start", "stop", "restart")),
     *({"do": name} for name in ("archive", "unarchive", "pin", "unpin")),
+    {"do": "cancel_subagent", "subagent": "s1"},
     {"do": "snooze", "until": 0},
     *({"do": "resume", "off": off} for off in (False, True)),
     {"do": "rewind", "turn": 0},

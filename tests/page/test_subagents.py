@@ -33,6 +33,21 @@ TURN = [
 ]
 
 
+def test_one_is_cancelled_and_the_turn_goes_on(site: Site) -> None:
+    turn = [
+        about("s1", "running", title="Find the callers", capabilities={"cancel": {}}),
+        child("s1", {"text": "I search."}, {"until": "cancel"}),
+        about("s1", "idle"),
+        {"text": "Without it, then."},
+    ]
+    page = site.page(f"/sessions/{site.session({'otherwise': turn})}")
+    site.say(page.url.rpartition("/")[2], "who calls it?")
+    button = page.get_by_role("button", name="Cancel this sub-agent")
+    button.click()
+    expect(page.locator("#transcript").get_by_text("Without it, then.")).to_be_visible()
+    expect(button).to_have_count(0)
+
+
 def test_it_is_open_while_it_works_and_folds_when_it_is_done(site: Site) -> None:
     session = site.session({"otherwise": TURN})
     page = site.page(f"/sessions/{session}")

@@ -152,6 +152,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "queue: send": (*command("queue", op="send", item=ITEM), *cli("queue {other} send 1")),
     "cancel": (*command("cancel"), *cli("cancel {other}")),
+    "cancel_subagent": command("cancel_subagent", subagent="one"),
     "force_end": (*command("force_end"), *cli("cancel --force {other}")),
     "answer: allow once": (*answer(option="allow"), *cli("answer {other} y")),
     "answer: allow once, with a new prompt": cli("answer {other} y --and 'and the rest'"),

@@ -1,5 +1,8 @@
 """Sub-agents under a real worker: logged as they work, never as the agent, whole after a kill."""
 
+import pytest
+
+from rookery.client.session import Rejected
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Event, kind_of
 from rookery.core.view.reduce import fold
@@ -46,6 +49,34 @@ async def test_what_a_sub_agent_says_is_logged_as_its_own(aviary: Aviary) -> Non
     [head, *_] = [b for b in shown(bird.events()).blocks.values() if b["role"] == "tool"]
     assert (head["title"], head["status"], head["calls"]) == ("Count", "done", 1)
     assert head["result"] == "Twelve."
+
+
+async def test_one_is_cancelled_and_the_turn_goes_on(aviary: Aviary) -> None:
+    """By the action of its block, which is there while it works; its agent is told its session."""
+    bird = aviary.hatch()
+    begun = await bird.prompt(
+        [
+            about("s1", "running", title="Count", capabilities={"cancel": {}}),
+            about("s2", "running", title="Alone"),
+            child("s1", {"text": "one two"}, {"until": "cancel"}),
+            about("s1", "idle"),
+            {"text": "I go on."},
+        ]
+    )
+    await bird.until(lambda event: is_childs(event, "one two"), begun.seq)
+    working = shown(bird.events()).blocks.values()
+    offers = {each["title"]: each["actions"] for each in working if each["role"] == "tool"}
+    assert offers["Alone"] == []
+    [cancel] = offers["Count"]
+    for name in ("s2", "stranger"):
+        with pytest.raises(Rejected) as told:
+            await bird.send("cancel_subagent", subagent=name)
+        assert told.value.reason == "no_subagent"
+    await bird.send(**cancel["command"])
+    assert (await bird.ended(begun)).update["reason"] == "end_turn"
+    events = bird.events(begun.seq)
+    assert text_of(events) == "I go on."
+    assert all(each["actions"] == [] for each in shown(events).blocks.values())
 
 
 async def test_an_update_of_a_session_that_nobody_announced_is_kept_raw(aviary: Aviary) -> None:

@@ -205,6 +205,7 @@ class Command(NamedTuple):
 
 
 NO_ASK = Refusal("no_ask", "An answer must name its question.")
+NO_SUBAGENT = Refusal("no_subagent", "`subagent` is missing: the id of a running sub-agent.")
 NO_SETTINGS = Refusal("no_settings", "`take` is missing: the fingerprint of the settings.")
 
 COMMANDS = {
@@ -212,6 +213,9 @@ COMMANDS = {
     "retry": Command("retry", _check_retry, guarded=True),
     "queue": Command("queue", _check_queue, _change_queue, None, _is_slash, takes=True),
     "cancel": Command("cancel", offline=_moot, takes=True),
+    "cancel_subagent": Command(
+        "cancel_subagent", _requires("subagent", NO_SUBAGENT), _moot, takes=True
+    ),
     "force_end": Command("force_end", offline=_moot, takes=True),
     "answer": Command("answer", _requires("ask", NO_ASK), _moot, _decides, True),
     "set": Command("set_option", _check_set, _set, None, _loosens),
@@ -234,6 +238,7 @@ WITHDRAWS = ("cancel", "force_end", "queue", "stop")
 DEEDS = {
     "answer": "answer asks",
     "cancel": "cancel turns",
+    "cancel_subagent": "cancel sub-agents",
     "clear": "clear a session's conversation",
     "delete": "delete sessions",
     "force_end": "end turns",

@@ -31,6 +31,7 @@ from rookery.worker.budget import BudgetWatch
 from rookery.worker.rewind import Rewind
 from rookery.worker.session import Session
 
+NO_SUBAGENT = Refusal("no_subagent", "That sub-agent is not running, or cannot be cancelled alone.")
 STOPPING = Refusal("stopping", "A budget is reached, and the turn stops: nothing new begins in it.")
 
 
@@ -137,6 +138,15 @@ class Commands:
     def cancel(self, command: Json, by: str) -> None:
         self._side.kept.give_up("cancelled", by)
         self._session.feed_turn(turns.CancelWanted(command["id"], by))
+
+    def cancel_subagent(self, command: Json, by: str) -> Refusal | None:
+        """One sub-agent; its agent goes on and is told."""
+        link, id = self._side.link, command["subagent"]
+        if not (link.is_there() and self._side.children.can_cancel(id)):
+            return NO_SUBAGENT
+        link.notify("session/cancel", {"sessionId": id})
+        self._session.done(command, by)
+        return None
 
     def force_end(self, command: Json, by: str) -> None:
         self._session.feed_turn(turns.ForceWanted(command["id"], by))

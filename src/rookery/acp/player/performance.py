@@ -64,6 +64,8 @@ class Performance:
         self.words = {"session": stage.session.id, "cwd": stage.session.cwd}
         self.words["servers"] = stage.session.servers
         self.cancelled = False
+        self.children: dict[str, asyncio.Task[None]] = {}
+        """What sub-agents play, by session."""
         self._ids: dict[str, str] = {}
         self._open: set[str] = set()
         self.answered = False
@@ -255,6 +257,11 @@ class Live:
         for turn in turns:
             if request is None or turn.request is request:
                 turn.cancel()
+
+    def cancel_child(self, session: str) -> None:
+        playing = self.running.children.get(session) if self.running is not None else None
+        if playing is not None:
+            playing.cancel()
 
     def end(self, then: Callable[[], None]) -> None:
         """Cancel everything, and close the session's file once every prompt is answered."""

@@ -97,6 +97,9 @@ class ScriptedAgent(reception.Reception):
         live = self.live.get(id) if isinstance(id, str) else None
         if live is not None:
             live.cancel()
+            return
+        for each in self.live.values():
+            each.cancel_child(str(id))
 
     def take_back(self, request: Incoming, params: Json) -> None:  # noqa: ARG002 (a method)
         for live in self.live.values():

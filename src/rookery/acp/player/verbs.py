@@ -165,12 +165,17 @@ async def repeat(turn: Performance, a: Json) -> None:
 
 
 async def child(turn: Performance, a: Json) -> None:
-    """Played under the session of a sub-agent."""
+    """Played under the session of a sub-agent, until that is cancelled."""
     own, turn.speaker = turn.speaker, str(a["session"])
+    playing = turn.children[turn.speaker] = asyncio.create_task(turn.play(a["steps"]))
     try:
-        await turn.play(a["steps"])
+        await asyncio.wait({playing})
     finally:
+        playing.cancel()
+        await asyncio.wait({playing})
         turn.speaker = own
+    if not playing.cancelled():
+        playing.result()
 
 
 VERBS = {

@@ -1,6 +1,6 @@
 """The sub-agents of a conversation: hooks around their tools, and their end with its turn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -83,9 +83,10 @@ def running(conversation: LocalConversation) -> list[LocalConversation]:
     return found
 
 
-def interrupt(conversation: LocalConversation) -> None:
-    """End sub-agents and what they run, also while a model is silent. Returns at once."""
-    children = running(conversation)
+def interrupt(conversation: LocalConversation, only: Container[str] | None = None) -> None:
+    """End sub-agents and what they run, also while a model is silent. Returns at once. `only`: the
+    conversations of some."""
+    children = [each for each in running(conversation) if only is None or str(each.id) in only]
     for child in children:
         terminal.interrupt(child)
         stopping.interrupt(child)

@@ -25,7 +25,7 @@ from openhands.tools.task import manager
 from openhands.tools.task.manager import Task, TaskManager
 
 from rookery.agent import terminal
-from rookery.agent.provider import retries, windows
+from rookery.agent.provider import windows
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches import Around, llm, wrap
 from rookery.agent.sdk_patches.answers import MAX_TOKENS
@@ -78,7 +78,7 @@ class SubAgentConversation(LocalConversation):
     def _ensure_agent_ready(self) -> None:
         """From here on a cancel finds the run; this is for one that came before."""
         if isinstance(self._visualizer, ChildWatcher) and self._visualizer.stopped:
-            raise SubAgentStopped
+            raise SubAgentStopped(self._visualizer.why)
         super()._ensure_agent_ready()
 
     def _runtime_mcp_tools(self, mcp_config: Any, **_: Any) -> list[Any]:  # noqa: ARG002
@@ -129,18 +129,25 @@ def _make(make: Around, self: TaskManager, **named: Any) -> Task:
 
 def _run(run: Around, self: TaskManager, task_id: str, conversation: LocalConversation) -> None:
     """Raises Unfinished."""
+    watcher = conversation._visualizer
     try:
         run(self, task_id, conversation)
     except ConversationRunError as error:
-        if any(isinstance(cause, SubAgentStopped) for cause in retries.chain(error)):
-            raise
+        _check_stopped(watcher)
         words = llm.refused_in(error) or failure_of(error).message
         raise Unfinished(words) from error
+    _check_stopped(watcher)
     ending = llm.ending_of(conversation.agent)
     if ending.reason:
         said = get_agent_final_response(conversation.state.events)
         words = CUT if ending.reason == MAX_TOKENS else REFUSED
         raise Unfinished(f"{words}\n{said}" if said else f"{words[:-1]}.")
+
+
+def _check_stopped(watcher: object) -> None:
+    """Raises Unfinished."""
+    if isinstance(watcher, ChildWatcher) and watcher.stopped:
+        raise Unfinished(watcher.why)
 
 
 def _check_window(conversation: Any) -> None:

@@ -1,7 +1,7 @@
 """Asks the user about the actions that judgement leaves open, and reads the answers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from openhands.sdk.event import ActionEvent
@@ -9,6 +9,7 @@ from openhands.sdk.event import ActionEvent
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, MODE_IDS, PLAN, RISK_BASED
 from rookery.agent.sdk_patches.gate import is_spoken, rejection
 from rookery.agent.session import auto_answer, risk
+from rookery.agent.translate.children import CHILD_CANCELLED
 from rookery.agent.translate.content import shown
 from rookery.agent.translate.rejection import for_model
 from rookery.core.asks.asks import Judgement, reason_of
@@ -133,6 +134,31 @@ async def ask(
     if judged.outcome == "ask":
         return await _ask_user(session, action, unless_stopped, child, judged)
     return Verdict("unanswered")
+
+
+class OfChildren:
+    """What the sub-agents of a turn ask: withdrawn where one is cancelled alone."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, set[asyncio.Task[Verdict]]] = {}
+        """By the conversation of the one that asks."""
+
+    async def ask(
+        self, session: "Session", action: ActionEvent, unless_stopped: UnlessStopped, child: str
+    ) -> Verdict:
+        asking = asyncio.ensure_future(ask(session, action, unless_stopped, child))
+        known = self._open.setdefault(child, set())
+        known.add(asking)
+        try:
+            await asyncio.wait({asking})
+            return Verdict("rejected", CHILD_CANCELLED) if asking.cancelled() else asking.result()
+        finally:
+            known.discard(asking)
+
+    def withdraw(self, children: Collection[str]) -> None:
+        for child in children:
+            for asking in self._open.get(child, ()):
+                asking.cancel()
 
 
 async def _ask_user(

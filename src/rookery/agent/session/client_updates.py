@@ -4,13 +4,14 @@ whichever thread they come from, and words of our own."""
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, override
 
 from openhands.sdk.event import ActionEvent, CondensationRequest, MessageEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
+from rookery.agent.conversation import subagents
 from rookery.agent.conversation.choices import Choices
 from rookery.agent.conversation.steps import Conversation, waiting_in
 from rookery.agent.mcp.names import Names
@@ -21,7 +22,7 @@ from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.storage import delegations
 from rookery.agent.storage.store import Record
 from rookery.agent.translate import Translator
-from rookery.agent.translate.children import Listener, Watcher
+from rookery.agent.translate.children import CHILD_CANCELLED, Listener, Watcher
 from rookery.agent.translate.pace import Pace
 from rookery.core.json import Json
 from rookery.core.units import duration
@@ -55,6 +56,7 @@ class Running(Protocol):
     def command(self, said: Any) -> None: ...
     async def take_steering(self) -> bool: ...
     def mode_chosen(self) -> None: ...
+    def withdraw(self, children: Collection[str]) -> None: ...
     async def ask_for_child(self, child: str, action: ActionEvent) -> str: ...
 
 
@@ -103,6 +105,7 @@ class ClientUpdates(Listener):
             notices=offers(offered, "session", "notices"),
             compaction=offers(offered, "session", "compaction"),
             transcripts=offers(offered, "_meta", "subagent-transcript"),
+            session=self.record.id,
             names=self.tool_names.meaning,
         )
 
@@ -225,6 +228,28 @@ class ClientUpdates(Listener):
     def take_back_half(self) -> None:
         """What a model has said of an answer that it does not finish."""
         self.tell(*self.translator.take_back())
+
+    # --- cancelling ------------------------------------------------------------------------------
+
+    def cancel(self, child: str, by: object) -> None:
+        """The turn, or one sub-agent of it, by the action that started it. `by`: who wants it, if
+        not the user."""
+        if self.turn is None:
+            return
+        if child:
+            self._cancel_child(self.turn, child)
+        elif by == "budget":
+            self.turn.pause()
+        else:
+            self.turn.cancel(person=by != "watchdog")
+
+    def _cancel_child(self, turn: Running, action: str) -> None:
+        """Its call fails, and the turn goes on: the model hears why."""
+        call, stopped = self.watcher.stop_child(action, CHILD_CANCELLED)
+        if call:
+            subagents.interrupt(self.running, stopped)
+            turn.withdraw(stopped)
+            self.tell(*self.translator.ended(call, "failed", CHILD_CANCELLED))
 
     # --- from sub-agents -------------------------------------------------------------------------
 

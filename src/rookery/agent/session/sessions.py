@@ -13,6 +13,7 @@ from rookery.agent.process.sdk_import import Sdk
 from rookery.agent.session.models import Missing, Models, status_of
 from rookery.agent.session.prompt import parts_of
 from rookery.agent.storage import store
+from rookery.agent.translate.calls import SUB_AGENT_ID
 from rookery.core.json import Json, lenient
 from rookery.core.json.files import Unusable
 from rookery.home import mcp, paths
@@ -116,13 +117,9 @@ class Sessions:
         return {}
 
     def cancel(self, id: Any, params: Json | None = None) -> None:
-        session = self._open.get(id) if isinstance(id, str) else None
-        if session is not None and session.turn is not None:
-            by = _wish(params or {}).get("by")
-            if by == "budget":
-                session.turn.pause()
-            else:
-                session.turn.cancel(person=by != "watchdog")
+        name, _, child = id.partition(SUB_AGENT_ID) if isinstance(id, str) else ("", "", "")
+        if (session := self._open.get(name)) is not None:
+            session.cancel(child, _wish(params or {}).get("by"))
 
     async def end(self) -> None:
         """With the process: nothing more is written."""

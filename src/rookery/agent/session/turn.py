@@ -2,7 +2,7 @@
 what still runs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from openhands.sdk.conversation.exceptions import ConversationRunError
@@ -69,6 +69,7 @@ class Turn:
         self._hurried: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """A prompt waits behind this turn: do not wait for a verdict."""
         self._steering: list[Parts] = []
+        self._of_children = asks.OfChildren()
         self._overtaken = asyncio.Event()
         """The user wrote something, or left plan mode."""
         session.forget_judgements()
@@ -115,6 +116,9 @@ class Turn:
         self._steering.append(parts)
         self._overtaken.set()
         return True
+
+    def withdraw(self, children: Collection[str]) -> None:
+        self._of_children.withdraw(children)
 
     def mode_chosen(self) -> None:
         """If plan mode was left, a plan no longer waits for the user's go."""
@@ -384,7 +388,7 @@ class Turn:
     async def ask_for_child(self, child: str, action: ActionEvent) -> str:
         """Why a sub-agent may not do this; "": it may. `child`: its conversation."""
         try:
-            verdict = await asks.ask(self.session, action, self._unless_stopped, child)
+            verdict = await self._of_children.ask(self.session, action, self._unless_stopped, child)
         except Stopped:
             return CANCELLED
         if verdict.outcome == "cancelled":

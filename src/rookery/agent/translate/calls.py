@@ -24,6 +24,9 @@ TERMINALS = {"terminal", "execute_bash", "bash"}
 SEARCHES = {"grep", "glob"}
 PATCH = "apply_patch"
 SUB_AGENTS = {"task", "delegate", "workflow", "start_child_conversation"}
+SUB_AGENT_ID = ":subagent:"
+"""Between a session's id and that of the action that started a sub-agent: a client cancels the
+sub-agent by it."""
 PLANS = {"task_tracker"}
 SPOKEN = {"think": "thought", "finish": "message"}
 """Tools that are a way of speaking, and the argument with the words."""

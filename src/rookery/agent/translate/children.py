@@ -21,8 +21,12 @@ class Refusal(NamedTuple):
     by_hook: bool = False
 
 
+CANCELLED = "The turn was cancelled."
+CHILD_CANCELLED = "The user cancelled this sub-agent."
+
+
 class SubAgentStopped(RuntimeError):
-    """The parent's turn was cancelled: its sub-agents take no next step."""
+    """It takes no next step: the user cancelled it, or its parent's turn. Says which."""
 
 
 class Listener:
@@ -59,6 +63,8 @@ class Watcher(ConversationVisualizerBase):
         self._lock = threading.Lock()
         self._waiting: list[ActionEvent] = []
         self._children: list[ChildWatcher] = []
+        self._stopped: dict[str, str] = {}
+        """Why sub-agents were cancelled, by the action that starts them: some have not begun."""
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, ActionEvent) and event.tool_name in SUB_AGENTS:
@@ -81,6 +87,8 @@ class Watcher(ConversationVisualizerBase):
             streams = state is not None and state.agent.llm.stream
             child = ChildWatcher(self._listener, call, action, streams=streams)
             self._children.append(child)
+            if why := self._stopped.get(action):
+                child.stop(why)
             return child
 
     def _has_child(self, event: ActionEvent) -> bool:
@@ -91,7 +99,18 @@ class Watcher(ConversationVisualizerBase):
         """At a cancel, from any thread. Their shells must be interrupted as well."""
         with self._lock:
             for child in self._children:
-                child.stop()
+                child.stop(CANCELLED)
+
+    def stop_child(self, action: str, why: str) -> tuple[str, set[str]]:
+        """At the cancel of one, by the action that started it. Returns the id of its call ("": it
+        is over), and the conversations to interrupt: its own, and those of its sub-agents."""
+        with self._lock:
+            call = next((one.tool_call_id for one in self._waiting if one.id == action), "")
+            if not call:
+                return "", set()
+            self._stopped[action] = why
+            found = [one for one in self._children if one.action == action]
+            return call, {name for child in found for name in child.stop(why)}
 
 
 class ChildWatcher(ConversationVisualizerBase):
@@ -101,26 +120,27 @@ class ChildWatcher(ConversationVisualizerBase):
         super().__init__()  # type: ignore[no-untyped-call]
         self.call = call
         self.streams = streams
+        self.action = action
+        self.why = ""
+        """Why it was stopped; "": it was not."""
         self._listener = listener
-        self._action = action
-        self._stopped = threading.Event()
         self._below: list[ChildWatcher] = []
 
     def begin(self, folder: str | None, events: int, task: str) -> None:
         """Its conversation is made, or read again, and about to work."""
-        if self._action and folder is not None:
-            self._listener.child_began(self._action, folder, events, task)
+        if self.action and folder is not None:
+            self._listener.child_began(self.action, folder, events, task)
 
     def on_event(self, event: Event) -> None:
         if self.stopped:
             if isinstance(event, ActionEvent | MessageEvent):
-                raise SubAgentStopped("The turn was cancelled.")
+                raise SubAgentStopped(self.why)
         elif self.call:
             self._listener.child_event(self.call, self.conversation, event)
 
     @property
     def stopped(self) -> bool:
-        return self._stopped.is_set()
+        return bool(self.why)
 
     def on_token(self, chunk: Any) -> None:
         if self.call and not self.stopped:
@@ -144,14 +164,17 @@ class ChildWatcher(ConversationVisualizerBase):
 
     def create_sub_visualizer(self, agent_id: str) -> "ChildWatcher":  # noqa: ARG002
         """A sub-agent's sub-agent is shown in the same call."""
-        child = ChildWatcher(self._listener, self.call, self._action, streams=self.streams)
+        child = ChildWatcher(self._listener, self.call, self.action, streams=self.streams)
         self._below.append(child)
+        if self.stopped:
+            child.stop(self.why)
         return child
 
-    def stop(self) -> None:
-        self._stopped.set()
-        for child in self._below:
-            child.stop()
+    def stop(self, why: str) -> set[str]:
+        """The first reason counts. Returns its conversation and those of its sub-agents."""
+        self.why = self.why or why
+        below = (name for child in self._below for name in child.stop(why))
+        return {self.conversation, *below}
 
 
 def _mentions(event: ActionEvent, name: str) -> bool:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rookery.agent.translate import calls, content, rejection, results
-from rookery.agent.translate.calls import Call, real
+from rookery.agent.translate.calls import SUB_AGENT_ID, SUB_AGENTS, Call, real
 from rookery.agent.translate.content import chunk, message, thought
 from rookery.agent.translate.open_calls import Ids, OpenCalls
 from rookery.agent.translate.streams import Stream, pieces, rest_of
@@ -19,7 +19,7 @@ NO_NAMES: Mapping[str, str] = MappingProxyType({})
 class Translator:
     """One per session, for its replay and for what is live after it. `terminals`, `notices` and
     `compaction` are the client's capabilities; `names`: the model's names of MCP tools, and what
-    each stands for."""
+    each stands for; `session`: its id, where its sub-agents can be cancelled."""
 
     def __init__(
         self,
@@ -29,12 +29,14 @@ class Translator:
         notices: bool = False,
         compaction: bool = False,
         transcripts: bool = False,
+        session: str = "",
         names: Mapping[str, str] = NO_NAMES,
     ) -> None:
         self.cwd = cwd
         self._names = names
         self.notices = notices
         self.compaction = compaction
+        self._session = session
         self._transcripts = transcripts
         """The client nests what sub-agents say by itself."""
         self._ids = Ids()
@@ -228,7 +230,12 @@ class Translator:
 
     def started(self, event: Any) -> list[Json]:
         """For an ActionEvent that begins now."""
-        return self._calls.start(self._id(event))
+        told = self._calls.start(self._id(event))
+        if self._session and event.tool_name in SUB_AGENTS:
+            id = f"{self._session}{SUB_AGENT_ID}{event.id}"
+            about = {"subagent": {"sessionId": id, "capabilities": {"cancel": {}}}}
+            return [{**update, "_meta": {"rookery": about}} for update in told]
+        return told
 
     def permission(self, event: Any) -> Json:
         """The `toolCall` of a permission request."""

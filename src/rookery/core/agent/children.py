@@ -72,6 +72,25 @@ def view(header: Json, key: str) -> Json:
     return {**header, **{field: own.get(field, empty.get(field)) for field in MEMORY}}
 
 
+def cancel_id(update: Json) -> str | None:
+    """The session whose `session/cancel` ends only a sub-agent: one of its own, or what its call is
+    known by; "": it cannot be cancelled any more; None: the update does not say."""
+    about = update
+    if kind_of(update) != "subagent_update":
+        about = lenient.mapping(lenient.mapping(update, "_meta"), "rookery")
+        about = lenient.mapping(about, "subagent")
+    if "capabilities" not in about:
+        return None
+    able = isinstance(lenient.mapping(about, "capabilities").get("cancel"), dict)
+    return lenient.text(about, "sessionId")[:LONGEST_KEY] if able else ""
+
+
+def cancel_actions(id: str) -> list[Json]:
+    """What its block offers while it works."""
+    command: Json = {"do": "cancel_subagent", "subagent": id}
+    return [{"label": "Cancel this sub-agent", "command": command}] if id else []
+
+
 def are_busy(header: Json) -> bool:
     return any(child["state"] in AT_WORK for child in known(header).values())
 
@@ -179,6 +198,8 @@ def _announced(header: Json, event: Event, at: str) -> Json:
             fields["title"] = lenient.first_line(role, 80)
     if isinstance(state, dict):
         fields |= _state(child, state)
+    if (id := cancel_id(update)) is not None:
+        fields["cancel"] = id
     return changes | _with(header, key, **fields)
 
 

@@ -50,8 +50,13 @@ def parent_call(update: Json) -> str:
 
 def announced(update: Json) -> str:
     """The session of a sub-agent that an update tells of; "": it tells of none."""
-    inner = lenient.mapping(update, "update") if kind_of(update) == CHILD else update
+    inner = inner_of(update)
     return lenient.text(inner, "sessionId") if kind_of(inner) == "subagent_update" else ""
+
+
+def inner_of(update: Json) -> Json:
+    """An update as its speaker sent it."""
+    return lenient.mapping(update, "update") if kind_of(update) == CHILD else update
 
 
 def raw(source: str, value: object, why: str) -> Json:

@@ -69,6 +69,12 @@ def is_subagent(block: Block) -> bool:
     return block["role"] == "tool" and "calls" in block
 
 
+def actions_of(block: Block) -> list[dict[str, Any]]:
+    """What it offers; a call, while it runs."""
+    found: list[dict[str, Any]] = block["actions"]
+    return [] if block["role"] == "tool" and is_over(block) else found
+
+
 def call_words(block: Block, cwd: str, clean: Clean = clean_line) -> tuple[str, str]:
     """A verb and an object: the agent's own words where they say what is done."""
     said = clean(block["title"] or lenient.text(block, "tool"))

@@ -80,6 +80,7 @@ def headings(before: Json, after: Json, event: Event) -> list[Op]:
 def _heading(child: Json, others: Json) -> Block:
     above = others.get(child["of"])
     fields = {"status": child["status"], "calls": child["calls"], "since": child["since"]}
+    fields["actions"] = _actions(child)
     parent = above["block"] if above else None
     return make_block(
         child["block"], "tool", kind=SUBAGENT, title=_title(child), parent=parent, **fields
@@ -93,6 +94,11 @@ def _title(child: Json) -> str:
     return title or role or "Sub-agent"
 
 
+def _actions(child: Json) -> list[Json]:
+    id = lenient.text(child, "cancel")  # unknown to earlier builds
+    return children.cancel_actions(id) if child["status"] == "running" else []
+
+
 def _changed(was: Json, child: Json, at: int) -> Json:
     is_call = not child["block"].endswith(children.SUFFIX)  # which says how it fares by itself
     names = ("calls",) if is_call else SHOWN
@@ -101,6 +107,8 @@ def _changed(was: Json, child: Json, at: int) -> Json:
         return fields
     if was and _title(was) != _title(child):
         fields["title"] = _title(child)
+    if was and _actions(was) != _actions(child):
+        fields["actions"] = _actions(child)
     if "status" in fields and child["status"] != "running":
         fields["seconds"] = max(0, at - child["since"]) / 1000
     return fields

@@ -5,6 +5,7 @@ A profile speaks where the call says little; an unknown tool looks like any othe
 
 from typing import Any
 
+from rookery.core.agent import children
 from rookery.core.blocks import parts
 from rookery.core.json import Json, lenient
 from rookery.core.policy import go_asks
@@ -32,6 +33,8 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
         found["title"] = _title(call, title, profile)[:LONGEST_TITLE]
     elif named:  # codex names a tool when its call is over
         found["tool"] = named
+    if (id := children.cancel_id(call)) is not None:
+        found["actions"] = children.cancel_actions(id)
     if kind := _kind(call, profile, fresh=fresh):
         found["kind"] = kind[:40]
     if status := lenient.text(call, "status"):

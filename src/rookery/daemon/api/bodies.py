@@ -208,6 +208,13 @@ class SettingsCommand(_Command):
     take: Name = Field(description="The fingerprint of the settings.")
 
 
+class CancelSubagentCommand(_Command):
+    """Cancel one sub-agent; the agent that started it is told and goes on."""
+
+    do: Literal["cancel_subagent"]
+    subagent: Name = Field(description="From the action of its block.")
+
+
 class PlainCommand(_Command):
     """Cancel the turn, end it by force, start, stop or restart the agent, hide it from lists or
     show it again, pin it, or start the conversation over."""
@@ -230,6 +237,7 @@ Command = Annotated[
     | SwitchCommand
     | RewindCommand
     | SettingsCommand
+    | CancelSubagentCommand
     | PlainCommand,
     Field(discriminator="do"),
 ]

@@ -39,6 +39,8 @@ def rendered(block: Block, terminals: list[Block], view: View, asks: str = "") -
     if body and path and view.file(path, 0):  # no link may be in what folds the card
         short = esc_line(captions.short_path(path, view.cwd))
         body += view.named(path, _line(block), f"Open {short}", "unseen")
+    if captions.actions_of(block):
+        body += view.actions(block)
     if captions.is_subagent(block):  # what is nested in it follows, and is folded with it
         live = "" if captions.is_over(block) else " live"
         opened = " open" if live else ""

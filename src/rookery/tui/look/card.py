@@ -6,7 +6,7 @@ from rookery.core.blocks import Block, captions
 from rookery.core.json import lenient
 from rookery.render import call
 from rookery.render.diff import rows_of
-from rookery.tui.look import diff, part
+from rookery.tui.look import ask, diff, part
 from rookery.tui.look.runs import Line, Run, clean, clean_line, count, fold, prefixed, trimmed
 from rookery.tui.look.view import View
 
@@ -29,8 +29,13 @@ PICTURES = 3
 
 
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
-    lines = [headline(block, terminals, view)]
     inner = view.narrower(2)
+    offers = [
+        line
+        for place, action in enumerate(captions.actions_of(block))
+        for line in ask.action_lines(place, action, inner)
+    ]
+    lines = [headline(block, terminals, view), *prefixed(offers, [("  ", view.look.plain)])]
     if captions.is_subagent(block) and not has_details(block, terminals):
         return lines
     if captions.is_rejected(block):

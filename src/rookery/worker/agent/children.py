@@ -3,7 +3,7 @@ two of them may use the same ids."""
 
 from collections.abc import Callable
 
-from rookery.core.agent import ingest
+from rookery.core.agent import children, ingest
 from rookery.core.agent.chunks import CHILD
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.turn.calls import TurnCalls
@@ -17,6 +17,8 @@ class Children:
         self.calls = TurnCalls()
         """The agent's own."""
         self._of: dict[str, TurnCalls] = {}
+        self._cancellable: dict[str, None] = {}
+        """What ends each, of those that their agent can cancel alone."""
 
     def __contains__(self, session: object) -> bool:
         return session in self._of
@@ -25,6 +27,15 @@ class Children:
         child = ingest.announced(update)
         if child and child not in self._of and len(self._of) < KEPT:
             self._of[child] = TurnCalls()
+        about = ingest.inner_of(update)
+        id = children.cancel_id(about)
+        if id and len(self._cancellable) < KEPT:
+            self._cancellable[id] = None
+        elif id == "":
+            self._cancellable.pop(lenient.text(about, "sessionId"), None)
+
+    def can_cancel(self, id: str) -> bool:
+        return id in self._cancellable
 
     def calls_of(self, session: str) -> TurnCalls:
         return self._of.get(session, self.calls)
@@ -44,3 +55,4 @@ class Children:
     def agent_begins(self) -> None:
         """None of those of the process before."""
         self._of.clear()
+        self._cancellable.clear()

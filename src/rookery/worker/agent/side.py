@@ -59,7 +59,7 @@ class AgentSide:
         self._snapshots = snapshots
         self._records = records
         self._clients = clients
-        self._children = Children()
+        self.children = Children()
         self.asks = asks.Asks()
         self._halted = budget.Halted()
         self.replays = Replays(session)
@@ -108,7 +108,7 @@ class AgentSide:
             case turns.SendCancel(kept):
                 self._halted.refuse()
                 self._snapshots.release()
-                self._surviving.cancelled(commands=self._children.calls.runs_a_command())
+                self._surviving.cancelled(commands=self.children.calls.runs_a_command())
                 self._close_asks(kept_asks.CANCELLED, kept=kept)
                 self.terminals.cancel()
                 by = {} if kept else {"_meta": {"rookery": {"by": "watchdog"}}}
@@ -131,7 +131,7 @@ class AgentSide:
                 self.link.call("session/close", {"sessionId": left}, lambda *_: None)
 
     def _send_prompt(self, prompt: list[Json], *, continues: bool) -> None:
-        self._children.turn_begins()
+        self.children.turn_begins()
         self._edits.clear()
         self._surviving.turn_begins()
         self.terminals.turn_begins()
@@ -196,7 +196,7 @@ class AgentSide:
                 session.append(draft)
 
     def _spawn(self) -> None:
-        self._children.agent_begins()
+        self.children.agent_begins()
         session, header = self._session, self._session.header
         self._privileges.begin()
         session.look_at_settings()
@@ -286,8 +286,8 @@ class AgentSide:
             return
         if self._log_in.heard(method, params):
             return
-        for update in ingest.from_notification(method, params, session or None, self._children):
-            self._children.hear(update)
+        for update in ingest.from_notification(method, params, session or None, self.children):
+            self.children.hear(update)
             for fresh in self.replays.take(update):
                 self._heard(fresh)
 
@@ -301,7 +301,7 @@ class AgentSide:
             self._heard(fresh)
 
     def _heard(self, update: Json) -> None:
-        self._session.said(self._children.heard(update, self._noted))
+        self._session.said(self.children.heard(update, self._noted))
 
     def _noted(self, update: Json, calls: TurnCalls) -> Json:
         if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
@@ -337,7 +337,7 @@ class AgentSide:
         elif method == mcp.METHOD:
             self._editor_servers.take(incoming)
         elif method == auto_answer.METHOD:
-            self.auto_answer.take_request(incoming, self._children.calls)
+            self.auto_answer.take_request(incoming, self.children.calls)
         else:
             self._ask(incoming)
 
@@ -356,7 +356,7 @@ class AgentSide:
         if given:
             incoming.params = {**incoming.params, "toolCall": given}
         child = lenient.text(incoming.params, "sessionId")
-        judged = self._children.calls_of(child)
+        judged = self.children.calls_of(child)
         if incoming.method == "session/request_permission":
             about = judged.stands_for(given)
         calls = self.auto_answer.look_at_all(about)
@@ -368,7 +368,7 @@ class AgentSide:
             return
         if asked is None:
             return
-        who = {"session": child} if child in self._children else {}
+        who = {"session": child} if child in self.children else {}
         update, old = self.kept.stands_again(asked[1] | who)
         name = update["id"]
         incoming.cancelled = lambda: self._session.then(self.kept.withdraw, name)
