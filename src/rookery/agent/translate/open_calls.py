@@ -24,6 +24,8 @@ class Known:
     status: str = "pending"
     tail: str = ""
     printed: bool = False
+    subagent: str = ""
+    """What cancels the sub-agent that it started."""
 
     @property
     def open(self) -> bool:
@@ -98,12 +100,14 @@ class OpenCalls:
             fields |= self._meta({"rookery": about})
         return fields
 
-    def start(self, name: str) -> list[Json]:
+    def start(self, name: str, subagent: str = "") -> list[Json]:
+        """`subagent`: the id that cancels the sub-agent which it starts."""
         known = self._calls.get(name)
         if known is None or known.status != "pending":
             return []
-        known.status = "in_progress"
-        return [self._update(name, status="in_progress")]
+        known.status, known.subagent = "in_progress", subagent
+        meta = {"rookery": _subagent(subagent, {})} if subagent else {}
+        return [self._update(name, status="in_progress", _meta=meta)]
 
     # --- output ---------------------------------------------------------------------------------
 
@@ -134,7 +138,7 @@ class OpenCalls:
         updates += self._end_below(name)
         known.status = result.status
         fields: Json = {"status": result.status}
-        meta: Json = {}
+        meta: Json = {"rookery": _subagent(known.subagent, None)} if known.subagent else {}
         if self._terminals and known.call.tool in TERMINALS:
             if not known.printed and (text := str(result.output.get("output", ""))):
                 meta["terminal_output"] = {"terminal_id": name, "data": text.replace("\n", "\r\n")}
@@ -187,6 +191,11 @@ class OpenCalls:
             ours = meta.get("rookery", {}) | {"parentToolUseId": self.parent}
             meta = meta | {"rookery": ours}
         return {"_meta": meta} if meta else {}
+
+
+def _subagent(id: str, cancel: Json | None) -> Json:
+    """As the draft's `subagent_update` says whether it can be cancelled."""
+    return {"subagent": {"sessionId": id, "capabilities": {"cancel": cancel}}}
 
 
 class Ids:

@@ -230,12 +230,9 @@ class Translator:
 
     def started(self, event: Any) -> list[Json]:
         """For an ActionEvent that begins now."""
-        told = self._calls.start(self._id(event))
-        if self._session and event.tool_name in SUB_AGENTS:
-            id = f"{self._session}{SUB_AGENT_ID}{event.id}"
-            about = {"subagent": {"sessionId": id, "capabilities": {"cancel": {}}}}
-            return [{**update, "_meta": {"rookery": about}} for update in told]
-        return told
+        cancels = self._session and event.tool_name in SUB_AGENTS
+        child = f"{self._session}{SUB_AGENT_ID}{event.id}" if cancels else ""
+        return self._calls.start(self._id(event), child)
 
     def permission(self, event: Any) -> Json:
         """The `toolCall` of a permission request."""
