@@ -10,6 +10,7 @@ The fields are ACP's restricted JSON schema, as agents send it, with five words 
 - `ranged`: the description already says what is allowed
 """
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, ClassVar, NamedTuple
@@ -83,6 +84,9 @@ def choices(rows: Mapping[str, str]) -> list[Json]:
 
 
 # --- what a field says -------------------------------------------------------------------------
+
+
+_KEY = re.compile(r"[a-z]+(?:_[a-z]+)+")
 
 
 def titled(field: Json) -> list[tuple[str, str]]:
@@ -175,3 +179,17 @@ def spelled(value: Any) -> str:
 
 def is_secret(field: object) -> bool:
     return lenient.text(field, "format") == PASSWORD
+
+
+_KEY = re.compile(r"[a-z]+(?:_[a-z]+)+")
+
+
+def in_titles(text: str, called: Mapping[str, str]) -> str:
+    """In words of a form: what another field is called, not its key; of a command, all stays."""
+
+    def title(key: re.Match[str]) -> str:
+        return f"“{called[key[0]]}”" if key[0] in called else key[0]
+
+    parts = text.split("`")
+    parts[::2] = [_KEY.sub(title, each) for each in parts[::2]]
+    return "'".join(parts)

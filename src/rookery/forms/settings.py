@@ -27,7 +27,7 @@ from rookery.core.settings.loosening import loosened
 from rookery.core.settings.notify import EFFECT, NOTIFY
 from rookery.core.settings.sandbox import SANDBOX
 from rookery.core.settings.web import WEB
-from rookery.forms.form import PASSWORD, Form, Saved, choices, described
+from rookery.forms.form import PASSWORD, Form, Saved, choices, described, in_titles
 from rookery.home import config, confirmed
 from rookery.models import profiles, setup
 from rookery.models.profiles import Settings
@@ -124,9 +124,6 @@ TITLES = {
 """What a form calls a setting, where its key does not read as words."""
 
 
-_KEY = re.compile(r"[a-z]+(?:_[a-z]+)+")
-
-
 def title_of(setting: Setting) -> str:
     return TITLES.get(setting.key) or setting.name.replace("_", " ").capitalize()
 
@@ -136,28 +133,17 @@ def schema(table: Sequence[Setting]) -> Json:
     return {"properties": {each.key: _field(each, called) for each in table}}
 
 
-def _spoken(text: str, called: Mapping[str, str]) -> str:
-    """In words of a form: what another field is called, not its key; of a command, all stays."""
-
-    def title(key: re.Match[str]) -> str:
-        return f"“{called[key[0]]}”" if key[0] in called else key[0]
-
-    parts = text.split("`")
-    parts[::2] = [_KEY.sub(title, each) for each in parts[::2]]
-    return "'".join(parts)
-
-
 def _field(setting: Setting, called: Mapping[str, str]) -> Json:
     default = setting.default
     usual = _named(default).lower() if setting.meant else _usual(default)
     soon = setting.effect in (AT_ONCE, NEXT_SCREEN, EFFECT)
     later = "" if soon else f"takes effect {setting.effect}"
-    said = [_spoken(setting.more, called), f"default {usual}", later]
+    said = [in_titles(setting.more, called), f"default {usual}", later]
     if not isinstance(default, bool) and not isinstance(default, str):
         said.insert(1, range_of(setting))
     brief = setting.brief.partition(": ")[0] if setting.meant else setting.brief
     field: Json = {
-        "title": f"{title_of(setting)}: {_spoken(brief, called)}",
+        "title": f"{title_of(setting)}: {in_titles(brief, called)}",
         "called": title_of(setting),
         "description": " · ".join(words for words in said if words),
         "ranged": True,

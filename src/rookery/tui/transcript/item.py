@@ -1,10 +1,12 @@
 """What the transcript is made of: pieces of blocks, each with its lines."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from textual.strip import Strip
 
 from rookery.core.blocks import Block
+from rookery.core.json import Json
 from rookery.tui.look.runs import Line, strip_of
 
 CHANGE = 20
@@ -88,3 +90,10 @@ class Item:
                 self.ready.pop(number, None)
         self.lines, self.before = lines, []
         self.height = len(lines)
+
+
+def offered(block: Block | None) -> Sequence[Json]:
+    """The actions of a block."""
+    from rookery.core.blocks import captions  # the first paint does without
+
+    return captions.actions_of(block) if block else ()

@@ -12,7 +12,7 @@ from rich.style import Style
 from textual import events
 from textual.strip import Strip
 
-from rookery.core.blocks import Block, captions
+from rookery.core.blocks import Block
 from rookery.core.blocks.parts import kept_pictures
 from rookery.core.json import Json
 from rookery.tui.keys import bindings
@@ -22,7 +22,7 @@ from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
 from rookery.tui.transcript.ask_keys import Answerable, AskKeys, is_open
 from rookery.tui.transcript.finding import Finding
-from rookery.tui.transcript.item import Item
+from rookery.tui.transcript.item import Item, offered
 from rookery.tui.transcript.scroll import GUTTER
 from rookery.tui.transcript.window import Window
 
@@ -306,7 +306,7 @@ class Transcript(Answerable, Finding):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A digit on a block without options is for others, and so are an answer without an ask
         and a look without a picture. On an ask only its own keys act."""
-        if action == "press" and not (self.current and captions.actions_of(self.current)):
+        if action == "press" and not offered(self.current):
             return False
         if parameters == ("view",) and not kept_pictures((self.current or {}).get("parts", ())):
             return False
@@ -316,7 +316,7 @@ class Transcript(Answerable, Finding):
 
     def action_press(self, place: int) -> None:
         block = self.current
-        if block is None or place >= len(captions.actions_of(block)):
+        if block is None or place >= len(offered(block)):
             return
         action = block["actions"][place]
         if action.get("disabled"):
