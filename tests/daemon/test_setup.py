@@ -40,7 +40,7 @@ def test_V8_settings_are_read_and_saved_by_field(served: Served) -> None:
 
 def test_V8_what_loosens_is_confirmed_first(served: Served) -> None:
     asked = save(served, "worker", {"session.confirm": "all"})
-    assert asked["loosens"] == ["session.confirm changes from every to all."]
+    assert asked["loosens"] == ["Approvals changes from “Ask always” to “Approve all”."]
     assert config.load(served.home).confirm == "every"
     assert save(served, "worker", {"session.confirm": "all"}, confirm=True)["done"]
     assert config.load(served.home).confirm == "all"
