@@ -19,7 +19,7 @@ from tests.agent.conftest import surroundings
 TURN = """
 import json, sys
 from rookery.agent.warm import heat
-heat.up(sys.argv[1])
+heat.up(sys.argv[1], mcp=False)
 from openhands.sdk import AgentBase
 from openhands.sdk.tool import ToolDefinition
 loaded = [name for name in sys.argv[2:] if name in sys.modules]
