@@ -148,9 +148,11 @@ class Row:
 
     @cached_property
     def execution(self) -> "Command":
-        """Of a change: how whoever writes the session's log carries it out."""
-        from rookery.core.commands import Command
+        """How whoever writes the session's log carries it out."""
+        from rookery.core.commands import COMMANDS, Command
 
+        if self.kind == "command":
+            return COMMANDS[self.command({})["do"]]
         traits = self.traits
         return Command(
             handler=traits.handler,
