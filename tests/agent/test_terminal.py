@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -217,6 +218,29 @@ def pid_in(heard: Heard) -> int:
             return int(found[1])
         threading.Event().wait(0.05)
     raise AssertionError(heard.text)
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """This process has more open files than `select` can watch."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2048) if hard > 2048 else hard, hard))
+    held = [os.open(os.devnull, os.O_RDONLY)]
+    try:
+        while held[-1] < 1100:
+            held.append(os.dup(held[0]))
+        yield
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_files")
+def test_a_process_with_many_sessions_hears_its_terminals(tmp_path: Path) -> None:
+    session = Session(str(tmp_path), quiet_seconds=5, environment={"HOME": str(tmp_path)})
+    assert run(session, "echo $((6 * 7))").text.endswith("42")
+    session.close()
 
 
 @pytest.mark.parametrize("way", LEAVE)

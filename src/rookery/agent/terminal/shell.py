@@ -4,10 +4,11 @@ each command it reports with a secret word how the command ended (`reports.py`).
 import codecs
 import os
 import secrets
-import select
+import selectors
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -23,6 +24,9 @@ from rookery.home import paths, scratch
 from rookery.processes import offspring, strays, tree
 from rookery.processes.tree import Process, forbidden, kill, still_alive, terminate, wait_gone
 
+Waiting = selectors.PollSelector if sys.platform == "linux" else selectors.SelectSelector
+"""`select` takes no descriptor above 1023, and a process with many sessions has them. Elsewhere a
+terminal cannot be polled."""
 PAGERS = {"PAGER": "cat", "GIT_PAGER": "cat"}
 START_SECONDS = 10.0
 SETTLE_SECONDS = 1.0
@@ -226,19 +230,19 @@ class Shell:
     def _read(self, process: subprocess.Popen[bytes]) -> None:
         master, wake = self._master, self._wake
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        while True:
-            ready, _, _ = select.select([master, wake[0]], [], [])
-            if master not in ready:
-                break
-            try:
-                data = os.read(master, READ)
-            except BlockingIOError:
-                continue
-            except OSError:
-                break
-            if not data:
-                break
-            self._take(decoder.decode(data))
+        with Waiting() as waiting:
+            for descriptor in (master, wake[0]):
+                waiting.register(descriptor, selectors.EVENT_READ)
+            while any(key.fd == master for key, _ in waiting.select()):
+                try:
+                    data = os.read(master, READ)
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    break
+                if not data:
+                    break
+                self._take(decoder.decode(data))
         with self.changed:
             if self._master == master:
                 self._master, self._wake = -1, (-1, -1)
