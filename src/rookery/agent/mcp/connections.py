@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rookery.agent.mcp.oauth import Wanted
 
-MOMENT = 3.0
+MOMENT = 2.9
 """Seconds that a conversation waits for its servers, all together; loading the libraries counts."""
 LEAST = 1.0
 """Seconds that they have at least, however long the libraries took."""
