@@ -86,9 +86,6 @@ def choices(rows: Mapping[str, str]) -> list[Json]:
 # --- what a field says -------------------------------------------------------------------------
 
 
-_KEY = re.compile(r"[a-z]+(?:_[a-z]+)+")
-
-
 def titled(field: Json) -> list[tuple[str, str]]:
     """The choices of a field: each value and its name."""
     names = {
