@@ -36,8 +36,17 @@ class Scratch:
     def line(self, *words: str) -> list[str]:
         return [sys.executable, "-P", "-m", "rookery", *words]
 
-    def run(self, *words: str, code: str = "", status: int = 0, text: str = "", **more: str) -> str:
-        """`text`: what it reads; `more`: variables of its environment."""
+    def run(
+        self,
+        *words: str,
+        code: str = "",
+        status: int = 0,
+        text: str = "",
+        err: bool = False,
+        **more: str,
+    ) -> str:
+        """What it printed; on stderr, if it failed or with `err`. `text`: what it reads; `more`:
+        variables of its environment."""
         line = [sys.executable, "-P", "-c", code] if code else self.line(*words)
         done = subprocess.run(
             line,
@@ -49,4 +58,4 @@ class Scratch:
             cwd=self.root,
         )
         assert done.returncode == status, done.stderr
-        return done.stderr if status else done.stdout
+        return done.stderr if status or err else done.stdout

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rookery.cli import exits
+from rookery.core import refusals
 from rookery.core.json import Json
 from rookery.home import paths
 
@@ -132,12 +133,13 @@ def faults() -> tuple[type[Exception], ...]:
     ours = (FromAgent, InstallError, Refused, Rejected, StartError, StillAlive, Trouble, Waiting)
     of_files = (Busy, Changed, LogError, NoDiff, NotEdited, Unusable, UnusableLogins)
     return (
+        refusals.Refused,
         *(*ours, *of_files, NoWorktree, TrashError, RemoteError, BadUrl),
         *(paths.PathError, OSError),
     )
 
 
-def explain(error: BaseException) -> tuple[str, int] | None:
+def explain(error: BaseException) -> tuple[str, int] | None:  # noqa: PLR0911 - a table
     """A known error's message and exit code; None: a bug."""
     from rookery.agents.registry import NotInstalled, UnknownAgent
     from rookery.client.config.edit import BadSetting
@@ -151,6 +153,8 @@ def explain(error: BaseException) -> tuple[str, int] | None:
     from rookery.home.mcp import BadServer
 
     match error:
+        case refusals.Refused():
+            return error.sentences, error.exit_code
         case UnknownSession():
             return _unknown_session(error.name), exits.USAGE
         case Ambiguous():

@@ -10,15 +10,24 @@ from typing import Any, override
 
 import click
 
-from rookery.cli import target
+from rookery.cli import exits, flags, target
 from rookery.cli.flags import as_json, flag, session_argument
-from rookery.cli.output import standard
+from rookery.cli.output import clean_line, standard
 from rookery.cli.session.send import Say, for_each, send
 from rookery.core.json import Event, Json, dumps
-from rookery.operations.catalogue import conditions, filling, moments
+from rookery.core.refusals import NotAgreed
+from rookery.operations.catalogue import conditions, filling, moments, results
 from rookery.operations.catalogue.arguments import Argument
 from rookery.operations.catalogue.finding import find
 from rookery.operations.catalogue.row import Row
+
+AS_JSON = {
+    "change": "Print each outcome as JSON.",
+    "command": "Print each outcome as JSON.",
+    "work": "Print what came of it as JSON.",
+    "read": "Print it as JSON.",
+}
+dry_run = flag("--dry-run", help="Print what would change, and change nothing.")
 
 _LOOKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "looks")
 SPAN = "for"
@@ -30,24 +39,29 @@ def command_of(row: Row) -> click.Command:
 
     look = look_of(row.name)
 
-    def body(session: str, say: Say | None = None, **given: Any) -> None:
-        _carry_out(row, session, say or standard().note, given, look)
+    def body(session: str = "", say: Say | None = None, **given: Any) -> int:
+        carry_out = _send if row.is_sent else _perform
+        return carry_out(row, session, say or standard().note, given, look) or exits.DONE
 
-    made: Any = as_json("Print each outcome as JSON.")(body)
-    for option in reversed(look.OPTIONS if look else ()):
+    made: Any = as_json(AS_JSON[row.kind])(body)
+    if row.traits.preview is not None:
+        made = flags.yes(dry_run(made))
+    for option in reversed(getattr(look, "OPTIONS", ())):
         made = option(made)
     if row.traits.undo and any(each.about.how == "moment" for each in row.arguments):
         made = flag("--off", hidden=True)(made)  # an earlier word for the operation that undoes it
     for argument in reversed(row.arguments):
         for parameter in reversed(parameters_of(argument)):
             made = parameter(made)
-    made = for_each(made) if row.traits.on == "sessions" else session_argument(made)
+    if row.on_session:
+        made = for_each(made) if row.traits.on == "sessions" else session_argument(made)
     return click.command(row.name, help=_help(row))(made)
 
 
 def look_of(name: str) -> Any:
     """The module that adds to a command: `OPTIONS` that only a command line has, and `carry_out`,
-    which sends, says what came of it, and returns what `--json` prints. None: there is none."""
+    which does it, says what came of it, and returns what `--json` prints; of a read, `show` prints
+    the result. None: there is none."""
     module = name.replace("-", "_")
     if not os.path.isfile(os.path.join(_LOOKS, f"{module}.py")):
         return None
@@ -142,7 +156,56 @@ class Moment(click.ParamType[int]):
 # --- carrying out ------------------------------------------------------------------------------
 
 
-def _carry_out(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> None:
+def _perform(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> int:
+    """Carry out a work or a read."""
+    prints, screen = given.pop("as_json"), standard()
+    if hasattr(look, "carry_out"):
+        said = look.carry_out(row, session, _silent if prints else say, given)
+        if prints:
+            screen.line(dumps(said))
+        return exits.DONE
+    yes, dry = given.pop("yes", False), given.pop("dry_run", False)
+    values, rookery = _values(row, given), target.rookery()
+    report = _silent if prints else screen.note
+    try:
+        result = rookery.call(row.name, session, report=report, **values)
+    except NotAgreed as question:
+        if not _agreed(question, yes=yes, dry=dry, prints=prints):
+            return exits.DONE
+        fingerprint = question.fingerprint
+        result = rookery.call(row.name, session, report=report, fingerprint=fingerprint, **values)
+    if prints:
+        screen.line(dumps(result))
+    elif hasattr(look, "show"):
+        look.show(result, given)
+    elif row.kind == "read":
+        for each in results.text_of(result).splitlines():
+            screen.line(clean_line(each))
+    else:
+        say(clean_line(results.text_of(result)))
+    return exits.DONE
+
+
+def _agreed(question: NotAgreed, *, yes: bool, dry: bool, prints: bool) -> bool:
+    """Whether to go ahead with what is shown. Raises UsageError: a script has to say so."""
+    screen = standard()
+    if dry and prints:
+        screen.line(dumps(question.question))
+        return False
+    for each in question.shown.splitlines():
+        (screen.line if dry else screen.note)(clean_line(each))
+    if dry:
+        screen.note("Dry run: nothing was done. Run it with --yes to go ahead.")
+        return False
+    if yes:
+        return True
+    if not flags.in_terminal():
+        raise click.UsageError("Nothing was done. To go ahead, pass --yes.")
+    return click.confirm("Go ahead?", abort=True, err=True)
+
+
+def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> None:
+    """Carry out what is sent to a session."""
     prints = given.pop("as_json")
     if look is not None:
         said = look.carry_out(row, session, _silent if prints else say, given)

@@ -9,7 +9,7 @@ Whatever a user may meet is a `Refused`. A class of its own is worth it where ca
 where it carries more than these four.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, override
 
 type Kind = Literal[
     "usage",
@@ -51,6 +51,9 @@ KINDS: dict[Kind, Outcome] = {
 }
 """Of kinds that share a status, the first is what an answer without a kind means."""
 
+PREVIEW, CHANGED = "preview", "changed"
+"""The reasons of `NotAgreed`."""
+
 _BY_STATUS: dict[int, Kind] = {outcome.status: kind for kind, outcome in reversed(KINDS.items())}
 
 
@@ -77,6 +80,11 @@ class Refused(Exception):
             self.kind = kind
 
     @property
+    def question(self) -> dict[str, str]:
+        """What can be agreed to: `fingerprint` and `shown`; empty: nothing."""
+        return {}
+
+    @property
     def exit_code(self) -> int:
         return KINDS[self.kind].exit_code
 
@@ -95,3 +103,21 @@ class Fixed(Refused):
 
     def __init__(self, message: str = "", remedy: str = "") -> None:
         super().__init__(self.reason, message, remedy)
+
+
+class NotAgreed(Refused):
+    """What a work would do was not agreed to yet, or is not what was agreed to."""
+
+    kind = "preview"
+
+    def __init__(self, shown: str, fingerprint: str, *, changed: bool = False) -> None:
+        reason = CHANGED if changed else PREVIEW
+        message = f"It is no longer as it was shown.\n{shown}" if changed else shown
+        super().__init__(reason, message, "To go ahead, send it again with this fingerprint.")
+        self.shown = shown
+        self.fingerprint = fingerprint
+
+    @property
+    @override
+    def question(self) -> dict[str, str]:
+        return {"fingerprint": self.fingerprint, "shown": self.shown}

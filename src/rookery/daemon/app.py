@@ -12,8 +12,8 @@ from rookery.daemon.access.gate import App, Gate
 from rookery.daemon.access.journal import journalled
 from rookery.daemon.api import ROUTERS
 from rookery.daemon.branches import api as branches
+from rookery.daemon.operations import aliases, form
 from rookery.daemon.operations import api as operations
-from rookery.daemon.operations import form
 from rookery.daemon.page import ROUTERS as SCREENS
 from rookery.daemon.setup import installs
 from rookery.daemon.setup import routes as setup
@@ -70,6 +70,7 @@ def build_api() -> FastAPI:
     for router in (
         *ROUTERS,
         operations.router,
+        aliases.router,
         form.router,
         branches.router,
         setup.router,
@@ -98,6 +99,7 @@ class _Api(FastAPI):
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
         operations.documented(document)
+        aliases.documented(document)
         schemas = document["components"]["schemas"]
         schemas["Fault"] = errors.Fault.model_json_schema()
         document["components"]["schemas"] = dict(sorted(schemas.items()))

@@ -19,6 +19,7 @@ from rookery.client.session import Rejected, Trouble
 from rookery.client.start import PARKED, STARTING, TOO_MANY, StartError
 from rookery.client.trash.store import TrashError
 from rookery.client.worktrees.repository import NoWorktree
+from rookery.core import refusals
 from rookery.core.blocks.failures import after_error
 from rookery.core.json import Json
 from rookery.daemon.idempotency import KeyReused
@@ -112,7 +113,13 @@ KNOWN: dict[type[Exception], Answer] = {
     ConfigError: (409, "bad_settings", "Correct config.toml: rookery config edit"),
     LogError: (409, "unreadable_log", "rookery doctor checks the log."),
 }
-EXPECTED: tuple[type[Exception], ...] = (HTTPException, Rejected, StartError, *KNOWN)
+EXPECTED: tuple[type[Exception], ...] = (
+    HTTPException,
+    refusals.Refused,
+    Rejected,
+    StartError,
+    *KNOWN,
+)
 """What `problem_of` knows."""
 PASSING = (TOO_MANY, STARTING)
 
@@ -122,6 +129,10 @@ def problem_of(error: Exception) -> Problem | None:
     match error:
         case Problem():
             return error
+        case refusals.Refused():
+            problem = Problem(error.status, error.reason, error.message, error.remedy)
+            problem.question = error.question
+            return problem
         case TrashError(name="not_in_trash"):
             return Problem(404, error.name, str(error), "GET /api/trash lists them.")
         case NoWorktree() | TrashError():

@@ -80,13 +80,17 @@ SESSION = Path(
 )
 
 
-def _session(daemon: Daemon, session: Annotated[str, SESSION]) -> str:
+def session_named(daemon: State, session: str) -> str:
     """The id of the session that is meant. Raises UnknownSession, Ambiguous."""
     if daemon.fleet.head(session) is not None or (
         paths.is_id(session) and sessions.head_of_session(daemon.home, session) is not None
     ):
         return session
     return sessions.find(daemon.home, session)
+
+
+def _session(daemon: Daemon, session: Annotated[str, SESSION]) -> str:
+    return session_named(daemon, session)
 
 
 SessionId = Annotated[str, Depends(_session)]

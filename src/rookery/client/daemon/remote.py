@@ -7,11 +7,12 @@ import os
 import socket
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, override
 from urllib.parse import quote, urlencode, urlsplit
 
+from rookery.client.daemon import progress
 from rookery.client.daemon.errors import (
     Denied,
     NotLoggedIn,
@@ -23,6 +24,7 @@ from rookery.client.daemon.errors import (
 from rookery.client.daemon.local import Answer
 from rookery.client.daemon.logins import Login
 from rookery.client.guard import FromAgent
+from rookery.core import refusals
 from rookery.core.json import Json, lenient
 from rookery.wire.websocket import streams
 
@@ -35,6 +37,9 @@ DEAD = 15
 tell: a network that is gone says nothing."""
 MOST_IDLE = 4
 LOG_PLACE = "Rookery-Log-Place"
+
+
+type Report = Callable[[str], object]
 
 
 class Door:
@@ -73,10 +78,12 @@ class Door:
         body: Json | None = None,
         *,
         query: Mapping[str, Any] | None = None,
+        report: Report | None = None,
         **headers: str,
     ) -> Any:
-        """The answer's JSON. Raises what `ask` and `refusal` do."""
-        answer = self.ask(method, address(path, query), body, **headers)
+        """The answer's JSON. `report` gets what the daemon says until it comes. Raises what `ask`
+        and `refusal` do."""
+        answer = self.ask(method, address(path, query), body, report, **headers)
         if answer.status >= 400:
             raise refusal(self.url, path, answer)
         try:
@@ -91,17 +98,29 @@ class Door:
             raise refusal(self.url, path, answer)
         return answer
 
-    def ask(self, method: str, path: str, body: Json | None = None, **headers: str) -> Answer:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        report: Report | None = None,
+        **headers: str,
+    ) -> Answer:
         """One request; the answer, whatever it says. Raises Unreachable, Untrusted."""
         data = None if body is None else json.dumps(body).encode("ascii")
         given = {"Content-Type": "application/json"} if data is not None else {}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.send(method, path, data, given)
+        return self.send(method, path, data, given, report)
 
     def send(
-        self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]
+        self,
+        method: str,
+        path: str,
+        data: bytes | None,
+        headers: Mapping[str, str],
+        report: Report | None = None,
     ) -> Answer:
-        given = {**headers, "Accept": "application/json"}
+        given = {**headers, "Accept": progress.STREAM if report else "application/json"}
         if self.login.token:
             given["Authorization"] = f"Bearer {self.login.token}"
         sent = False
@@ -112,7 +131,7 @@ class Door:
                 error.sent = sent
                 raise
             try:
-                return self._answer(link, method, path, data, given)
+                return self._answer(link, method, path, data, given, report)
             except (OSError, http.client.HTTPException, ValueError) as error:
                 link.close()
                 # A connection that was kept may have ended meanwhile. All that is changed by a
@@ -128,12 +147,16 @@ class Door:
         path: str,
         data: bytes | None,
         headers: Mapping[str, str],
+        report: Report | None,
     ) -> Answer:
         with suppress(BrokenPipeError):  # it answered, and closed, before it had heard it all
             link.request(method, path, data, dict(headers))
         answer = link.getresponse()
         kind, place = answer.headers.get_content_type(), answer.headers.get(LOG_PLACE, "")
-        found = Answer(answer.status, kind, answer.read(), place)
+        if report and kind == progress.STREAM:
+            found = progress.answer(answer, report)
+        else:
+            found = Answer(answer.status, kind, answer.read(), place)
         self.stood = True
         with self._lock:
             kept = not answer.will_close and len(self._idle) < MOST_IDLE
@@ -280,6 +303,9 @@ def refusal(url: str, path: str, answer: Answer) -> Exception:
     if not name:
         return OtherVersion(url, f"{path.partition('?')[0]} (HTTP {answer.status})")
     match answer.status, name:
+        case 409, refusals.PREVIEW | refusals.CHANGED if lenient.text(said, "fingerprint"):
+            shown, fingerprint = lenient.text(said, "shown"), lenient.text(said, "fingerprint")
+            return refusals.NotAgreed(shown, fingerprint, changed=name == refusals.CHANGED)
         case 401, "bad_token":
             return NotLoggedIn(url, f"Your login on {url} was revoked, or is not known there.")
         case 401, "no_token":
@@ -288,6 +314,6 @@ def refusal(url: str, path: str, answer: Answer) -> Exception:
             return ReadOnly(url)
         case 403, "from_the_agent":
             return FromAgent(message)
-        case 404 | 405, "not_found" | "wrong_method":
+        case 404 | 405, "not_found" | "wrong_method" | "unknown_operation":
             return OtherVersion(url, path.partition("?")[0])
     return Denied(name, f"{message} {remedy}".strip())

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 
 from rookery.core.json import Json, lenient
+from rookery.operations.catalogue.finding import find
 
 LOOK, ANSWER, ALL = "look", "answer", "all"
 ROLES = (LOOK, ANSWER, ALL)
@@ -91,6 +92,8 @@ def _pattern(route: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(route)))
 
 
+_OPERATION = re.compile(r"GET /api/v1/(?:sessions/[^/]+/)?(?P<name>(?!operations$)[^/]+)")
+"""A read of the catalogue, whose row says who may have it."""
 _ALLOWED = {role: [_pattern(route) for route in routes] for role, routes in TABLE.items()}
 
 
@@ -98,6 +101,9 @@ def may_ask(role: str, method: str, path: str) -> bool:
     """Whether a device of this role may send such a request. `method`: or WEBSOCKET."""
     if role == ALL:
         return True
+    if (operation := _OPERATION.fullmatch(f"{method} {path}")) is not None:
+        row = find(operation["name"])
+        return row is not None and row.kind == "read" and row.traits.role == LOOK
     allowed = [*_ALLOWED[LOOK], *(_ALLOWED[ANSWER] if role == ANSWER else ())]
     return any(each.fullmatch(f"{method} {path}") for each in allowed)
 

@@ -1,9 +1,10 @@
 """The catalogue over HTTP: one route for all operations, their addresses and bodies in the OpenAPI
 document as if each had its own, and the list from which the page makes its menus."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Header, Path
+from fastapi import APIRouter, Body, Header, Path, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 
@@ -11,15 +12,18 @@ from rookery.build import build
 from rookery.core.json import Json
 from rookery.daemon.api import bodies
 from rookery.daemon.api.answers import READS, WRITES
-from rookery.daemon.api.commands import Outcome, sent
 from rookery.daemon.errors import Problem
+from rookery.daemon.operations.performing import STREAM, answered
 from rookery.daemon.state import Daemon, SessionId
+from rookery.operations.catalogue import results
+from rookery.operations.catalogue.arguments import Argument
 from rookery.operations.catalogue.finding import every, find
-from rookery.operations.catalogue.row import Row
+from rookery.operations.catalogue.row import FINGERPRINT, Row
 
 router = APIRouter(tags=["operations"])
 
-ADDRESS = "/api/v1/sessions/{session}/{operation}"
+ON_SESSION = "/api/v1/sessions/{session}/{operation}"
+ON_ROOKERY = "/api/v1/{operation}"
 KEY = "Idempotency-Key"
 
 
@@ -28,9 +32,13 @@ class Operation(BaseModel):
     title: str = Field(description="As menus show it.")
     sentence: str
     more: str = Field(description="What menus say beside the title.")
-    on: str = Field(description="session, or sessions: the command line takes several at once.")
+    kind: str = Field(description="change, command, work or read.")
+    on: str = Field(
+        description="session; sessions: the command line takes several at once; rookery: none."
+    )
     arguments: dict[str, Any] = Field(description="Their JSON schema.")
     when: dict[str, bool] = Field(description="What menus ask of a session before they offer it.")
+    listed: bool = Field(description="Whether menus offer it.")
     needless: str = Field(description="Why it is not done again where `when` does not hold.")
     undo: str = Field(description="The operation that takes it back; empty: there is none.")
     done: str = Field(description="What is said afterwards, with {} for the session.")
@@ -50,9 +58,11 @@ def about(row: Row) -> Operation:
         title=traits.title,
         sentence=row.sentence,
         more=row.more,
+        kind=row.kind,
         on=traits.on,
         arguments=row.schema,
         when=dict(traits.when),
+        listed=traits.listed,
         needless=traits.needless,
         undo=traits.undo,
         done=traits.done,
@@ -75,64 +85,157 @@ async def list_operations(
     return JSONResponse(listed.model_dump(), headers=headers)
 
 
-@router.post(ADDRESS, responses=WRITES, include_in_schema=False)
-async def operate(
+Name = Annotated[str, Path(max_length=100)]
+Given = Annotated[dict[str, Any] | None, Body()]
+Key = Annotated[bodies.Id, Header(alias=KEY)]
+
+
+@router.post(ON_SESSION, responses=WRITES, include_in_schema=False)
+async def operate_on_session(
     daemon: Daemon,
     session: SessionId,
-    operation: Annotated[str, Path(max_length=100)],
-    given: Annotated[dict[str, Any] | None, Body()] = None,
-    key: Annotated[bodies.Id, Header(alias=KEY)] = "",
-) -> Outcome:
-    """Carry an operation out."""
-    row = find(operation)
-    if row is None:
-        words = f"There is no operation {operation!r}."
+    operation: Name,
+    request: Request,
+    given: Given = None,
+    key: Key = "",
+) -> Response:
+    """Carry out an operation on a session."""
+    row = _row(operation, "POST", on_session=True)
+    return await answered(daemon, row, session, given or {}, key, request)
+
+
+@router.get(ON_SESSION, responses=WRITES, include_in_schema=False)
+async def read_session(
+    daemon: Daemon, session: SessionId, operation: Name, request: Request
+) -> Response:
+    """Read something of a session."""
+    row = _row(operation, "GET", on_session=True)
+    return await answered(daemon, row, session, queried(row, request), "", request)
+
+
+@router.post(ON_ROOKERY, responses=WRITES, include_in_schema=False)
+async def operate(
+    daemon: Daemon, operation: Name, request: Request, given: Given = None, key: Key = ""
+) -> Response:
+    """Carry out an operation."""
+    row = _row(operation, "POST", on_session=False)
+    return await answered(daemon, row, "", given or {}, key, request)
+
+
+@router.get(ON_ROOKERY, responses=WRITES, include_in_schema=False)
+async def read(daemon: Daemon, operation: Name, request: Request) -> Response:
+    """Read something of all sessions, or of the Rookery."""
+    row = _row(operation, "GET", on_session=False)
+    return await answered(daemon, row, "", queried(row, request), "", request)
+
+
+def _row(name: str, method: str, *, on_session: bool) -> Row:
+    row = find(name)
+    if row is None or row.on_session is not on_session or method != method_of(row):
+        words = f"There is no operation {name!r} at this address."
         raise Problem(404, "unknown_operation", words, "GET /api/v1/operations lists them.")
-    arguments: Json = given or {}
-    if (refusal := row.check(arguments)) is not None:
-        remedy = "GET /api/v1/operations has the schema of its arguments."
-        raise Problem(422, refusal.reason, refusal.message, remedy)
-    command = row.command(arguments) | ({"id": key} if key else {})
-    return await sent(daemon, session, command)
+    return row
+
+
+def method_of(row: Row) -> str:
+    return "GET" if row.kind == "read" else "POST"
+
+
+def queried(row: Row, request: Request) -> Json:
+    """The arguments that a query has, each as its kind. A list is given with commas."""
+    kinds = {each.name: each.kind for each in row.arguments}
+    return {name: _value(kinds.get(name, ""), text) for name, text in request.query_params.items()}
+
+
+def _value(kind: str, text: str) -> Any:
+    """A text that is not of its kind stays one, which the check then refuses."""
+    try:
+        match kind:
+            case "integer":
+                return int(text)
+            case "number":
+                return float(text)
+            case "boolean":
+                return {"true": True, "1": True, "false": False, "0": False}.get(text, text)
+            case "array":
+                return [each.strip() for each in text.split(",") if each.strip()]
+    except ValueError:
+        pass
+    return text
+
+
+# --- in the OpenAPI document ---------------------------------------------------------------------
 
 
 def documented(document: Json) -> None:
-    """Each operation at its own address in the OpenAPI document."""
+    """Each operation at its own address."""
+    schemas = document["components"]["schemas"]
     for row in every():
-        document["paths"][ADDRESS.format(session="{session}", operation=row.name)] = {
-            "post": _said(row)
-        }
+        address = ON_SESSION if row.on_session else ON_ROOKERY
+        place = address.format(session="{session}", operation=row.name)
+        in_path = ["session"] if row.on_session else []
+        said = described(row, schemas, method=method_of(row), in_path=in_path)
+        document["paths"].setdefault(place, {})[method_of(row).lower()] = said
 
 
-def _said(row: Row) -> Json:
+def described(row: Row, schemas: Json, *, method: str, in_path: Sequence[str]) -> Json:
+    """An address that carries out an operation. `in_path`: what the path names."""
     first, *rest = row.name.split("-")
-    schema = {"schema": row.schema | {"additionalProperties": False}}
-    session = {"type": "string", "title": "Session", "description": "Its id, prefix or title."}
-    outcome = {"schema": {"$ref": "#/components/schemas/Outcome"}}
-    return {
+    parameters = [_in_path(row, name) for name in in_path]
+    arguments = [each for each in row.arguments if each.name not in in_path]
+    said: Json = {
         "tags": ["operations"],
         "summary": row.traits.title,
         "description": "\n\n".join(row.paragraphs),
         "operationId": "".join([first, *(word.capitalize() for word in rest)]),
-        "parameters": [
-            {"name": "session", "in": "path", "required": True, "schema": session},
-            {"name": KEY, "in": "header", "required": False, "schema": _KEY},
-        ],
-        "requestBody": {
-            "content": {"application/json": schema},
-            "required": bool(row.schema["required"]),
-        },
-        "responses": {
-            "200": {"description": "The event that came of it.", "content": _json(outcome)},
-            **{str(status): said for status, said in WRITES.items()},
-        },
     }
+    if method in ("GET", "DELETE"):
+        parameters += [_queried(row, each) for each in arguments]
+    else:
+        parameters += [{"name": KEY, "in": "header", "required": False, "schema": _KEY}]
+        required = bool(row.schema["required"])
+        said["requestBody"] = {"content": _json(_body(row)), "required": required}
+    content = _json(
+        {"$ref": "#/components/schemas/Outcome"}
+        if row.is_sent
+        else results.schema_of(row.body, schemas)
+    )
+    if row.kind == "work":
+        content[STREAM] = {"schema": {"type": "string", "description": _PROGRESS}}
+    what = "The event that came of it." if row.is_sent else "What came of it."
+    answers = {str(status): answer for status, answer in WRITES.items()}
+    answers["200"] = {"description": what, "content": content}
+    return said | {"parameters": parameters, "responses": dict(sorted(answers.items()))}
 
 
-def _json(content: Json) -> Json:
-    return {"application/json": content}
+def _body(row: Row) -> Json:
+    schema = row.schema | {"additionalProperties": False}
+    if row.traits.preview is None:
+        return schema
+    return schema | {"properties": {**row.schema["properties"], FINGERPRINT: _AGREED}}
 
 
+def _queried(row: Row, argument: Argument) -> Json:
+    schema: Json = row.schema["properties"][argument.name]
+    if argument.kind == "array":
+        schema = {**schema, "type": "string"}
+    return {"name": argument.name, "in": "query", "required": argument.required, "schema": schema}
+
+
+def _json(schema: Json) -> Json:
+    return {"application/json": {"schema": schema}}
+
+
+def _in_path(row: Row, name: str) -> Json:
+    schema = _SESSION if name == "session" else row.schema["properties"].get(name, _SESSION)
+    return {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+_SESSION: Json = {
+    "type": "string",
+    "title": "Session",
+    "description": "Its id, prefix or title.",
+}
 _KEY: Json = {
     "type": "string",
     "maxLength": 200,
@@ -140,3 +243,12 @@ _KEY: Json = {
     "title": KEY,
     "description": "Chosen by you: an operation sent twice with the same key runs once.",
 }
+_AGREED: Json = {
+    "type": "string",
+    "title": "Fingerprint",
+    "description": "Of what the refusal `preview` showed. Without it, nothing is done.",
+}
+_PROGRESS = (
+    "With `Accept: text/event-stream`: events `progress` with a `message`, then `result` with what "
+    "is answered otherwise, or `refusal` with a `status` and the fields of a Fault."
+)

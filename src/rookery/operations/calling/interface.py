@@ -1,11 +1,12 @@
 """What a face can do with a Rookery and with one of its sessions, wherever they are."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from rookery.core.blocks import Block
 from rookery.core.json import Event, Json
 from rookery.log.history import History
+from rookery.operations.catalogue.row import Report, unheard
 
 if TYPE_CHECKING:
     import asyncio
@@ -66,6 +67,20 @@ class Rookery(Protocol):
 
     url: str
     """Of the daemon; "": it is this machine's."""
+
+    def call(
+        self,
+        operation: str,
+        session: str = "",
+        *,
+        report: Report = unheard,
+        fingerprint: str = "",
+        **given: Any,
+    ) -> Json:
+        """Carry out an operation of the catalogue, on a session by its id; what came of it.
+        `fingerprint`: of the preview that was agreed to. Raises Refused, and NotAgreed: what it
+        would do has to be agreed to first."""
+        ...
 
     def heads(self, *, probe: bool = False, hidden: bool = True) -> list[Json]:
         """Every session as lists know it, newest news first. `probe`: with `hung`, whether its

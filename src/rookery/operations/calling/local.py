@@ -15,6 +15,8 @@ from rookery.home import paths, seen
 from rookery.log.lock import becomes_free
 from rookery.log.reader import Reader
 from rookery.operations.calling.interface import Rookery, Told
+from rookery.operations.catalogue.finding import row_of
+from rookery.operations.catalogue.row import At, Report, unheard
 
 if TYPE_CHECKING:
     import asyncio
@@ -32,6 +34,32 @@ class LocalRookery(Rookery):
 
     def __init__(self, home: str) -> None:
         self.home = home
+
+    @override
+    def call(
+        self,
+        operation: str,
+        session: str = "",
+        *,
+        report: Report = unheard,
+        fingerprint: str = "",
+        **given: Any,
+    ) -> Json:
+        from rookery.operations.calling.carrying import carry_out
+
+        row = row_of(operation)
+        if row.is_sent:
+            return self._sent(row.command(given), session)
+        return carry_out(row, At(self.home, session, report, paths.new_id()), given, fingerprint)
+
+    def _sent(self, command: Json, session: str) -> Json:
+        import asyncio
+
+        async def sending() -> Json:
+            with self.open(session) as client:
+                return (await client.send(command))._asdict()
+
+        return asyncio.run(sending())
 
     @override
     def heads(self, *, probe: bool = False, hidden: bool = True) -> list[Json]:

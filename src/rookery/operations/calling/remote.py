@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, override
 from urllib.parse import quote
 
-from rookery.client.daemon.errors import Denied, OnlyThere, Unreachable
+from rookery.client.daemon.errors import Denied, OnlyThere
 from rookery.client.daemon.logins import load
 from rookery.client.daemon.remote import Door, of_session
 from rookery.client.fleet import named
@@ -17,13 +17,17 @@ from rookery.client.trash.moves import Restored
 from rookery.core.blocks import Block
 from rookery.core.blocks.document import Document
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Refused
 from rookery.core.turn import rewind_preview
 from rookery.core.turn.rewind_preview import Preview
 from rookery.core.view.states import in_order, standing
+from rookery.operations.calling.attempts import send_once
 from rookery.operations.calling.interface import Rookery, Told
 from rookery.operations.calling.remote_history import RemoteHistory
-from rookery.operations.calling.remote_session import AGAIN, PATIENCE, RemoteSession
+from rookery.operations.calling.remote_session import PATIENCE, RemoteSession
 from rookery.operations.calling.stream import news
+from rookery.operations.catalogue.finding import row_of
+from rookery.operations.catalogue.row import FINGERPRINT, Report, unheard
 
 if TYPE_CHECKING:
     from rookery.core.policy.unattended import Order
@@ -40,6 +44,27 @@ class RemoteRookery(Rookery):
         self.door = door
         self.url = door.url
         self._patience = patience
+
+    @override
+    def call(
+        self,
+        operation: str,
+        session: str = "",
+        *,
+        report: Report = unheard,
+        fingerprint: str = "",
+        **given: Any,
+    ) -> Json:
+        row = row_of(operation)
+        if (refusal := row.check(given)) is not None:
+            raise Refused(refusal.reason, refusal.message, kind="usage")
+        place = f"sessions/{quote(session, safe='')}/{row.name}" if row.on_session else row.name
+        path = f"/api/v1/{place}"
+        if row.kind == "read":
+            return dict(self.door.json("GET", path, query={k: _queried(given[k]) for k in given}))
+        body = {**given, FINGERPRINT: fingerprint} if fingerprint else given
+        heard = None if row.is_sent or report is unheard else report
+        return send_once(self.door, path, body, timeout=self._patience, report=heard)
 
     def about(self) -> Json:
         return dict(self.door.json("GET", "/api/about"))
@@ -115,16 +140,7 @@ class RemoteRookery(Rookery):
         return session
 
     def _created(self, body: Json) -> str:
-        """The key lets it be asked for again: it is made once."""
-        key, until = os.urandom(16).hex(), time.monotonic() + self._patience
-        while True:
-            try:
-                said = self.door.json("POST", "/api/sessions", body, Idempotency_Key=key)
-                return str(said["id"])
-            except Unreachable as error:
-                if not (error.sent or self.door.stood) or time.monotonic() > until:
-                    raise
-            time.sleep(AGAIN)
+        return str(send_once(self.door, "/api/sessions", body, timeout=self._patience)["id"])
 
     @override
     def rewinds(self, session: str) -> list[Json]:
@@ -269,6 +285,13 @@ def reach(home: str, url: str, patience: float = PATIENCE) -> RemoteRookery:
 def _head(row: Json) -> Json:
     """A row of the API as what a list knows here."""
     return {**row, "worker": row["process"]}
+
+
+def _queried(value: Any) -> Any:
+    """A value as a query carries it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
 def _pass_on(said: Json, stays: Told) -> None:

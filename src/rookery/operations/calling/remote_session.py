@@ -3,7 +3,6 @@ done, over a link that may break at any moment."""
 
 import asyncio
 import os
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Self, override
@@ -22,6 +21,7 @@ from rookery.client.start import StartError
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.events import event_from_json
 from rookery.log.errors import Full, LogError, NoSession
+from rookery.operations.calling.attempts import DELAY, Attempts
 from rookery.operations.calling.interface import Session
 from rookery.operations.calling.remote_history import RemoteHistory
 from rookery.operations.calling.stream import news
@@ -31,8 +31,6 @@ from rookery.wire.frames import Refused
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
 
-AGAIN = 0.5
-"""Seconds until a command is sent again whose fate is unknown."""
 PATIENCE = 30.0
 """Seconds for a link that broke under a command to come back."""
 
@@ -76,15 +74,15 @@ class RemoteSession(Session):
         if files:
             body["attachments"] = [attached(each.path, each.data) for each in files]
         path, given, headers = self._address(body)
-        until, arrived, silent = time.monotonic() + self._patience, False, False
+        attempts, silent = Attempts(self._door, self._patience), False
         while True:
             try:
-                answer = await asyncio.to_thread(self._door.ask, "POST", path, given, **headers)
+                ask = self._door.ask
+                answer = await asyncio.to_thread(ask, "POST", path, given, None, **headers)
             except Unreachable as error:
-                arrived = arrived or error.sent
-                if time.monotonic() > until or not (arrived or self._door.stood):
-                    raise _lost(error, command, arrived=arrived) from None
-                await asyncio.sleep(AGAIN)
+                if not attempts.may_repeat(error):
+                    raise _lost(error, command, arrived=attempts.arrived) from None
+                await asyncio.sleep(DELAY)
                 continue
             if answer.status < 400:
                 return _outcome(self._door.url, answer)

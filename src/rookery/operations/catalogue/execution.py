@@ -12,4 +12,4 @@ def execution_of(command: Json) -> commands.Command | None:
     if own is not None:
         return own
     row = find(command.get("do"))
-    return None if row is None else row.execution
+    return row.execution if row is not None and row.is_sent else None

@@ -31,6 +31,14 @@ def find(name: object) -> Row | None:
     return next((_rows(noun)[name] for noun in _nouns() if name in _rows(noun)), None)
 
 
+def row_of(name: str) -> Row:
+    """The operation with a name that a face knows. Raises KeyError."""
+    row = find(name)
+    if row is None:
+        raise KeyError(name)
+    return row
+
+
 def every() -> Iterator[Row]:
     """All operations, by noun, in the order in which they stand there."""
     for noun in _nouns():

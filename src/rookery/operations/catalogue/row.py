@@ -6,13 +6,19 @@ A row is made of a function and of what its decorator says:
     sentence     the first of its docstring; more: the rest, for the help
     arguments    its parameters, each `Annotated` with an `Arg`
 
-`change`: the function returns what becomes of the session. It is done by whoever writes the
-session's log: its worker, or, while the session sleeps, the one who asks for it.
-`command`: the function returns the command (`core.commands`) that is sent to the session.
+There are four kinds:
+
+    change     returns what becomes of the session. It is done by whoever writes the session's log:
+               its worker, or, while the session sleeps, the one who asks for it.
+    command    returns the command (`core.commands`) that is sent to the session.
+    work       is carried out by a process of the home, which it gets `At`; it returns what came of
+               it, with a `summary` for people.
+    read       the same, and changes nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from rookery.operations.catalogue.arguments import Argument, arguments_of, schema_of
@@ -22,9 +28,40 @@ if TYPE_CHECKING:
     from rookery.core.commands import Command, Test
     from rookery.core.json import Json
 
-type Kind = Literal["change", "command"]
-type Place = Literal["session", "sessions"]
-"""What it is done to: `sessions`: the command line takes several at once."""
+type Kind = Literal["change", "command", "work", "read"]
+type Place = Literal["session", "sessions", "rookery"]
+"""What it is done to: `sessions`: the command line takes several at once; `rookery`: to none."""
+type Once = Literal["key", "harmless"]
+"""What makes a second sending of a work safe: `key`: the daemon keeps what came of the first;
+`harmless`: it does nothing more."""
+type Report = Callable[[str], object]
+"""Gets a sentence on how far a work has come."""
+
+FINGERPRINT = "fingerprint"
+"""What comes with the arguments where a preview was agreed to: no argument has this name."""
+
+
+def unheard(_sentence: str) -> None:
+    """A `Report` that nobody follows."""
+
+
+class At(NamedTuple):
+    """Where a work or a read is carried out."""
+
+    home: str
+    session: str = ""
+    report: Report = unheard
+    name: str = ""
+    """An id for what the work makes: the same each time that the request comes."""
+    again: bool = False
+    """Whether an earlier try may have done some of it: the process ended before it said so."""
+
+
+class Preview(NamedTuple):
+    """What a work would do. Who agrees, agrees to this."""
+
+    shown: str
+    fingerprint: str
 
 
 class SessionChange(TypedDict, total=False):
@@ -49,42 +86,51 @@ class Traits(NamedTuple):
     """What a decorator says of an operation."""
 
     title: str
-    group: str
+    on: Place = "sessions"
+    group: str = "Manage sessions"
     """The heading of the command line's help that it stands under."""
-    on: Place
-    handler: str
-    """The worker's method for it."""
-    guarded: "Test"
+    handler: str = "record"
+    """Of a change: the worker's method for it."""
+    guarded: "Test" = False
     """Whether it may loosen what the user decides: it needs proof that a user sent it."""
-    takes: "Test"
+    takes: "Test" = False
     """Whether it takes away, hides or ends what is there: an agent's process may not."""
-    when: "Mapping[str, bool]"
-    """What menus ask of a session (`conditions.FACTS`) before they offer it."""
-    needless: str
+    person: str = ""
+    """Of a work: what an agent's process may not do ("drop worktrees"); "": it may do this."""
+    role: Literal["look", "all"] = "look"
+    """Of a read: the least role of a device that may have it."""
+    when: "Mapping[str, bool]" = MappingProxyType({})
+    """What menus ask of a session (`conditions.facts`) before they offer it."""
+    listed: bool = True
+    """Whether menus offer it; a face may have a place of its own for it."""
+    needless: str = ""
     """Why it is not done again where `when` does not hold: "is already archived"; "": it is."""
-    undo: str
+    undo: str = ""
     """The operation that takes it back."""
-    done: str
-    """What is said afterwards, with {} for the session."""
-    while_running: str
+    done: str = ""
+    """What is said afterwards, with {} for the session; of a work, its `summary` is."""
+    while_running: str = ""
     """What is said besides, while a turn runs."""
-    presets: Sequence[Preset]
-    examples: Sequence[str]
+    presets: Sequence[Preset] = ()
+    examples: Sequence[str] = ()
     """Of the command line, without its first word."""
-    sends: "Callable[[Json], Json] | None"
+    sends: "Callable[[Json], Json] | None" = None
     """The command that builds from before the catalogue know it by."""
-    more: str
+    more: str = ""
     """What menus say beside the title; "": the sentence."""
-    warns: str
+    warns: str = ""
     """What it costs: said by menus and keys, which then ask; "": they do not."""
-    warns_when: "Mapping[str, bool]"
+    warns_when: "Mapping[str, bool]" = MappingProxyType({})
     """The facts with which it costs that."""
+    preview: Callable[..., Preview | None] | None = None
+    """Of a work: what it would do, which has to be agreed to; None: nothing has to be."""
+    once: Once = "key"
 
 
 class Row:
     """An operation."""
 
-    def __init__(self, body: Callable[..., Any], kind: Kind, traits: Traits) -> None:
+    def __init__(self, kind: Kind, body: Callable[..., Any], traits: Traits) -> None:
         self.body = body
         self.kind = kind
         self.name = body.__name__.rstrip("_").replace("_", "-")
@@ -102,6 +148,15 @@ class Row:
     def more(self) -> str:
         """What menus say beside the title."""
         return self.traits.more or self.word
+
+    @property
+    def on_session(self) -> bool:
+        return self.traits.on != "rookery"
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether it is a command to the session, not carried out by whoever was asked."""
+        return self.kind in ("change", "command")
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
@@ -128,20 +183,20 @@ class Row:
         title = self.schema["properties"][name]["title"]
         return Refusal(argument.about.reason, argument.about.wrong or f"{title} {why}.")
 
-    def _called(self, given: "Json") -> Any:
+    def call(self, given: "Json", *at: At, body: Callable[..., Any] | None = None) -> Any:
+        """What its function returns, or another `body` that takes the same arguments."""
         known = self.given(given)
-        return self.body(
-            **{each.parameter: known[each.name] for each in self.arguments if each.name in known}
-        )
+        named = {each.parameter: known[each.name] for each in self.arguments if each.name in known}
+        return (body or self.body)(*at, **named)
 
     def update(self, given: "Json") -> "Json":
         """Of a change: the event that it is."""
-        return {"sessionUpdate": "_session", **self._called(given)}
+        return {"sessionUpdate": "_session", **self.call(given)}
 
     def command(self, given: "Json") -> "Json":
         """What is sent to a session: as earlier builds know it, if they do."""
         if self.kind == "command":
-            found: Json = self._called(given)
+            found: Json = self.call(given)
             return found
         sends = self.traits.sends
         return {"do": self.name, **given} if sends is None else sends(given)
@@ -168,45 +223,11 @@ class Row:
         return {each.name: command[each.name] for each in self.arguments if each.name in command}
 
 
-def change(  # noqa: PLR0913 - each is a field of the row
-    title: str,
-    *,
-    on: Place = "sessions",
-    group: str = "Manage sessions",
-    handler: str = "record",
-    guarded: "Test" = False,
-    takes: "Test" = False,
-    when: "Mapping[str, bool] | None" = None,
-    needless: str = "",
-    undo: str = "",
-    done: str = "",
-    while_running: str = "",
-    presets: Sequence[Preset] = (),
-    examples: Sequence[str] = (),
-    sends: "Callable[[Json], Json] | None" = None,
-) -> Callable[[Callable[..., SessionChange]], Row]:
-    """An operation whose outcome is what its function returns, written into the session's log."""
-    traits = Traits(
-        *(title, group, on, handler, guarded, takes, when or {}, needless, undo, done),
-        *(while_running, presets, examples, sends, "", "", {}),
-    )
-    return lambda body: Row(body, "change", traits)
+def _operation(kind: Kind, title: str, **traits: Any) -> Callable[[Callable[..., Any]], Row]:
+    return partial(Row, kind, traits=Traits(title, **traits))
 
 
-def command(
-    title: str,
-    *,
-    group: str = "Manage sessions",
-    when: "Mapping[str, bool] | None" = None,
-    done: str = "",
-    examples: Sequence[str] = (),
-    more: str = "",
-    warns: str = "",
-    warns_when: "Mapping[str, bool] | None" = None,
-) -> "Callable[[Callable[..., Json]], Row]":
-    """An operation that the session's worker carries out, or the core while none runs."""
-    traits = Traits(
-        *(title, group, "sessions", "", False, False, when or {}, "", "", done),
-        *("", (), examples, None, more, warns, warns_when or {}),
-    )
-    return lambda body: Row(body, "command", traits)
+change = partial(_operation, "change")
+command = partial(_operation, "command")
+work = partial(_operation, "work")
+read = partial(_operation, "read")

@@ -6,7 +6,7 @@ from datetime import datetime
 from rookery.core.json import Json
 from rookery.forms.form import complaint, typed
 from rookery.operations.catalogue import conditions, filling
-from rookery.operations.catalogue.finding import every, find
+from rookery.operations.catalogue.finding import every, find, row_of
 from rookery.operations.catalogue.row import Row
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
@@ -19,7 +19,7 @@ RUNNING = ("running", "needs-you")
 def operate(app: Shell, name: str, about: Json, text: str = "") -> None:
     """Carry out what was typed as a slash command, on a session, from what its header knows of it.
     `text`: its arguments; what is missing is asked in a form."""
-    row = _row(name)
+    row = row_of(name)
     fields = filling.form_of(row)["properties"]
     words = filling.words_in(row, text)
     answers = {each: typed(fields[each], words[each]) for each in words}
@@ -28,13 +28,7 @@ def operate(app: Shell, name: str, about: Json, text: str = "") -> None:
 
 def choose(app: Shell, name: str, about: Json) -> None:
     """Carry out what a key was pressed for, on a session of the list."""
-    _begin(app, _row(name), about, {})
-
-
-def _row(name: str) -> Row:
-    row = find(name)
-    assert row is not None
-    return row
+    _begin(app, row_of(name), about, {})
 
 
 def _facts(about: Json) -> dict[str, bool]:

@@ -1,0 +1,78 @@
+"""The addresses that operations had before /api/v1: each does what it did, by the operation's row.
+Nothing that is called here has to be agreed to first."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
+
+from fastapi import APIRouter, Body, Header, Request
+from fastapi.responses import Response
+
+from rookery.core.json import Json
+from rookery.daemon.api import bodies
+from rookery.daemon.api.answers import Masked
+from rookery.daemon.operations.api import KEY, described, queried
+from rookery.daemon.operations.performing import perform
+from rookery.daemon.state import Daemon, session_named
+from rookery.operations.catalogue.finding import row_of
+
+router = APIRouter(tags=["operations"])
+
+
+class Alias(NamedTuple):
+    method: str
+    path: str
+    """A part in braces is an argument; `session`: the session that it is done to."""
+    operation: str
+    names: Mapping[str, str] = MappingProxyType({})
+    """Arguments that had another name there, by that name."""
+    shape: Callable[[Json], Any] = dict
+    """The result as it was."""
+    status: int = 200
+
+
+BRANCHES: tuple[Alias, ...] = ()
+READS: tuple[Alias, ...] = ()
+TRASH: tuple[Alias, ...] = ()
+SESSIONS: tuple[Alias, ...] = ()
+ALIASES = (*BRANCHES, *READS, *TRASH, *SESSIONS)
+
+
+def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
+    row = row_of(alias.operation)
+
+    async def endpoint(
+        daemon: Daemon,
+        request: Request,
+        given: Annotated[dict[str, Any] | None, Body()] = None,
+        key: Annotated[bodies.Id, Header(alias=KEY)] = "",
+    ) -> Response:
+        in_path = dict(request.path_params)
+        session = session_named(daemon, in_path.pop("session")) if row.on_session else ""
+        known = {**(given or {}), **queried(row, request), **in_path}
+        arguments = {alias.names.get(name, name): value for name, value in known.items()}
+        result = await perform(daemon, row, session, arguments, key, agreed=True)
+        return Masked(alias.shape(result), alias.status)
+
+    return endpoint
+
+
+for _alias in ALIASES:
+    router.add_api_route(
+        _alias.path, _endpoint(_alias), methods=[_alias.method], include_in_schema=False
+    )
+
+
+def documented(document: Json) -> None:
+    """Each in the OpenAPI document, as deprecated."""
+    schemas = document["components"]["schemas"]
+    for alias in ALIASES:
+        row = row_of(alias.operation)
+        said = described(row, schemas, method=alias.method, in_path=_parts(alias.path))
+        said["operationId"] += "Alias"
+        said |= {"deprecated": True, "summary": f"{row.traits.title}: use /api/v1"}
+        document["paths"].setdefault(alias.path, {})[alias.method.lower()] = said
+
+
+def _parts(path: str) -> list[str]:
+    return [part[1:-1] for part in path.split("/") if part.startswith("{")]

@@ -1,0 +1,105 @@
+"""An operation carried out for a request: commands by the session's worker, works and reads by the
+daemon. What comes again with the same key is done once; who wants to hear of progress does."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import Response, StreamingResponse
+
+from rookery.core.json import Json, dumps, loads
+from rookery.core.json.secrets import encoded
+from rookery.daemon.api.answers import Masked
+from rookery.daemon.api.commands import sent
+from rookery.daemon.errors import Problem, internal, problem_of
+from rookery.daemon.state import State
+from rookery.operations.calling.carrying import carry_out
+from rookery.operations.catalogue.row import FINGERPRINT, At, Report, Row, unheard
+
+STREAM = "text/event-stream"
+PING = 30.0
+"""Seconds between two comments while nothing is reported: proxies end what is silent."""
+
+
+async def perform(
+    daemon: State, row: Row, session: str, given: Json, key: str = "", *, agreed: bool = False
+) -> Json:
+    """What came of it. `agreed`: nobody has to agree to a preview. Raises Problem, and what the
+    operation raises."""
+    return await _performed(daemon, row, session, given, key, unheard, agreed=agreed)
+
+
+async def answered(
+    daemon: State, row: Row, session: str, given: Json, key: str, request: Request
+) -> Response:
+    """The same as an answer to a request; a stream with progress, where it accepts one."""
+    if row.is_sent or STREAM not in request.headers.get("accept", ""):
+        return Masked(await perform(daemon, row, session, given, key))
+    return StreamingResponse(_told(daemon, row, session, given, key), media_type=STREAM)
+
+
+async def _performed(
+    daemon: State,
+    row: Row,
+    session: str,
+    given: Json,
+    key: str,
+    report: Report,
+    *,
+    agreed: bool = False,
+) -> Json:
+    fingerprint = None if agreed else str(given.get(FINGERPRINT) or "")
+    arguments = {name: value for name, value in given.items() if name != FINGERPRINT}
+    if (refusal := row.check(arguments)) is not None:
+        remedy = "GET /api/v1/operations has the schema of its arguments."
+        raise Problem(422, refusal.reason, refusal.message, remedy)
+    if row.is_sent:
+        command = row.command(arguments) | ({"id": key} if key else {})
+        return (await sent(daemon, session, command)).model_dump()
+
+    def work(name: str, again: bool) -> Json:
+        at = At(daemon.home, session, report, name, again)
+        return carry_out(row, at, arguments, fingerprint)
+
+    if row.kind == "read":
+        return await asyncio.to_thread(work, "", False)
+    kept = key if row.traits.once == "key" else ""
+    request = f"{row.name} {session} {json.dumps(arguments, sort_keys=True)}"
+    result: Json = await daemon.results.kept(kept, request, work)
+    await daemon.hub.look()
+    return result
+
+
+async def _told(daemon: State, row: Row, session: str, given: Json, key: str) -> AsyncIterator[str]:
+    """Progress, then the result or a refusal, as events. The work goes on if nobody listens."""
+    loop, lines = asyncio.get_running_loop(), asyncio.Queue[tuple[str, Any]]()
+
+    def report(sentence: str) -> None:
+        loop.call_soon_threadsafe(lines.put_nowait, ("progress", {"message": sentence}))
+
+    def end(work: asyncio.Task[Json]) -> None:
+        error = None if work.cancelled() else work.exception()
+        if error is None:
+            lines.put_nowait(("result", {} if work.cancelled() else work.result()))
+            return
+        problem = problem_of(error) if isinstance(error, Exception) else None
+        if problem is None:  # a bug: the daemon's log says which
+            loop.call_exception_handler({"message": f"{row.name} failed", "exception": error})
+            problem = internal()
+        lines.put_nowait(("refusal", {"status": problem.status, **problem.body()}))
+
+    performing = _performed(daemon, row, session, given, key, report)
+    working = asyncio.create_task(performing, name=f"operation {row.name}")
+    working.add_done_callback(end)
+    kind = "progress"
+    while kind == "progress":
+        try:
+            async with asyncio.timeout(PING):
+                kind, said = await lines.get()
+        except TimeoutError:
+            yield ": still here\n\n"
+            continue
+        content = said if kind == "refusal" else loads(encoded(said))
+        yield f"event: {kind}\ndata: {dumps(content)}\n\n"

@@ -1,0 +1,32 @@
+"""Works and reads, carried out by the process that has the home: the arguments checked, the one who
+asks known to be a person where that matters, what would happen agreed to."""
+
+import hashlib
+import json
+from typing import Any
+
+from rookery.client.guard import require_person
+from rookery.core.json import Json
+from rookery.core.refusals import NotAgreed, Refused
+from rookery.operations.catalogue.row import At, Preview, Row
+
+
+def preview_of(shown: str, *facts: Any) -> Preview:
+    """A preview whose fingerprint stands for what is shown, and for `facts` beside it."""
+    whole = json.dumps([shown, *facts], sort_keys=True, default=str)
+    return Preview(shown, hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32])
+
+
+def carry_out(row: Row, at: At, given: Json, fingerprint: str | None = "") -> Json:
+    """What came of it. `fingerprint`: of the preview that was agreed to; None: nothing has to be
+    agreed to. Raises Refused, and what the operation raises."""
+    if (refusal := row.check(given)) is not None:
+        raise Refused(refusal.reason, refusal.message, kind="usage")
+    if row.traits.person:
+        require_person(at.home, row.traits.person)
+    if row.traits.preview is not None and fingerprint is not None:
+        preview = row.call(given, at, body=row.traits.preview)
+        if preview is not None and preview.fingerprint != fingerprint:
+            raise NotAgreed(preview.shown, preview.fingerprint, changed=bool(fingerprint))
+    result: Json = row.call(given, at)
+    return result
