@@ -13,6 +13,7 @@ import pytest
 from rookery.cli.app import MODULES, rookery
 from rookery.core.commands import COMMANDS
 from rookery.daemon.app import build_api
+from rookery.daemon.operations.api import method_of
 from rookery.home import paths
 from rookery.operations.catalogue.finding import every
 from tests.daemon.test_routes import Address, found
@@ -146,6 +147,17 @@ def test_every_route_of_the_daemon_has_a_row() -> None:
     for each in sorted(known - done):
         assert str(each) in NO_OPERATION, f"The route {each} has no row. {ADD}"
     assert done <= known
+
+
+def test_every_operation_has_a_row_with_its_address() -> None:
+    done = {
+        (way.method, way.params.get("operation"))
+        for ways in WAYS.values()
+        for way in ways
+        if isinstance(way, Http) and "{operation}" in way.route
+    }
+    for row in every():
+        assert (method_of(row), row.name) in done, f"{row.name} has no row. {ADD}"
 
 
 def test_every_command_of_the_command_line_has_a_row() -> None:

@@ -151,9 +151,13 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *cli("queue {other} remove 1", "queue {other} clear"),
     ),
     "queue: send": (*command("queue", op="send", item=ITEM), *cli("queue {other} send 1")),
-    "cancel": (*command("cancel"), *cli("cancel {other}")),
+    "cancel": (*command("cancel"), operated("cancel"), *cli("cancel {other}")),
     "cancel_subagent": command("cancel_subagent", subagent="one"),
-    "force_end": (*command("force_end"), *cli("cancel --force {other}")),
+    "force_end": (
+        *command("force_end"),
+        operated("cancel", force=True),
+        *cli("cancel --force {other}"),
+    ),
     "answer: allow once": (*answer(option="allow"), *cli("answer {other} y")),
     "answer: allow once, with a new prompt": cli("answer {other} y --and 'and the rest'"),
     "answer: allow what cannot be undone": (
@@ -207,9 +211,9 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "resume: when the limit is lifted": (*command("resume"), *cli("retry --at-reset {limited}")),
     "resume: no more": command("resume", off=True),
     "start": does("start", to="other"),
-    "stop": (*command("stop"), *cli("stop {other}")),
+    "stop": (*command("stop"), operated("stop"), *cli("stop {other}")),
     "stop: an idle one, for room": (Frame({"do": "stop", "idle": True, "room": True}, ("other",)),),
-    "restart": (*command("restart"), *cli("restart {other}")),
+    "restart": (*command("restart"), operated("restart"), *cli("restart {other}")),
     "archive": (
         *command("archive"),
         patch(archived=True),
@@ -241,7 +245,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
         Http("POST", f"{SESSION}/commands", {"do": "switch", "agent": "demo"}),
         *cli("switch-agent {asleep} demo", "switch-agent {other} --cmd true"),
     ),
-    "clear": (*command("clear"), *cli("clear {other} {asleep}")),
+    "clear": (*command("clear"), operated("clear"), *cli("clear {other} {asleep}")),
     "rewind": (
         *command("rewind", turn=0),
         *cli("rewind {other} 0 --yes --cancel", "rewind {worked} 0 --yes"),
@@ -463,7 +467,14 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "uninstall": cli("uninstall --yes", "uninstall --json"),
     # --- reading
     "read: sessions": (
-        *get("/", "/api/sessions", "/api/v1/operations", "/pieces/fleet", "/pieces/palette"),
+        *get(
+            "/",
+            "/api/sessions",
+            "/api/v1/sessions",
+            "/api/v1/operations",
+            "/pieces/fleet",
+            "/pieces/palette",
+        ),
         *cli("ps", "ps --all --json"),
     ),
     "read: a session": (
@@ -580,6 +591,9 @@ NO_OPERATION = {
     "completions": "a text",
     "doctor": "reads, and tests an agent as `run` would",
     "help": "a text",
+    "GET /api/v1/{operation}": "reads, whose rows name them",
+    "GET /api/v1/sessions/{session}/{operation}": "reads of a session, whose rows name them",
+    "POST /api/v1/{operation}": "works, whose rows name them",
     "GET /pieces/operations/{name}": "a form: what it sends are the operations above",
     "model": "a model for tests",
     "open": "a screen: what is done there are the rows above",

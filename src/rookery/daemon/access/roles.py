@@ -57,6 +57,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         "GET /api/trash",
         "GET /api/usage",
         "GET /api/v1/operations",
+        "GET /api/v1/sessions",
         f"GET {_SESSION}",
         *(
             f"GET {_SESSION}/{what}"
@@ -92,7 +93,7 @@ def _pattern(route: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(route)))
 
 
-_OPERATION = re.compile(r"GET /api/v1/(?:sessions/[^/]+/)?(?P<name>(?!operations$)[^/]+)")
+_OPERATION = re.compile(r"GET /api/v1/(?:sessions/[^/]+/)?(?P<name>[^/]+)")
 """A read of the catalogue, whose row says who may have it."""
 _ALLOWED = {role: [_pattern(route) for route in routes] for role, routes in TABLE.items()}
 
@@ -101,11 +102,13 @@ def may_ask(role: str, method: str, path: str) -> bool:
     """Whether a device of this role may send such a request. `method`: or WEBSOCKET."""
     if role == ALL:
         return True
-    if (operation := _OPERATION.fullmatch(f"{method} {path}")) is not None:
-        row = find(operation["name"])
-        return row is not None and row.kind == "read" and row.traits.role == LOOK
+    request = f"{method} {path}"
     allowed = [*_ALLOWED[LOOK], *(_ALLOWED[ANSWER] if role == ANSWER else ())]
-    return any(each.fullmatch(f"{method} {path}") for each in allowed)
+    if any(each.fullmatch(request) for each in allowed):
+        return True
+    operation = _OPERATION.fullmatch(request)
+    row = find(operation["name"]) if operation else None
+    return row is not None and row.kind == "read" and row.traits.role == LOOK
 
 
 def command_fault(role: str, command: Json, ask: object) -> str:

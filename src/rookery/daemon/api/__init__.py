@@ -8,6 +8,7 @@ from rookery.daemon.api import (
     everything,
     history,
     login,
+    session_list,
     sessions,
     stream,
     work_tree,
@@ -16,6 +17,7 @@ from rookery.daemon.api import (
 ROUTERS = (
     about.router,
     login.router,
+    session_list.router,
     sessions.router,
     commands.router,
     history.router,

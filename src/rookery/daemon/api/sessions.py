@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -15,32 +14,24 @@ from rookery.client.config import in_force
 from rookery.client.rewind.fork import fork
 from rookery.client.trash import emptying
 from rookery.client.trash import moves as trash
-from rookery.client.update.workers import is_older
 from rookery.core import budgets
 from rookery.core.json import Json
 from rookery.core.policy import approvals
-from rookery.core.view import states
-from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import WRITES, Masked, reads, with_shape
 from rookery.daemon.api.bodies import Attached, Seq, SessionFields, Strict, Turn
 from rookery.daemon.api.sending import first_prompt, send
+from rookery.daemon.api.session_list import Probe, row_of
 from rookery.daemon.errors import Problem
 from rookery.daemon.idempotency import Keys, digest
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths, seen
 from rookery.models.choice import chosen_agent
-from rookery.render import signs
 from rookery.search.update import drop_deleted
 
 router = APIRouter(tags=["sessions"])
 
-PAGE = 100
 PICKS = ("model", "mode", "effort")
-Which = Literal["live", "archived", "all"]
-Probe = Annotated[
-    bool, Query(description="Ask the worker whether it responds (`hung`); it may take 2 s.")
-]
 
 
 Key = Annotated[
@@ -126,62 +117,13 @@ class Restored(BaseModel):
     missing: str = Field(description="What could not be restored with it; may be empty.")
 
 
-@router.get("/api/sessions", responses=reads(shapes.Sessions), response_class=Masked)
-async def list_sessions(
-    daemon: Daemon,
-    show: Annotated[Which, Query(description="Listed sessions, archived ones, or all.")] = "live",
-    page: Annotated[int, Query(ge=0, le=1_000_000, description="Pages of 100, from 0.")] = 0,
-    probe: Probe = False,
-) -> Response:
-    """Sessions, newest news first, 100 to a page."""
-    await daemon.hub.look()
-    found = _listed(daemon, show, page)
-    if probe:
-        names = [row["id"] for row in found["sessions"] if row["awake"]]
-        silent = await asyncio.to_thread(liveness.hung, daemon.home, names)
-        for row in found["sessions"]:
-            row["hung"] = row["id"] in silent
-    return Masked(found)
-
-
-def _listed(daemon: State, show: Which, page: int) -> Json:
-    now = time.time() * 1000
-    heads = daemon.fleet.heads
-    if show == "live":
-        heads = [head for head in heads if not is_hidden(head, now)]
-    elif show == "archived":
-        heads = [head for head in heads if head["archived"]]
-    rows = [_row(head) for head in heads[page * PAGE : (page + 1) * PAGE]]
-    more = len(heads) > (page + 1) * PAGE
-    return {"sessions": rows, "total": len(heads), "next": page + 1 if more else None}
-
-
-def _row(head: Json) -> Json:
-    """A head as a client needs it: `events` is how many there are."""
-    worker = head["worker"] or {}
-    shown = {key: value for key, value in head.items() if key not in ("v", "worker")}
-    process = {key: worker[key] for key in ("pid", "build") if key in worker}
-    status = state_of(head, awake=head["awake"])
-    shown |= states.standing(head, status)
-    return {
-        **shown,
-        "status": status,
-        "label": signs.label(shown, time.time() * 1000),
-        "events": head["seq"],
-        "parked": is_parked(head),
-        "process": process if head["awake"] else None,
-        "stale": bool(head["awake"] and is_older(worker)),
-        "hung": False,
-    }
-
-
 @router.get("/api/sessions/{session}", responses=reads(shapes.Session, 409), response_class=Masked)
 async def read_session(daemon: Daemon, session: SessionId, probe: Probe = False) -> Response:
     """One session as lists show it."""
     head = await asyncio.to_thread(fleet.listed, daemon.home, session)
     if head is None:
         raise fleet.UnknownSession(session)
-    row = _row(head)
+    row = row_of(head)
     if probe and head["awake"]:
         row["hung"] = bool(await asyncio.to_thread(liveness.hung, daemon.home, [session]))
     return Masked(row)

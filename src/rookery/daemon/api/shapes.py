@@ -104,6 +104,12 @@ class Sessions(BaseModel):
     next: int | None = Field(description="The next page; null: this is the last.")
 
 
+class SessionPage(BaseModel):
+    sessions: list[Session]
+    total: int
+    next: str | None = Field(description="The cursor of the next page; null: this is the last.")
+
+
 class Trashed(Open):
     """A session in the trash."""
 

@@ -1,5 +1,5 @@
 """The addresses that operations had before /api/v1: each does what it did, by the operation's row.
-Nothing that is called here has to be agreed to first."""
+Nothing that is called here has to be agreed to first; the OpenAPI document does not name them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from rookery.core.json import Json
 from rookery.daemon.api import bodies
 from rookery.daemon.api.answers import Masked
-from rookery.daemon.operations.api import KEY, described, queried
+from rookery.daemon.operations.api import KEY, queried
 from rookery.daemon.operations.performing import perform
 from rookery.daemon.state import Daemon, session_named
 from rookery.operations.catalogue.finding import row_of
@@ -61,18 +61,3 @@ for _alias in ALIASES:
     router.add_api_route(
         _alias.path, _endpoint(_alias), methods=[_alias.method], include_in_schema=False
     )
-
-
-def documented(document: Json) -> None:
-    """Each in the OpenAPI document, as deprecated."""
-    schemas = document["components"]["schemas"]
-    for alias in ALIASES:
-        row = row_of(alias.operation)
-        said = described(row, schemas, method=alias.method, in_path=_parts(alias.path))
-        said["operationId"] += "Alias"
-        said |= {"deprecated": True, "summary": f"{row.traits.title}: use /api/v1"}
-        document["paths"].setdefault(alias.path, {})[alias.method.lower()] = said
-
-
-def _parts(path: str) -> list[str]:
-    return [part[1:-1] for part in path.split("/") if part.startswith("{")]
