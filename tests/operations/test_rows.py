@@ -1,9 +1,11 @@
 """The rows of the catalogue: what each says is enough for every face, and true."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+import rookery
 from rookery.core.commands import COMMANDS
 from rookery.core.json import Json
 from rookery.operations import sessions, turns
@@ -11,6 +13,7 @@ from rookery.operations.catalogue import conditions, filling, moments
 from rookery.operations.catalogue.finding import every, find
 from tools import api_page
 
+SOURCES = Path(rookery.__file__).parent
 NOW = datetime(2026, 3, 4, 15, 30, tzinfo=UTC)
 
 
@@ -28,6 +31,16 @@ def test_each_name_is_there_once_and_each_row_can_be_shown() -> None:
         assert row.traits.title
         assert row.traits.examples, row.name
         assert all(each.about.help.strip() for each in row.arguments), row.name
+
+
+def test_the_sentence_of_an_argument_stands_in_one_file() -> None:
+    sources = {path: path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py")}
+    pages = {path: path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.js")}
+    for row in every():
+        for argument in row.arguments:
+            sentence = argument.about.help
+            files = [path for path, text in (sources | pages).items() if sentence in text]
+            assert len(files) == 1, f"{row.name} {argument.name}: {sentence} {files}"
 
 
 def test_what_undoes_an_operation_is_one_that_needs_no_arguments() -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 GROUP = "Start and talk"
 
-Force = Annotated[bool, Arg("End the turn now, whatever the agent does.")]
+Force = Annotated[bool, Arg("End it now, without waiting for the agent.")]
 
 
 @command(
