@@ -120,7 +120,7 @@ def _operation(name: str) -> click.Command | None:
     from rookery.operations.catalogue.finding import find
 
     row = find(name)
-    if row is None:
+    if row is None or not row.traits.typed:
         return None
     from rookery.cli.operation import command_of
 
@@ -128,9 +128,9 @@ def _operation(name: str) -> click.Command | None:
 
 
 def _names() -> list[str]:
-    from rookery.operations.catalogue.finding import every
+    from rookery.operations.catalogue.finding import typed
 
-    return [*MODULES, *(row.name for row in every())]
+    return [*MODULES, *(row.name for row in typed())]
 
 
 class Table(click.Group):
@@ -197,10 +197,10 @@ def _write_group(
     formatter: click.HelpFormatter, title: str, is_listed: Callable[[str], bool]
 ) -> None:
     """The commands under a heading of the help."""
-    from rookery.operations.catalogue.finding import every
+    from rookery.operations.catalogue.finding import typed
 
     rows = [*GROUPS[title].items()]
-    rows += [(row.name, row.sentence) for row in every() if row.traits.group == title]
+    rows += [(row.name, row.sentence) for row in typed() if row.traits.group == title]
     if shown := [row for row in rows if is_listed(row[0])]:
         with formatter.section(title):
             formatter.write_dl(shown)

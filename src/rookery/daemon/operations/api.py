@@ -39,6 +39,7 @@ class Operation(BaseModel):
     arguments: dict[str, Any] = Field(description="Their JSON schema.")
     when: dict[str, bool] = Field(description="What menus ask of a session before they offer it.")
     listed: bool = Field(description="Whether menus offer it.")
+    typed: bool = Field(description="Whether users type it; else it is in the API alone.")
     needless: str = Field(description="Why it is not done again where `when` does not hold.")
     undo: str = Field(description="The operation that takes it back; empty: there is none.")
     done: str = Field(description="What is said afterwards, with {} for the session.")
@@ -63,6 +64,7 @@ def about(row: Row) -> Operation:
         arguments=row.schema,
         when=dict(traits.when),
         listed=traits.listed,
+        typed=traits.typed,
         needless=traits.needless,
         undo=traits.undo,
         done=traits.done,

@@ -22,9 +22,9 @@ from rookery.daemon.errors import Problem
 from rookery.daemon.options import PORTS, split_host, url
 from rookery.daemon.page.settings import buttons, frame, named
 from rookery.daemon.pieces import forms
-from rookery.daemon.setup import catalog
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc, esc_line, tag
+from rookery.forms import catalog
 from rookery.forms.lists import Row
 from rookery.render import qr
 from rookery.render.local_time import ago

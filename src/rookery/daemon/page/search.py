@@ -22,8 +22,8 @@ from rookery.daemon.page import shell
 from rookery.daemon.page.settings import sections
 from rookery.daemon.pieces.fleet_list import shown_agent
 from rookery.daemon.pieces.review import hits
-from rookery.daemon.setup import catalog
 from rookery.daemon.state import Daemon, State
+from rookery.forms import catalog
 from rookery.home.paths import with_tilde
 from rookery.search.query import Filters
 

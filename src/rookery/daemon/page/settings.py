@@ -11,14 +11,15 @@ from rookery.build import build, described
 from rookery.client.config import in_force
 from rookery.client.update.difference import since_start
 from rookery.core import units
+from rookery.core.refusals import Refused
 from rookery.daemon import assets
 from rookery.daemon.access.roles import ALL
 from rookery.daemon.errors import Problem
 from rookery.daemon.page import shell
 from rookery.daemon.pieces import forms
-from rookery.daemon.setup import catalog
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc_line, tag
+from rookery.forms import catalog
 from rookery.home.config import ConfigError
 
 router = APIRouter(include_in_schema=False)
@@ -150,7 +151,7 @@ async def section(daemon: Daemon, section: str) -> HTMLResponse:
     about = f'<p class="soft">{NOTE[section]}</p>'
     try:
         found = await asyncio.to_thread(catalog.form_of, daemon.home, section)
-    except Problem as problem:
+    except Refused as problem:
         return frame(daemon, section, title, about + tag("p", esc_line(problem.message), "wrong"))
     drawn = forms.form(
         found.schema,

@@ -34,7 +34,7 @@ class Argument(NamedTuple):
     parameter: str
     """The function's: with a last `_` where Python keeps the name for itself (`in_`)."""
     kind: str
-    """The schema's type: string, integer, number, boolean or array."""
+    """The schema's type: string, integer, number, boolean or array; object, which no form draws."""
     choices: tuple[str, ...]
     required: bool
     default: Any
@@ -46,7 +46,14 @@ class Argument(NamedTuple):
         return self.name.replace("_", "-")
 
 
-KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array"}
+KINDS = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    list: "array",
+    dict: "object",
+}
 
 
 def arguments_of(body: Callable[..., Any]) -> tuple[Argument, ...]:
@@ -70,6 +77,7 @@ def _about(annotation: Any) -> Arg | None:
 
 
 def _argument(name: str, of: Any, about: Arg, defaults: Mapping[str, Any]) -> Argument:
+    of = getattr(of, "__value__", of)  # of a name for a type
     choices = get_args(of) if get_origin(of) is Literal else ()
     kind = "string" if choices else KINDS[get_origin(of) or of]
     required, default = name not in defaults, defaults.get(name)

@@ -39,6 +39,11 @@ def row_of(name: str) -> Row:
     return row
 
 
+def typed() -> Iterator[Row]:
+    """Those that users type as commands and slash commands."""
+    return (row for row in every() if row.traits.typed)
+
+
 def every() -> Iterator[Row]:
     """All operations, by noun, in the order in which they stand there."""
     for noun in _nouns():

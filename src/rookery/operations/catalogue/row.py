@@ -103,6 +103,8 @@ class Traits(NamedTuple):
     """What menus ask of a session (`conditions.facts`) before they offer it."""
     listed: bool = True
     """Whether menus offer it; a face may have a place of its own for it."""
+    typed: bool = True
+    """Whether users type it: as a command and a slash command. Else it is in the API alone."""
     needless: str = ""
     """Why it is not done again where `when` does not hold: "is already archived"; "": it is."""
     undo: str = ""

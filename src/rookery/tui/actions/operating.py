@@ -95,7 +95,7 @@ def menu(app: Shell, about: Json) -> None:
     known = _facts(about)
     choices, acts = list[Line](), dict[str, tuple[Row, Json]]()
     for row in every():
-        if not conditions.holds(row, known):
+        if not row.traits.listed or not row.on_session or not conditions.holds(row, known):
             continue
         entries = [(each.title, each.more, dict(each.given)) for each in row.traits.presets]
         for title, more, given in [*entries, (row.traits.title, row.more, {})]:

@@ -67,11 +67,11 @@ def ours() -> dict[str, Command]:
 
 @cache
 def _operations() -> tuple[Command, ...]:
-    from rookery.operations.catalogue.finding import every  # the first paint does without
+    from rookery.operations.catalogue.finding import typed  # the first paint does without
 
     return tuple(
         Command(row.name, row.word, " ".join(row.schema["required"]), operates=True)
-        for row in every()
+        for row in typed()
     )
 
 

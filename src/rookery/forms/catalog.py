@@ -8,7 +8,7 @@ from typing import Any, Literal
 from rookery.agents import registry
 from rookery.client.config import edit, in_force
 from rookery.core.json import Json
-from rookery.daemon.errors import Problem
+from rookery.core.refusals import Refused
 from rookery.forms import agents, login, models, rules, server_login, servers
 from rookery.forms import lists as forms_lists
 from rookery.forms.form import Form, Saved, is_secret, typed
@@ -51,16 +51,16 @@ SETTINGS = {
 LISTS = {"models": "Models", "servers": "MCP servers", "agents": "Agents", "rules": "Rules"}
 
 
-def unusable(error: Exception) -> Problem:
-    return Problem(409, "bad_settings", str(error), "Correct the file; nothing was changed.")
+def unusable(error: Exception) -> Refused:
+    return Refused("bad_settings", str(error), "Correct the file; nothing was changed.")
 
 
-def _missing(words: str) -> Problem:
-    return Problem(404, "not_found", words, "GET /api/setup/lists lists what there is.")
+def _missing(message: str) -> Refused:
+    return Refused("not_found", message, kind="missing")
 
 
 def form_of(home: str, kind: str, name: str = "") -> Form:
-    """`name`: which one, of what there are several; empty: a new one. Raises Problem."""
+    """`name`: which one, of what there are several; empty: a new one. Raises Refused."""
     try:
         return _form(home, kind, name)
     except (mcp.McpError, SettingsError, config.ConfigError) as error:
@@ -142,7 +142,7 @@ def answers_of(form: Form, sent: Json) -> Json:
 
 
 def rows_of(home: str, kind: str) -> tuple[list[Row], str]:
-    """With what is wrong with the file. Raises Problem."""
+    """With what is wrong with the file."""
     try:
         match kind:
             case "models":
@@ -180,10 +180,10 @@ STEPS = {"up": -1, "down": 1}
 
 
 def done(home: str, kind: str, name: str, do: str) -> Saved:
-    """Raises Problem where a list does not know such a thing."""
+    """Raises Refused where a list does not know such a thing."""
     work = _DEEDS.get((kind, do))
     if work is None:
-        raise Problem(409, "not_here", f"{LISTS[kind]} cannot do that: {do}.")
+        raise Refused("not_here", f"{LISTS[kind]} cannot do that: {do}.")
     try:
         return work(home, name)
     except mcp.BadServer as error:
