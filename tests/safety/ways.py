@@ -77,6 +77,11 @@ def operated(name: str, /, **given: Any) -> Http:
     return Http("POST", route, given, {"operation": name})
 
 
+def performed(name: str, /, **given: Any) -> Http:
+    """The same of one that is not about a session."""
+    return Http("POST", "/api/v1/{operation}", given, {"operation": name})
+
+
 def patch(**fields: Any) -> Http:
     return Http("PATCH", SESSION, fields)
 
@@ -353,6 +358,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     # --- settings
     "settings: tighten": (
         form("worker", confirm_destructive=True),
+        performed("save-settings", form="worker", values={"worker.confirm_destructive": True}),
         *cli("config set session.confirm ask-always"),
     ),
     "settings: loosen": (
@@ -365,6 +371,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "settings: edit the file": cli("config edit"),
     "settings: confirm": (
         Http("POST", "/api/setup/held", {"fingerprint": "{held}"}),
+        performed("confirm-settings", held="{held}"),
         *cli("config confirm --yes"),
     ),
     "git filters: trust": cli("config trust-git --yes {hooks}"),
@@ -374,10 +381,15 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *cli("setup --name big --model openai/x --key abc --no-test"),
     ),
     "models: make the default": (listed("models", "default"), *cli("setup --name x --default")),
-    "models: remove": (listed("models", "remove"), *cli("setup remove x")),
+    "models: remove": (
+        listed("models", "remove"),
+        performed("change-settings-list", list="models", name="x", do="remove"),
+        *cli("setup remove x"),
+    ),
     "models: test": (
         listed("models", "test"),
         Http("POST", "/api/setup/forms/{form}/test", {"values": {}}, {"form": "models"}),
+        performed("try-settings", form="models", values={}),
         *cli("setup --test --model openai/x --base-url http://127.0.0.1:9 --key x"),
     ),
     "models: import": cli("setup import --from {work}"),
@@ -531,6 +543,9 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "read: settings": (
         *get("/api/setup", "/settings/{section}", section="worker"),
+        *get("/api/v1/{operation}", operation="setup"),
+        *get("/api/v1/{operation}", operation="settings-form", query="form=worker"),
+        *get("/api/v1/{operation}", operation="settings-list", query="list=rules"),
         *get("/api/setup/forms/{form}", form="worker"),
         *get("/settings/agents", "/settings/trash"),
         *get("/settings/{kind}/new", "/settings/{kind}/edit", kind="agents", query="name=mine"),
