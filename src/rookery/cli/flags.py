@@ -13,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rookery.cli import exits, target
+from rookery.cli.output.screen import AS_JSON, wants_json
 from rookery.core.argv import APPROVING
 from rookery.core.policy import approvals
 from rookery.core.settings.sandbox import KINDS
@@ -47,7 +48,18 @@ without_hooks = flag("--without-hooks", help=_UNTRUSTED)
 
 
 def as_json(words: str) -> Callable[[Command], Command]:
+    """`--json` of a command that writes JSON itself, such as events as they come."""
     return flag("--json", "as_json", help=words)
+
+
+def results(words: str = "Print the outcome as JSON.") -> Callable[[Command], Command]:
+    """`--json` of a command that passes objects to `Screen.result`, which are printed instead of
+    its other results. Nothing is asked then."""
+    return flag("--json", expose_value=False, callback=_choose_json, help=words)
+
+
+def _choose_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    context.meta[AS_JSON] = value or context.meta.get(AS_JSON, False)  # also before a verb
 
 
 def verbose(words: str) -> Callable[[Command], Command]:
@@ -123,6 +135,11 @@ def spelled(**given: str | bool | None) -> list[str]:
 
 def in_terminal() -> bool:
     """Whether the user can be asked."""
+    return at_keyboard() and not wants_json()
+
+
+def at_keyboard() -> bool:
+    """Whether a secret can be typed."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 

@@ -46,24 +46,28 @@ def config() -> None:
 
 
 @config.command()
+@flags.results("Print JSON.")
 def path() -> None:
     """Print the path of config.toml."""
-    standard().line(os.path.join(paths.home(), files.FILE))
+    screen, place = standard(), os.path.join(paths.home(), files.FILE)
+    screen.result({"path": place})
+    screen.line(place)
 
 
 # ---------------------------------------------------------------- show
 
 
 @config.command()
-@flags.as_json("Print one JSON object per setting.")
-def show(as_json: bool) -> None:
+@flags.results("Print one JSON object per setting.")
+def show() -> None:
     """Print every setting with its value and source: the default, or a line of the file.
 
     A number out of range is clamped to the nearest allowed value; both are shown.
     """
     screen = standard()
     for row in current(paths.home()):
-        screen.line(dumps(row) if as_json else _shown(screen, row))
+        screen.result(row)
+        screen.line(_shown(screen, row))
 
 
 def current(home: str) -> list[Json]:
@@ -166,6 +170,7 @@ def confirm(yes: bool, as_json: bool) -> int:
 @click.argument("directory", default=".", type=click.Path(exists=True, file_okay=False))
 @flags.flag("--yes", help="Do not ask for confirmation.")
 @flags.flag("--forget", help="No longer trust any of them.")
+@flags.results()
 def trust_git(directory: str, yes: bool, forget: bool) -> int:
     """Trust the filters and merge drivers that a repository's own git configuration names.
 
@@ -186,6 +191,7 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
         raise click.ClickException(f"{directory} is not in a git repository.")
     if forget:
         there = drivers.forget(home, place)
+        screen.result({"directory": place.top, "trusted": []})
         screen.note("None of its programs is trusted now." if there else "Nothing was trusted.")
         return exits.DONE
     try:
@@ -198,6 +204,7 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
     if not trusted(screen, place, chosen, yes=yes):
         screen.note("Not trusted. Nothing runs.")
         return exits.FAILED
+    screen.result({"directory": place.top, "trusted": [each.name for each in chosen]})
     screen.note("Trusted, until one of the commands changes.")
     return exits.DONE
 
@@ -207,6 +214,7 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
 
 @config.command()
 @click.argument("key", required=False)
+@flags.results("Print one JSON object per setting.")
 def explain(key: str | None) -> None:
     """Explain a setting: meaning, allowed values, when a change takes effect. Without KEY: all.
 
@@ -217,6 +225,7 @@ def explain(key: str | None) -> None:
     screen = standard()
     if key is None:
         for setting in definitions.SETTINGS:
+            screen.result({"key": setting.key, "brief": setting.brief})
             screen.line(f"{setting.key:<27} {setting.brief}")
         return
     found = definitions.find(key)
@@ -231,6 +240,7 @@ def explain(key: str | None) -> None:
         "secret": SECRET[found in definitions.SINGLE] if found.secret else "",
         "guarded": loose and f"{loose} written while an agent runs needs: rookery config confirm",
     }
+    screen.result({"key": found.key, "brief": found.brief, "more": found.more, **about})
     screen.line(f"{found.key}: {found.brief}")
     if found.more:
         screen.line(f"  {found.more}")
@@ -254,6 +264,7 @@ def _unknown(key: str) -> str:
 @config.command("set")
 @click.argument("key")
 @click.argument("value")
+@flags.results()
 def set_(key: str, value: str) -> None:
     """Set one value in config.toml; "default" removes it.
 
@@ -271,6 +282,7 @@ def set_(key: str, value: str) -> None:
         raise click.BadParameter(words, param_hint="KEY")
     given = None if value == "default" else _typed(setting, value)
     change(paths.ensure_home(paths.home()), {setting.key: given})
+    standard().result(next(row for row in current(paths.home()) if row["key"] == setting.key))
     said = written(HIDDEN if setting.secret else given)
     said = "the default" if given is None else said
     standard().note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")

@@ -38,8 +38,8 @@ def policy() -> None:
 
 
 @policy.command("list", short_help="List the rules in order.")
-@flags.as_json("Print one JSON object per rule.")
-def list_(as_json: bool) -> None:
+@flags.results("Print one JSON object per rule.")
+def list_() -> None:
     """List the rules in the order they are tried, with their line in the file.
 
     \b
@@ -48,21 +48,19 @@ def list_(as_json: bool) -> None:
     """
     screen = standard()
     path, known, lines = _rules()
-    if not known and not as_json:
+    if not known and not screen.as_json:
         screen.note('No rules. Add one: rookery policy add allow --command "git status *"')
     rows = []
     for number, rule in enumerate(known, 1):
         line = config.line_of(lines, config.rule_key(number))
-        if as_json:
-            screen.line(dumps({"number": number, **_as_json(rule), "file": path, "line": line}))
-        else:
-            name = "" if rule.name.isdecimal() else rule.name
-            more = f" · {rule.reason}" if rule.reason else ""
-            words = f"{policy_rules.described(rule)}{more}"
-            rows.append([str(number), rule.do, name, words, f"{config.FILE}, line {line}"])
+        screen.result({"number": number, **_as_json(rule), "file": path, "line": line})
+        name = "" if rule.name.isdecimal() else rule.name
+        more = f" · {rule.reason}" if rule.reason else ""
+        words = f"{policy_rules.described(rule)}{more}"
+        rows.append([str(number), rule.do, name, words, f"{config.FILE}, line {line}"])
     if rows:
         _write(screen, [["", "DO", "NAME", "ON", "FROM"], *rows])
-    if not as_json:
+    if not screen.as_json:
         _warn(screen, known)
 
 
@@ -135,6 +133,7 @@ def _grounds(command: Any) -> Any:
 @click.option("--destructive", is_flag=True, help="Also allow destructive actions.")
 @click.option("--reason", default="", metavar="TEXT", help="With deny: reason, sent to the agent.")
 @click.option("--first", is_flag=True, help="Put it before all other rules (default: last).")
+@flags.results()
 def add(do: str, first: bool, **given: Any) -> None:
     """Add a rule to config.toml. Running workers use it at once.
 
@@ -167,6 +166,7 @@ def add(do: str, first: bool, **given: Any) -> None:
 
     rule = config_rules.add(paths.home(), made, first=first)
     number = 1 if first else len(config.load(paths.home()).rules)
+    standard().result({"number": number, **_as_json(rule)})
     standard().note(f"Rule {number}: {rule.do} {clean_line(policy_rules.described(rule))}")
     called = str(number) if rule.name.isdecimal() else shlex.quote(rule.name)
     standard().note(f"To undo: rookery policy remove {called}")
@@ -175,6 +175,7 @@ def add(do: str, first: bool, **given: Any) -> None:
 
 @policy.command(short_help="Remove a rule by number or name.")
 @click.argument("rule")
+@flags.results()
 def remove(rule: str) -> None:
     """Remove a rule by number or name. The rest of config.toml stays unchanged.
 
@@ -190,6 +191,7 @@ def remove(rule: str) -> None:
     except KeyError:
         words = f"there is no rule {rule!r}: rookery policy list."
         raise click.BadParameter(words, param_hint="RULE") from None
+    standard().result(_as_json(gone))
     standard().note(f"Removed: {gone.do} {clean_line(policy_rules.described(gone))}")
 
 

@@ -72,12 +72,14 @@ def _item(session: str, number: int) -> Json:
 def _change(session: str, **command: object) -> None:
     outcome = send_command(session, {"do": "queue", **command})
     screen, header = standard(), header_of(session)
+    screen.result(outcome._asdict())
     screen.note("\n".join(strip(header)) if header["queue"] else "Nothing is left in the queue.")
     if kind_of(outcome.update) == "_queue":
         _tell_held(screen, session, header)
 
 
 @queue.command()
+@flags.results()
 @click.argument("n", type=int)
 @click.argument("text", nargs=-1, required=True)
 @click.pass_obj
@@ -94,6 +96,7 @@ def edit(session: str, n: int, text: tuple[str, ...]) -> None:
 
 
 @queue.command()
+@flags.results()
 @click.argument("n", type=int)
 @click.argument("to", type=click.IntRange(min=1))
 @click.pass_obj
@@ -107,6 +110,7 @@ def move(session: str, n: int, to: int) -> None:
 
 
 @queue.command()
+@flags.results()
 @click.argument("n", type=int)
 @click.pass_obj
 def remove(session: str, n: int) -> None:
@@ -119,6 +123,7 @@ def remove(session: str, n: int) -> None:
 
 
 @queue.command()
+@flags.results()
 @click.pass_obj
 def clear(session: str) -> None:
     """Remove all prompts from the queue.
@@ -128,11 +133,13 @@ def clear(session: str) -> None:
     """
     queued = header_of(session)["queue"]
     for item in queued:
-        send_command(session, {"do": "queue", "op": "remove", "item": item["id"]})
+        command = {"do": "queue", "op": "remove", "item": item["id"]}
+        standard().result(send_command(session, command)._asdict())
     standard().note(f"Removed {count(len(queued), 'prompt')}." if queued else "Nothing is queued.")
 
 
 @queue.command()
+@flags.results()
 @click.argument("n", type=int, required=False)
 @click.pass_obj
 def send(session: str, n: int | None) -> int:

@@ -31,6 +31,7 @@ SIGNS = {"created": "+", "removed": "-", "changed": "~"}
 @click.option("--yes", is_flag=True, help="Do not ask. Not for --all.")
 @click.option("--fingerprint", metavar="HASH", help="Yes to the list that a dry run printed.")
 @click.option("--cancel", is_flag=True, help="Cancel a running turn first.")
+@flags.results("Print the outcome, the preview or the turns as JSON.")
 def rewind(session: str, turn: int | None, fingerprint: str | None, **given: bool) -> int:
     """Take a session back to how it was after a turn: its conversation and its files.
 
@@ -68,6 +69,7 @@ def rewind(session: str, turn: int | None, fingerprint: str | None, **given: boo
         found = target.rookery().rewind_preview(session, turn, files=wants(command, "files"))
         _show(screen, found, command, every=given["every"])
         if given["dry_run"] or not means_it:
+            screen.result(rewind_preview.to_json(found))
             _name_list(screen, session, found, every=given["every"])
         if given["dry_run"]:
             return exits.DONE
@@ -121,6 +123,7 @@ def _tell(screen: Screen, session: str, outcome: Event) -> None:
     from rookery.core.blocks import rewinds
 
     update = outcome.update
+    screen.result(outcome._asdict())
     words = rewinds.text(update)
     screen.note(clean_line(f"{rewinds.title(update)}. {words}".strip()))
     if update.get("undo") is not True:
@@ -148,6 +151,7 @@ def _list(screen: Screen, session: str) -> None:
         screen.note("This session has no turns yet.")
         return
     for row in rows:
+        screen.result(row)
         at = day_and_time(row["at"]) if row["at"] else ""
         why = ", passed over" if row.get("passed") else ""
         marks = [] if row["files"] else [f"conversation only{why}"]

@@ -13,7 +13,7 @@ from rookery.cli.session import new_session
 from rookery.cli.session.send import header_of, renew_environment, send
 from rookery.client.session import Rejected
 from rookery.core.agent import switching
-from rookery.core.json import Json, lenient
+from rookery.core.json import Event, Json, lenient
 from rookery.core.vendors import options
 from rookery.home import paths
 
@@ -23,6 +23,7 @@ from rookery.home import paths
 @click.argument("target", required=False, shell_complete=flags.complete_agents)
 @flags.line
 @click.option("--model", metavar="NAME", help="Model of the new agent.")
+@flags.results()
 def switch_agent(session: str, target: str | None, line: str | None, model: str | None) -> int:
     """Switch a session to another agent. The transcript stays, but the new agent does not know it.
 
@@ -54,7 +55,9 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
             _check_saved(session, model)
     renew_environment(screen.note, session, command)
     asleep = not (place.rookery().head(session) or {}).get("awake")
-    outcome = _switched(session, command)
+    done = _switched(session, command)
+    screen.result(done._asdict())
+    outcome = done.update
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
     if before["turn"]:
         screen.note(
@@ -72,9 +75,9 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
             send(session, {"do": "stop"})
 
 
-def _switched(session: str, command: Json) -> Json:
+def _switched(session: str, command: Json) -> Event:
     try:
-        return send(session, command).update
+        return send(session, command)
     except Rejected as error:
         lacks = error.reason == "not_installed" and not place.url()
         here = install_here(command["agent"]) if lacks else ""
