@@ -11,7 +11,7 @@ from typing import Any, override
 import click
 
 from rookery.cli import target
-from rookery.cli.flags import as_json, flag, session_argument
+from rookery.cli.flags import OUTCOME, as_json, flag, session_argument
 from rookery.cli.output import standard
 from rookery.cli.session.send import Say, for_each, send
 from rookery.core.json import Event, Json, dumps
@@ -33,7 +33,7 @@ def command_of(row: Row) -> click.Command:
     def body(session: str, say: Say | None = None, **given: Any) -> None:
         _carry_out(row, session, say or standard().note, given, look)
 
-    made: Any = as_json("Print each outcome as JSON.")(body)
+    made: Any = as_json(OUTCOME)(body)
     for option in reversed(look.OPTIONS if look else ()):
         made = option(made)
     if row.traits.undo and any(each.about.how == "moment" for each in row.arguments):

@@ -31,8 +31,8 @@ NO_MODEL = "none"
 @click.option("--provider", default="", metavar="NAME", help=f"Provider: {PROVIDER_NAMES}.")
 @flags.text("--model", metavar="MODEL", help="PROVIDER/MODEL, or a model of --provider.")
 @flags.text("--key", metavar="KEY", help="API key. Stays in your shell history; better:")
-@click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
-@click.option("--key-env", default="", metavar="VARIABLE", help="Read the key from this variable.")
+@flags.key_stdin
+@flags.key_env
 @flags.text("--base-url", metavar="URL", help="API address (none: the provider's own).")
 @click.option("--timeout", type=click.FloatRange(min=0), help="Seconds per answer (0: default).")
 @click.option("--name", default="", metavar="NAME", help="Name for this model.")

@@ -28,8 +28,8 @@ UNSET = "No search provider is set, so there is no web_search. To set one: rooke
 @click.command()
 @click.option("--provider", type=click.Choice(PROVIDERS), help="Search provider.")
 @flags.text("--key", metavar="KEY", help="API key. Stays in your shell history; better:")
-@click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
-@click.option("--key-env", default="", metavar="VARIABLE", help="Read the key from this variable.")
+@flags.key_stdin
+@flags.key_env
 @flags.text("--url", metavar="URL", help="Its address. SearXNG needs one.")
 @click.option("--no-test", is_flag=True, help="Save it without testing it.")
 @flags.results()

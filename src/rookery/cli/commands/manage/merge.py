@@ -192,7 +192,7 @@ def moved(said: Json) -> str:
 
 @click.command()
 @click.argument("sessions", nargs=-1, required=True, shell_complete=flags.complete_sessions)
-@flags.flag("--force", help="Also delete work that was not merged.")
+@flags.flag("--force", help="Also if work was not merged.")
 @flags.results()
 def drop(sessions: tuple[str, ...], force: bool) -> int:
     """Delete the worktrees and branches of sessions without merging them. The sessions stay.

@@ -25,9 +25,9 @@ def _complete(
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="SESSION...", shell_complete=_complete)
-@flags.yes
-@flags.flag("--force", help="Also if a worktree has work that was not merged.")
+@flags.flag("--force", help="Also if work was not merged.")
 @flags.flag("--permanently", help="Delete permanently, also what is in the trash.")
+@flags.yes
 @flags.results()
 def remove(names: tuple[str, ...], yes: bool, force: bool, permanently: bool) -> int:
     """Move sessions to the trash. For 14 days, rookery restore brings them back with their

@@ -39,7 +39,14 @@ OWNER = "this machine"
 @click.group(cls=aliases.Verbs, invoke_without_command=True)
 @flags.flag("--log", help="Show what devices did: in sessions, with settings, with devices.")
 @click.option("--device", default="", metavar="ID", help="With --log: only of this device.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+@click.option(
+    "--limit",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="With --log: print at most this many deeds.",
+)
 @flags.several("--revoke", "revoked", metavar="ID", help="Log a device out.")
 @flags.results("Print one JSON object per device or deed.")
 @click.pass_context

@@ -20,10 +20,10 @@ from rookery.home import paths
 
 USED: dict[str, tuple[str, ...]] = {
     "": (*Options._fields, "background", "qr", "open_"),
+    "status": ("json",),
     "install": Options._fields,
     "link": ("role", "person", "qr", "open_", "json"),
     "restart": ("background", "qr", "open_", "json"),
-    "status": ("json",),
     "stop": ("json",),
 }
 """The options that each action takes; "": the daemon is started."""
@@ -50,7 +50,13 @@ STOPPED = {
 @flags.flag("--qr", help="Print the link as a QR code, for a phone.")
 @flags.flag("--open", "open_", help="Open the address in a browser.")
 @click.option("--host", default=options.HOST, show_default=True, help="Address to listen on.")
-@click.option("--port", default=options.PORT, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--port",
+    default=options.PORT,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on (0: a free one).",
+)
 @click.option("--auth", type=click.Choice(options.AUTHS), help="How devices log in.  [token]")
 @click.option(
     "--passphrase",
@@ -174,7 +180,8 @@ def new_link(home: str, wish: Json | None = None) -> str:
 def _tell(screen: Screen, record: Json, given: dict[str, Any]) -> None:
     home, used = paths.home(), options.from_json(record["options"])
     address = welcome.announce(home, used, partial(new_link, home), screen.line)
-    screen.result({**(lifecycle.status(home) or {}), "link": address})
+    if screen.as_json:
+        screen.result({**(lifecycle.status(home) or {}), "link": address})
     _show(screen, record, address, given)
     screen.note("To stop it: rookery serve --stop")
 

@@ -144,8 +144,8 @@ def remove(name: str, yes: bool) -> int:
 @click.argument("name", required=False, default="", shell_complete=flags.complete_agents)
 @flags.line
 @click.option("--method", default="", metavar="ID", shell_complete=_methods, help="How to log in.")
-@click.option("--key-stdin", is_flag=True, help="Read an API key from stdin.")
-@click.option("--key-env", default="", metavar="VARIABLE", help="Read it from this variable.")
+@flags.key_stdin
+@flags.key_env
 def login(name: str, line: str | None, method: str, key_stdin: bool, key_env: str) -> int:
     """Log in to an agent. Prompts that waited for it are sent again.
 
@@ -180,9 +180,8 @@ def logout(name: str) -> int:
 
 @agents.command()
 @click.argument("name")
-@click.option("--remote", metavar="URL", help="The address of an OpenHands agent server.")
-@click.option("--cloud", is_flag=True, help="In OpenHands Cloud (or the one at --remote).")
-@click.option("--directory", metavar="DIR", help="Its working directory over there.")
+@flags.elsewhere
+@click.option("--directory", metavar="DIR", help="Working directory over there.")
 @click.option("--container", is_flag=True, help="Here, always in the sandbox `container`.")
 @click.option("--image", metavar="NAME", help="The image for --container (default: Rookery's).")
 @flags.results()
@@ -237,8 +236,8 @@ def image(names: tuple[str, ...], base: str, tag: str, shown: bool, folder: str,
 
 @agents.command("import")
 @click.argument("file", type=click.File("rb"))
-@click.option("--dry-run", is_flag=True, help="Only show what would be added.")
-@click.option("--replace", is_flag=True, help="Also replace agents in your config.toml.")
+@click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
+@click.option("--replace", is_flag=True, help="Replace entries with the same name.")
 @flags.yes
 @flags.results("Print one JSON object per agent that is added.")
 def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:

@@ -131,7 +131,7 @@ def _shown(screen: Screen, row: Json) -> str:
 
 
 @config.command(short_help="Confirm settings that were loosened while an agent was running.")
-@flags.flag("--yes", help="Do not ask for confirmation.")
+@flags.yes
 @flags.as_json("Only show the settings, as JSON.")
 def confirm(yes: bool, as_json: bool) -> int:
     """Show which settings were loosened while an agent was running, and confirm them.
@@ -160,7 +160,7 @@ def confirm(yes: bool, as_json: bool) -> int:
         raise click.UsageError("Not a terminal: pass --yes.")
     if not yes and not click.confirm("Confirm these changes?", default=False, err=True):
         screen.note("Not confirmed. To undo the changes: rookery config edit")
-        return exits.FAILED
+        return exits.CANCELLED
     in_force.confirm(home, held.fingerprint)
     screen.note("Confirmed. Running sessions use the settings, too.")
     return exits.DONE
@@ -168,8 +168,8 @@ def confirm(yes: bool, as_json: bool) -> int:
 
 @config.command("trust-git")
 @click.argument("directory", default=".", type=click.Path(exists=True, file_okay=False))
-@flags.flag("--yes", help="Do not ask for confirmation.")
 @flags.flag("--forget", help="No longer trust any of them.")
+@flags.yes
 @flags.results()
 def trust_git(directory: str, yes: bool, forget: bool) -> int:
     """Trust the filters and merge drivers that a repository's own git configuration names.
@@ -203,7 +203,7 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
         return exits.DONE
     if not trusted(screen, place, chosen, yes=yes):
         screen.note("Not trusted. Nothing runs.")
-        return exits.FAILED
+        return exits.CANCELLED
     screen.result({"directory": place.top, "trusted": [each.name for each in chosen]})
     screen.note("Trusted, until one of the commands changes.")
     return exits.DONE
@@ -282,10 +282,11 @@ def set_(key: str, value: str) -> None:
         raise click.BadParameter(words, param_hint="KEY")
     given = None if value == "default" else _typed(setting, value)
     change(paths.ensure_home(paths.home()), {setting.key: given})
-    standard().result(next(row for row in current(paths.home()) if row["key"] == setting.key))
+    if (screen := standard()).as_json:
+        screen.result(next(row for row in current(paths.home()) if row["key"] == setting.key))
     said = written(HIDDEN if setting.secret else given)
     said = "the default" if given is None else said
-    standard().note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")
+    screen.note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")
 
 
 def _typed(setting: Setting, value: str) -> str | float | int | bool:

@@ -19,12 +19,12 @@ STEERED_WITHIN = 2.0
 @flags.flag("--steer", help="Send it into the running turn, if the agent supports that.")
 @flags.attach
 @click.option("--wait", is_flag=True, help="Stream the answer and exit when the turn ends.")
-@flags.as_json("Print the outcome as JSON; with --wait: one JSON event per line.")
 @flags.verbose("With --wait, in a pipe: print the whole transcript.")
 @flags.approve("How to answer the agent's questions from now on (default: unchanged).")
 @flags.destructive
 @flags.without_hooks
 @flags.critic
+@flags.as_json("Print the outcome as JSON; with --wait: one JSON event per line.")
 def prompt(
     session: str,
     text: tuple[str, ...],

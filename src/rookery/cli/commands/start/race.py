@@ -70,9 +70,7 @@ def race() -> None:
 @race.command()
 @click.option("--agents", required=True, metavar="A,B,…", help="The agents, separated by commas.")
 @new_session.options
-@flags.approve(
-    "How to answer the agents: approve all (default), only what is not risky, reject, or ask you."
-)
+@flags.approve()
 @flags.destructive
 @flags.without_hooks
 @flags.as_json("Print one JSON object per session.")

@@ -28,18 +28,18 @@ SIGNS = {"created": "+", "removed": "-", "changed": "~"}
 @click.option("--list", "listed", is_flag=True, help="List the turns to which you can rewind.")
 @click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
 @click.option("--all", "every", is_flag=True, help="Also files that others changed, or commits.")
-@click.option("--yes", is_flag=True, help="Do not ask. Not for --all.")
 @click.option("--fingerprint", metavar="HASH", help="Yes to the list that a dry run printed.")
 @click.option("--cancel", is_flag=True, help="Cancel a running turn first.")
+@flags.yes
 @flags.results("Print the outcome, the preview or the turns as JSON.")
 def rewind(session: str, turn: int | None, fingerprint: str | None, **given: bool) -> int:
     """Take a session back to how it was after a turn: its conversation and its files.
 
     It prints what would change and asks first. Only files are rewound that this session alone
     changed: not what you or others changed since, nor what was committed since. For those, too:
-    --all. Later turns are hidden, not deleted, and the files that are there now are kept first:
-    --undo brings both back. Files that git ignores, and very large ones, are left alone. Turn 0 is
-    the beginning.
+    --all, for which --yes is not enough. Later turns are hidden, not deleted, and the files that
+    are there now are kept first: --undo brings both back. Files that git ignores, and very large
+    ones, are left alone. Turn 0 is the beginning.
 
     \b
     rookery rewind 3f2a --list
