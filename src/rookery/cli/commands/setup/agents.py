@@ -63,7 +63,8 @@ def list_() -> None:
     """
     screen, found_settings = standard(), settings.load()
     found = with_versions(listed(found_settings), os.environ, found_settings)
-    write_table(screen, found)
+    if not screen.as_json:
+        write_table(screen, found)
     for each in found:
         screen.result(each)
 

@@ -132,8 +132,8 @@ def _shown(screen: Screen, row: Json) -> str:
 
 @config.command(short_help="Confirm settings that were loosened while an agent was running.")
 @flags.yes
-@flags.as_json("Only show the settings, as JSON.")
-def confirm(yes: bool, as_json: bool) -> int:
+@flags.results("Only show the settings, as JSON.")
+def confirm(yes: bool) -> int:
     """Show which settings were loosened while an agent was running, and confirm them.
 
     An agent could have made such a change, so the old settings stay in force until you confirm.
@@ -146,9 +146,9 @@ def confirm(yes: bool, as_json: bool) -> int:
     """
     screen, home = standard(), paths.home()
     held = in_force.settings(home).held
-    if as_json:
+    if screen.as_json:
         about = {"held": held.fingerprint, "loosens": held.loosens} if held else {"held": ""}
-        screen.line(dumps(about))
+        screen.result(about)
         return exits.DONE
     if held is None:
         screen.note("Nothing to confirm.")

@@ -7,7 +7,7 @@ from rookery.cli.commands.look.asks import ask_as_json
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.form_fields import form_answer
 from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
-from rookery.cli.session.send import send
+from rookery.cli.session.send import perform
 from rookery.core.asks.asks import MEANINGS, Refusal, allows, answer_to, meant, once_only
 from rookery.core.json import Json, lenient
 
@@ -220,9 +220,7 @@ def _confirmed(screen: Screen, danger: str, asked: Asked) -> bool:
 
 
 def _send(screen: Screen, session: str, command: Json) -> int:
-    done = send(session, command)
-    screen.result(done._asdict())
-    outcome = done.update
+    outcome = perform(session, command).update
     said, detail = clean_line(lenient.text(outcome, "name")), lenient.text(outcome, "detail")
     if outcome.get("sessionUpdate") != "_ask":
         screen.note(DETAILS.get(detail, "Already answered."))

@@ -8,9 +8,8 @@ from rookery.cli import aliases, exits, flags
 from rookery.cli.output import Screen, standard
 from rookery.cli.output.queue import is_held, placeless, strip
 from rookery.cli.session.prompt_input import text_of
-from rookery.cli.session.send import header_of
-from rookery.cli.session.send import send as send_command
-from rookery.core.json import Json, dumps, kind_of
+from rookery.cli.session.send import header_of, perform
+from rookery.core.json import Json, kind_of
 from rookery.core.json.safe_text import count
 
 
@@ -26,9 +25,9 @@ class Verbs(aliases.Verbs):
 
 @click.group(cls=Verbs, invoke_without_command=True)
 @flags.session_argument
-@flags.as_json("Print one JSON object per prompt.")
+@flags.results("Print one JSON object per prompt.")
 @click.pass_context
-def queue(context: click.Context, session: str, as_json: bool) -> None:
+def queue(context: click.Context, session: str) -> None:
     """List the prompts that wait for the running turn to end, or change them by number.
 
     If the turn ends well, they are sent; otherwise they are held until you send them.
@@ -43,9 +42,9 @@ def queue(context: click.Context, session: str, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     screen, header = standard(), header_of(session)
-    if as_json:
+    if screen.as_json:
         for number, item in enumerate(header["queue"], 1):
-            screen.line(dumps({"number": number, **item, "held": is_held(header)}))
+            screen.result({"number": number, **item, "held": is_held(header)})
     elif not header["queue"]:
         screen.note("Nothing is queued.")
     else:
@@ -70,9 +69,8 @@ def _item(session: str, number: int) -> Json:
 
 
 def _change(session: str, **command: object) -> None:
-    outcome = send_command(session, {"do": "queue", **command})
+    outcome = perform(session, {"do": "queue", **command})
     screen, header = standard(), header_of(session)
-    screen.result(outcome._asdict())
     screen.note("\n".join(strip(header)) if header["queue"] else "Nothing is left in the queue.")
     if kind_of(outcome.update) == "_queue":
         _tell_held(screen, session, header)
@@ -133,8 +131,7 @@ def clear(session: str) -> None:
     """
     queued = header_of(session)["queue"]
     for item in queued:
-        command = {"do": "queue", "op": "remove", "item": item["id"]}
-        standard().result(send_command(session, command)._asdict())
+        perform(session, {"do": "queue", "op": "remove", "item": item["id"]})
     standard().note(f"Removed {count(len(queued), 'prompt')}." if queued else "Nothing is queued.")
 
 

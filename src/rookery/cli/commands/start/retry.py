@@ -3,8 +3,7 @@
 import click
 
 from rookery.cli import exits, flags
-from rookery.cli.output import standard
-from rookery.cli.session.send import Say, for_each, header_of, send, tell_queued, tell_resumption
+from rookery.cli.session.send import Say, for_each, header_of, perform, tell_queued, tell_resumption
 from rookery.core.blocks import failures
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.turn import rate_limit
@@ -31,7 +30,7 @@ def retry(session: str, say: Say, at_reset: bool | None) -> int:
     header = header_of(session)
     blocks = list(lenient.mappings(header["rateLimit"], "prompt"))
     if at_reset is False:
-        standard().result(send(session, {"do": "resume", "off": True})._asdict())
+        perform(session, {"do": "resume", "off": True})
         say("Not sent again by itself.")
         return exits.DONE
     command: Json = {"do": "prompt", "prompt": blocks} if blocks else {"do": "retry"}
@@ -44,11 +43,10 @@ def retry(session: str, say: Say, at_reset: bool | None) -> int:
         if not rate_limit.can_wait(header):
             now = f"rookery retry {session}"
             raise click.ClickException(f"The agent did not say when the limit resets. Try: {now}")
-        standard().result(send(session, {"do": "resume"})._asdict())
+        perform(session, {"do": "resume"})
         tell_resumption(say, session)
         return exits.DONE
-    outcome = send(session, command)
-    standard().result(outcome._asdict())
+    outcome = perform(session, command)
     if kind_of(outcome.update) == "_queue" and outcome.update.get("placeless") is not True:
         return tell_queued(say, session)
     say(f"Sent. rookery tail {session}")

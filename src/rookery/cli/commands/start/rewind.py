@@ -4,7 +4,7 @@ import click
 
 from rookery.cli import exits, flags, target
 from rookery.cli.output import Screen, clean_line, standard
-from rookery.cli.session.send import awaited, header_of, send
+from rookery.cli.session.send import awaited, header_of, perform, send
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.turn import rewind_preview
@@ -63,7 +63,7 @@ def rewind(session: str, turn: int | None, fingerprint: str | None, **given: boo
     if given["cancel"] and not given["dry_run"] and means_it:
         _cancel(session)
     if fingerprint and not given["dry_run"]:
-        _tell(screen, session, send(session, command | {"fingerprint": fingerprint}))
+        _tell(screen, session, perform(session, command | {"fingerprint": fingerprint}))
         return exits.DONE
     while True:
         found = target.rookery().rewind_preview(session, turn, files=wants(command, "files"))
@@ -95,7 +95,7 @@ def _rewound(
 
     yes = found.fingerprint if every else found.own_fingerprint
     try:
-        done = send(session, command | ({"fingerprint": yes} if found.target else {}))
+        done = perform(session, command | ({"fingerprint": yes} if found.target else {}))
     except Rejected as error:
         if error.reason != CHANGED or not asking:
             raise
@@ -123,7 +123,6 @@ def _tell(screen: Screen, session: str, outcome: Event) -> None:
     from rookery.core.blocks import rewinds
 
     update = outcome.update
-    screen.result(outcome._asdict())
     words = rewinds.text(update)
     screen.note(clean_line(f"{rewinds.title(update)}. {words}".strip()))
     if update.get("undo") is not True:

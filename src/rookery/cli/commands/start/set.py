@@ -5,7 +5,7 @@ import click
 from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line, cut, standard
 from rookery.cli.session.form_fields import TRUTHS
-from rookery.cli.session.send import header_of, send
+from rookery.cli.session.send import header_of, perform
 from rookery.core import commands
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Json, dumps
@@ -95,7 +95,7 @@ def _critic(screen: Screen, session: str, header: Json, option: str, value: str 
         return
     if value not in ("on", "off", "default"):
         raise click.BadParameter(f"{option} can be: on, off, default.", param_hint="VALUE")
-    screen.result(send(session, {"do": "set", "option": option, "value": value})._asdict())
+    perform(session, {"do": "set", "option": option, "value": value})
     said = "the configured value" if value == "default" else value
     screen.note(f"{option} is now {said}.")
 
@@ -110,7 +110,7 @@ def _budget(screen: Screen, session: str, header: Json, option: str, value: str 
     command = {"do": "set", "option": option, "value": value}
     if (refusal := commands.check(command, 0)) is not None:
         raise click.BadParameter(refusal.message, param_hint="VALUE")
-    screen.result(send(session, command)._asdict())
+    perform(session, command)
     screen.note(f"{option} is now {header_of(session)['budget'][commands.BUDGETS[option]]}.")
 
 
@@ -173,9 +173,7 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
     if name in (modes.OPTION, unattended.OPTION):
         _choose_confirm(screen, session, name, value)
         return
-    done = send(session, {"do": "set", "option": name, "value": given})
-    screen.result(done._asdict())
-    outcome = done.update
+    outcome = perform(session, {"do": "set", "option": name, "value": given}).update
     if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
         now = options.find(header_of(session)["options"], name)
         shown = clean_line(_spelled(now["value"])) if now else value
@@ -191,6 +189,6 @@ def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> None
     refusal = commands.check(command, 0)
     if refusal is not None:
         raise click.BadParameter(refusal.message, param_hint="VALUE")
-    screen.result(send(session, command)._asdict())
+    perform(session, command)
     words = clean_line(modes.sentence(header_of(session)))
     screen.note(f"{words} This applies to this session.")

@@ -10,10 +10,10 @@ from rookery.cli import target as place
 from rookery.cli.errors import install_here
 from rookery.cli.output import Screen, clean, clean_line, standard
 from rookery.cli.session import new_session
-from rookery.cli.session.send import header_of, renew_environment, send
+from rookery.cli.session.send import header_of, perform, renew_environment, send
 from rookery.client.session import Rejected
 from rookery.core.agent import switching
-from rookery.core.json import Event, Json, lenient
+from rookery.core.json import Json, lenient
 from rookery.core.vendors import options
 from rookery.home import paths
 
@@ -55,9 +55,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
             _check_saved(session, model)
     renew_environment(screen.note, session, command)
     asleep = not (place.rookery().head(session) or {}).get("awake")
-    done = _switched(session, command)
-    screen.result(done._asdict())
-    outcome = done.update
+    outcome = _switched(session, command)
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
     if before["turn"]:
         screen.note(
@@ -75,9 +73,9 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
             send(session, {"do": "stop"})
 
 
-def _switched(session: str, command: Json) -> Event:
+def _switched(session: str, command: Json) -> Json:
     try:
-        return send(session, command)
+        return perform(session, command).update
     except Rejected as error:
         lacks = error.reason == "not_installed" and not place.url()
         here = install_here(command["agent"]) if lacks else ""
