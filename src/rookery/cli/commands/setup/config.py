@@ -49,9 +49,9 @@ def config() -> None:
 @flags.results("Print JSON.")
 def path() -> None:
     """Print the path of config.toml."""
-    screen, place = standard(), os.path.join(paths.home(), files.FILE)
-    screen.result({"path": place})
-    screen.line(place)
+    place = os.path.join(paths.home(), files.FILE)
+    standard().result({"path": place})
+    standard().line(place)
 
 
 # ---------------------------------------------------------------- show
@@ -284,8 +284,7 @@ def set_(key: str, value: str) -> None:
     change(paths.ensure_home(paths.home()), {setting.key: given})
     if (screen := standard()).as_json:
         screen.result(next(row for row in current(paths.home()) if row["key"] == setting.key))
-    said = written(HIDDEN if setting.secret else given)
-    said = "the default" if given is None else said
+    said = "the default" if given is None else written(HIDDEN if setting.secret else given)
     screen.note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")
 
 
@@ -328,8 +327,7 @@ def edit() -> int:
                 files.parse(new, target)
             except files.ConfigError as error:
                 screen.note(clean_line(str(error)))
-                again = "Continue editing?"
-                if sys.stdin.isatty() and click.confirm(again, default=True, err=True):
+                if flags.in_terminal() and click.confirm("Continue editing?", True, err=True):
                     continue
                 return _reject(screen, target, new)
             return _save(screen, home, target, old, new)
