@@ -7,6 +7,7 @@ import pytest
 
 from rookery.cli.aliases import WORDS
 from rookery.cli.app import FIRST, GROUPS, PLUMBING
+from rookery.cli.commands import TOPICS
 from rookery.operations.catalogue.finding import every
 from tests.cli.driving import RIGGED, ROOKERY, Running, made, play, rookery
 from tests.tui.tmux import Tmux
@@ -43,7 +44,8 @@ def test_I13_14_the_first_help_lists_what_a_user_types_and_no_plumbing(home: Pat
 
 @pytest.mark.parametrize(("old", "new"), WORDS.items(), ids=WORDS)
 def test_I13_14_an_old_word_is_the_new_one(home: Path, old: str, new: tuple[str, ...]) -> None:
-    for arguments in ([old, "--help"], ["help", old]):
+    asked = [[old, "--help"], ["help", old]][: 1 if old in TOPICS else 2]  # a list of commands
+    for arguments in asked:
         done = rookery(*arguments)
         assert done.code == 0
         assert done.out.startswith(f"Usage: rookery {new[0]} ")

@@ -273,7 +273,7 @@ def test_a_restart_with_other_options_is_refused(daemon: Served, flags: tuple[st
         ("--status", "--port=7500"),
         ("--link", "--auth=none"),
         ("--install", "--background"),
-        ("--restart", "--json"),
+        ("--restart", "--role=look"),
         ("--stop", "--qr"),
     ],
 )

@@ -32,7 +32,7 @@ def test_a_setting_takes_two_files(scratch: Scratch) -> None:
     scratch.insert("core/limits.py", "    cancel_grace: float", NAP)
     scratch.insert(
         "cli/commands/setup/config.py",
-        "    standard().line(os.path.join(paths",
+        "    standard().line(place)",
         USE,
     )
     assert "how long a worker naps" in scratch.run("config", "explain")

@@ -13,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rookery.cli import exits, target
+from rookery.cli.output.screen import AS_JSON, wants_json
 from rookery.core.argv import APPROVING
 from rookery.core.policy import approvals
 from rookery.core.settings.sandbox import KINDS
@@ -39,7 +40,14 @@ sandbox = click.option("--sandbox", type=click.Choice(KINDS), help=_CAGE)
 line = click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
 yes = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 _FILES = "Attach an image or another file. Repeatable."
+key_stdin = flag("--key-stdin", help="Read the key from stdin.")
+key_env = text("--key-env", metavar="VARIABLE", help="Read the key from this variable.")
 attach = several("--attach", "files", metavar="FILE", help=_FILES)
+_APPROVE = (
+    "How to answer the agent: approve all (default), only what is not risky, reject, or wait for "
+    "you."
+)
+OUTCOME = "Print the outcome as JSON."
 _ALSO = "With --approve all: also allow destructive actions."
 destructive = flag("--confirm-destructive", "destructive", help=_ALSO)
 _UNTRUSTED = "Continue without the project's hooks if you have not trusted them."
@@ -47,14 +55,25 @@ without_hooks = flag("--without-hooks", help=_UNTRUSTED)
 
 
 def as_json(words: str) -> Callable[[Command], Command]:
+    """`--json` of a command that writes JSON itself, such as events as they come."""
     return flag("--json", "as_json", help=words)
+
+
+def results(words: str = OUTCOME) -> Callable[[Command], Command]:
+    """`--json` of a command that passes objects to `Screen.result`, which are printed instead of
+    its other results. Nothing is asked then."""
+    return flag("--json", expose_value=False, callback=_choose_json, help=words)
+
+
+def _choose_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    context.meta[AS_JSON] = value or context.meta.get(AS_JSON, False)  # also before a verb
 
 
 def verbose(words: str) -> Callable[[Command], Command]:
     return flag("--verbose", help=words)
 
 
-def approve(words: str) -> Callable[[Command], Command]:
+def approve(words: str = _APPROVE) -> Callable[[Command], Command]:
     values = click.Choice(["all", "risky", "reject", "ask"])
     return click.option("--approve", type=values, help=words)
 
@@ -123,6 +142,11 @@ def spelled(**given: str | bool | None) -> list[str]:
 
 def in_terminal() -> bool:
     """Whether the user can be asked."""
+    return at_keyboard() and not wants_json()
+
+
+def at_keyboard() -> bool:
+    """Whether a secret can be typed."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 

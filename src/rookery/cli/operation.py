@@ -11,7 +11,7 @@ from typing import Any, override
 import click
 
 from rookery.cli import exits, flags, target
-from rookery.cli.flags import as_json, flag, session_argument
+from rookery.cli.flags import OUTCOME, as_json, flag, session_argument
 from rookery.cli.output import clean_line, standard
 from rookery.cli.session.send import Say, for_each, send
 from rookery.core.json import Event, Json, dumps
@@ -21,12 +21,7 @@ from rookery.operations.catalogue.arguments import Argument
 from rookery.operations.catalogue.finding import find
 from rookery.operations.catalogue.row import Row
 
-AS_JSON = {
-    "change": "Print each outcome as JSON.",
-    "command": "Print each outcome as JSON.",
-    "work": "Print what came of it as JSON.",
-    "read": "Print it as JSON.",
-}
+READING = "Print JSON."
 dry_run = flag("--dry-run", help="Print what would change, and change nothing.")
 
 _LOOKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "looks")
@@ -43,7 +38,7 @@ def command_of(row: Row) -> click.Command:
         carry_out = _send if row.is_sent else _perform
         return carry_out(row, session, say or standard().note, given, look) or exits.DONE
 
-    made: Any = as_json(AS_JSON[row.kind])(body)
+    made: Any = as_json(READING if row.kind == "read" else OUTCOME)(body)
     if row.traits.preview is not None:
         made = flags.yes(dry_run(made))
     for option in reversed(getattr(look, "OPTIONS", ())):

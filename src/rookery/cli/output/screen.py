@@ -1,16 +1,22 @@
 """Results go to stdout, hints to stderr, and a terminal has a line on what is going on.
 
-No control code is written unless stdout is a terminal with colour.
+No control code is written unless stdout is a terminal with colour. With `--json`, stdout has the
+objects that are passed to `result`, one per line, and nothing else.
 """
 
 import os
 import sys
 from typing import TextIO, override
 
+import click
+
 from rookery.cli.output.paint import SIGNS, Paint
 from rookery.cli.output.safe import cut
 from rookery.cli.output.wrap import wrapped
+from rookery.core.json import Json, dumps
 
+AS_JSON = "rookery.as_json"
+"""Set in the command's context if `--json` was given."""
 ERASE = "\r\x1b[2K"
 
 
@@ -20,6 +26,8 @@ class PipeClosed(Exception):
 
 class Screen:
     """`live`: the last line may be overwritten, and colour be used."""
+
+    as_json = False
 
     def __init__(
         self,
@@ -58,6 +66,9 @@ class Screen:
 
     def line(self, text: str = "") -> None:
         self.write(text + "\n")
+
+    def result(self, found: Json) -> None:
+        """Print an object for scripts; without `--json`, nothing."""
 
     def note(self, text: str) -> None:
         """Hints, ids, what is going on."""
@@ -100,8 +111,28 @@ class _Beside(Screen):
             self.out = open(os.devnull, "w")  # noqa: SIM115 - for the rest of this short process
 
 
+class _ForScripts(Screen):
+    """Objects take the place of results in words; hints stay on stderr."""
+
+    as_json = True
+
+    @override
+    def write(self, text: str) -> None:
+        pass
+
+    @override
+    def result(self, found: Json) -> None:
+        self._put(dumps(found) + "\n")
+
+
+def wants_json() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(AS_JSON))
+
+
 def standard() -> Screen:
     """The screen of this process."""
+    kind = _ForScripts if wants_json() else Screen
     # They may be closed.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
@@ -112,9 +143,9 @@ def standard() -> Screen:
             reconfigure(errors="backslashreplace")
     out = sys.stdout
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") in (None, "", "dumb")
-    live = out.isatty() and not plain
+    live = out.isatty() and not plain and not kind.as_json
     width, notes = _width(out), _width(sys.stderr)
-    return Screen(
+    return kind(
         out,
         sys.stderr,
         live=live,

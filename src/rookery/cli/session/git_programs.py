@@ -1,6 +1,5 @@
 """The user's word for filters and merge drivers that only a repository's configuration names."""
 
-import sys
 from collections.abc import Callable
 
 import click
@@ -21,7 +20,7 @@ def trusted(screen: Screen, place: Place, chosen: list[Driver], *, yes: bool) ->
     guard.require_person(home, "trust programs")
     for each in chosen:
         screen.line(clean_line(f"{each.kind} {each.name}: {each}"))
-    if not yes and not sys.stdin.isatty():
+    if not yes and not flags.in_terminal():
         raise click.UsageError("Not a terminal: pass --yes.")
     words = f"Run these for the files of {clean_line(place.top)}?"
     if not yes and not click.confirm(words, default=False, err=True):

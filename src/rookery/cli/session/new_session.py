@@ -95,7 +95,7 @@ def _work_directory() -> str:
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
     directory = Directory(exists=True, file_okay=False, resolve_path=True)
     for option in (
-        click.option("--title", default="", help="Title (default: the prompt's first line)."),
+        flags.text("--title", metavar="TEXT", help="Title (default: the prompt's first line)."),
         flags.several("--budget", "budgets_", type=Budget(), metavar="BUDGET", help=BUDGET),
         flags.several("--root", "roots", type=directory, metavar="DIR", help=ROOT),
         click.option("--worktree", is_flag=False, flag_value="", metavar="[NAME]", help=WORKTREE),

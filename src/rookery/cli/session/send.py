@@ -43,6 +43,13 @@ def send(session: str, command: Json, files: "Sequence[Attachment]" = ()) -> Eve
     return _with_client(session, sending)
 
 
+def perform(session: str, command: Json) -> Event:
+    """Send a command; `--json` prints its outcome."""
+    outcome = send(session, command)
+    standard().result(outcome._asdict())
+    return outcome
+
+
 def renew_environment(say: Say, session: str, command: Json) -> None:
     """Give an agent that the command starts again the environment of this terminal, where the user
     may just have exported a key or logged in."""

@@ -42,11 +42,13 @@ def make(names: Sequence[str], base: str, tag: str, *, shown: bool, folder: str,
         raise click.ClickException(str(error)) from None
     text = image.containerfile(wanted, base, wheel, build())
     if shown:
+        screen.result({"image": tag, "agents": wanted, "containerfile": text})
         screen.line(text.rstrip("\n"))
         return exits.DONE
     if folder:
         os.makedirs(folder, exist_ok=True)
         _write(folder, text, wheel)
+        screen.result({"image": tag, "agents": wanted, "directory": folder})
         screen.note(f"Written to {folder}: {' and '.join(filter(None, (FILE, wheel)))}.")
         return exits.DONE
     screen.note(f"Builds {tag} with {_listed(wanted)}, in their latest versions:")
@@ -55,6 +57,7 @@ def make(names: Sequence[str], base: str, tag: str, *, shown: bool, folder: str,
     if not yes:
         flags.confirm(screen, "Go ahead?", "build it")
     _build(screen, program, tag, text, wheel)
+    screen.result({"image": tag, "agents": wanted})
     screen.note(f"Made {tag}. {_use(config, tag, wanted)}")
     return exits.DONE
 

@@ -72,6 +72,7 @@ def log_out(name: str) -> int:
         raise click.ClickException(clean(str(error))) from None
     finally:
         screen.status("")
+    screen.result({"name": name, "state": known.state, "account": known.account})
     if known.state == logins.IN:
         account = f": {clean_line(known.account)}" if known.account else ""
         screen.note(f"Logged out, but {clean_line(name)} still has an account{account}.")

@@ -40,7 +40,9 @@ def add(name: str, where: Mapping[str, Any]) -> int:
         said = _tried(place, Secret(key))
         path = keys.save(home, place.url, key)
         screen.note(f"{said} The key is in {paths.with_tilde(path)}." if key else said)
-    own_agents.put(home, name, {"command": _command(where)})
+    command = _command(where)
+    own_agents.put(home, name, {"command": command})
+    screen.result({"name": name, "command": command})
     screen.note(f'Added {name}. To use it: rookery run --agent {name} "…"')
     return exits.DONE
 
@@ -75,7 +77,7 @@ def _try_container(where: Mapping[str, Any]) -> None:
 
 def _key(screen: Screen, place: Place) -> str:
     """Never from the command line, which others can read."""
-    if not flags.in_terminal():
+    if not flags.at_keyboard():
         return sys.stdin.readline().strip() if sys.stdin is not None else ""
     asked = "Token (empty: log in with a browser)" if place.cloud else "Key (empty: it needs none)"
     key = str(click.prompt(asked, default="", hide_input=True, show_default=False, err=True))

@@ -1,7 +1,6 @@
 """`setup`: the flags, the test of a model, and what is printed about both."""
 
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -32,8 +31,8 @@ NO_MODEL = "none"
 @click.option("--provider", default="", metavar="NAME", help=f"Provider: {PROVIDER_NAMES}.")
 @flags.text("--model", metavar="MODEL", help="PROVIDER/MODEL, or a model of --provider.")
 @flags.text("--key", metavar="KEY", help="API key. Stays in your shell history; better:")
-@click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
-@click.option("--key-env", default="", metavar="VARIABLE", help="Read the key from this variable.")
+@flags.key_stdin
+@flags.key_env
 @flags.text("--base-url", metavar="URL", help="API address (none: the provider's own).")
 @click.option("--timeout", type=click.FloatRange(min=0), help="Seconds per answer (0: default).")
 @click.option("--name", default="", metavar="NAME", help="Name for this model.")
@@ -48,12 +47,10 @@ NO_MODEL = "none"
 @click.option("--no-test", is_flag=True, help="Save it without testing it.")
 @click.option("--test", "trial", is_flag=True, help="Test it without saving it.")
 @click.option("--list", "listing", is_flag=True, hidden=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--remove", default="", metavar="NAME", hidden=True)
+@flags.results("Print JSON.")
 @click.pass_context
-def setup(
-    context: click.Context, /, listing: bool, as_json: bool, remove: str, **given: Any
-) -> int:
+def setup(context: click.Context, /, listing: bool, remove: str, **given: Any) -> int:
     """Choose the model for Rookery's own agent: a provider, a model and a key.
 
     On a terminal, asks for what you leave out. The model is tested before it is saved to
@@ -77,13 +74,13 @@ def setup(
     if context.invoked_subcommand is not None:
         return exits.DONE
     if listing:
-        return int(context.invoke(list_, as_json=as_json))
+        return int(context.invoke(list_))
     if remove:
         return _remove(screen, home, remove)
     try:
-        return _set_up(screen, home, {**given, "json": as_json})
+        return _set_up(screen, home, given)
     except BadDraft as error:
-        if as_json:
+        if screen.as_json:
             _tell(screen, models.Outcome(False, f"{error}.", error.field))
             return exits.USAGE
         raise _refused(error) from None
@@ -94,10 +91,8 @@ def setup(
 
 def _tell(screen: Screen, outcome: models.Outcome) -> int:
     """The outcome, for programs; `option` is the flag that is wrong."""
-    from rookery.core.json import dumps
-
     option = _flag(outcome.field) if outcome.field else ""
-    screen.line(dumps({"ok": outcome.ok, "words": outcome.words, "option": option}))
+    screen.result({"ok": outcome.ok, "words": outcome.words, "option": option})
     return exits.DONE if outcome.ok else exits.USAGE if option else exits.FAILED
 
 
@@ -110,11 +105,13 @@ def _refused(error: BadDraft) -> click.ClickException:
 
 
 def _told(work: Callable[[], str]) -> int:
+    screen = standard()
     try:
-        standard().line(clean_line(work()))
+        words = work()
     except BadDraft as error:
         raise _refused(error) from None
-    return exits.DONE
+    screen.line(clean_line(words))
+    return _tell(screen, models.Outcome(True, words))
 
 
 def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -123,15 +120,13 @@ def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 @setup.command("list")
-@flags.as_json("Print one JSON object per model.")
-def list_(as_json: bool) -> int:
+@flags.results("Print one JSON object per model.")
+def list_() -> int:
     """List the saved models, and which one new sessions use.
 
     \b
     rookery setup list
     """
-    from rookery.core.json import dumps
-
     screen, settings = standard(), profiles.load(paths.home())
     for each in settings.profiles.values():
         now = each == settings.chosen
@@ -139,11 +134,9 @@ def list_(as_json: bool) -> int:
         usable = not isinstance(found, profiles.Missing)
         if subscriptions.is_one(each.extras):
             usable = subscriptions.is_logged_in(paths.home())
-        if as_json:
-            row = {"name": each.name, "model": each.model, "baseUrl": each.base_url or None}
-            row["fallback"] = each.fallback or None
-            screen.line(dumps({**row, "key": bool(each.key), "default": now, "usable": usable}))
-            continue
+        row = {"name": each.name, "model": each.model, "baseUrl": each.base_url or None}
+        row["fallback"] = each.fallback or None
+        screen.result({**row, "key": bool(each.key), "default": now, "usable": usable})
         key = (
             "key saved"
             if each.key
@@ -156,13 +149,14 @@ def list_(as_json: bool) -> int:
         words = (each.name, each.model, each.base_url, key, then, "default" if now else "")
         mark = screen.paint.mark("done" if usable else "failed")
         screen.line(f"{mark}  " + "  ".join(clean_line(word) for word in words if word))
-    if not settings.profiles and not as_json:
+    if not settings.profiles and not screen.as_json:
         screen.note("No model is set up. Run: rookery setup")
     return exits.DONE
 
 
 @setup.command("remove")
 @click.argument("name")
+@flags.results()
 def remove_(name: str) -> int:
     """Remove a saved model.
 
@@ -192,6 +186,7 @@ def _remove(screen: Screen, home: str, name: str) -> int:
     help="OpenHands directory (default: OPENHANDS_PERSISTENCE_DIR or ~/.openhands).",
 )
 @click.option("--replace", is_flag=True, help="Replace entries with the same name.")
+@flags.results("Print one JSON object per entry.")
 def import_(source: str | None, replace: bool) -> int:
     """Import models, MCP servers, hooks, settings and conversations from OpenHands. Nothing is
     changed there.
@@ -216,6 +211,7 @@ def import_(source: str | None, replace: bool) -> int:
 @click.option("--yes", "agreed", is_flag=True, help="Agree to OpenAI's terms of use.")
 @click.option("--base-url", default="", hidden=True)
 @click.option("--issuer", default="", hidden=True)
+@flags.results()
 def login(model: str, agreed: bool, **given: Any) -> int:
     """Use a ChatGPT subscription instead of a key: log in with your browser.
 
@@ -237,6 +233,7 @@ def login(model: str, agreed: bool, **given: Any) -> int:
 
 
 @setup.command()
+@flags.results()
 def logout() -> int:
     """Forget the tokens of `rookery setup login`. The saved model stays.
 
@@ -244,8 +241,7 @@ def logout() -> int:
     rookery setup logout
     """
     was = subscriptions.log_out(paths.home())
-    standard().line("You are logged out." if was else "You were not logged in.")
-    return exits.DONE
+    return _told(lambda: "You are logged out." if was else "You were not logged in.")
 
 
 @setup.command()
@@ -256,6 +252,7 @@ def logout() -> int:
 )
 @click.option("--keep-first", type=int, metavar="N", help="First events to keep as they are.")
 @click.option("--profile", metavar="NAME", help="Model that summarises (none: their own).")
+@flags.results()
 def condenser(**given: Any) -> int:
     """Show or choose when a long conversation is shortened: everything but its beginning and end is
     summarised; its plan and the names of the files it edited are kept. Applies to sessions of
@@ -275,6 +272,7 @@ def condenser(**given: Any) -> int:
 @setup.command()
 @click.option("--on/--off", "enabled", default=None, help="Judge finished turns, or never.")
 @click.option("--judge", metavar="NAME", help="Saved model used as the judge (or none).")
+@flags.results()
 def critic(**given: Any) -> int:
     """Show or choose what judges the turns of Rookery's own agent. For a command that judges any
     agent's turns, and for what a poor verdict does, see [critic] in config.toml: rookery config
@@ -303,7 +301,7 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         return _told(lambda: models.use(home, known.name))
     if known is not None and draft.fallback and draft[:-1] == Draft(name=known.name)[:-1]:
         return _fall_back(screen, home, draft, given)
-    asking = sys.stdin.isatty() and not given["key_stdin"] and not given["json"]
+    asking = flags.in_terminal() and not given["key_stdin"]
     if asking and not draft.model and (known is None or not known.model):
         from rookery.cli.setup import dialogue
 
@@ -315,7 +313,7 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         draft = dialogue.ask(screen, draft, settings)
     if not draft.model and not draft.provider and known is None:
         _refuse_nothing(draft)
-    if given["json"]:
+    if screen.as_json:
         wanted = {"test": not given["no_test"], "keep": not given["trial"]}
         return _tell(screen, models.attempt(home, draft, default=given["default"], **wanted))
     profile = profile_of(draft, settings.profiles.get(draft.name))
@@ -347,7 +345,7 @@ def _fall_back(screen: Screen, home: str, draft: Draft, given: dict[str, Any]) -
         said = models.fall_back(home, draft)
         return f"{said} {models.use(home, draft.name)}" if given["default"] else said
 
-    return _tell(screen, models.outcome(done)) if given["json"] else _told(done)
+    return _tell(screen, models.outcome(done)) if screen.as_json else _told(done)
 
 
 def _refuse_nothing(draft: Draft) -> None:

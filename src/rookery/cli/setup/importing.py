@@ -45,6 +45,9 @@ OURS = {
 }
 """Their names, and ours in config.toml."""
 
+STATES = {"done": "imported", "pending": "skipped", "failed": "failed"}
+"""By the mark in front of the line."""
+
 TAKEN = "the name is taken; pass --replace to replace it"
 
 
@@ -90,6 +93,7 @@ class _Import:
     # --- what came of it ---------------------------------------------------------------------
 
     def _line(self, mark: str, words: str) -> None:
+        self.screen.result({"state": STATES[mark], "text": words})
         self.screen.line(f"{self.screen.paint.mark(mark)}  {clean_line(words)}")
 
     def took(self, what: str) -> None:

@@ -85,5 +85,6 @@ def log_in(
         return exits.FAILED
     made = subscriptions.profile_of(name, model, base_url, issuer, known)
     models.saved(home, made, default=default)
+    screen.result({"name": made.name, "model": made.model})
     screen.line(f"You are logged in. Saved {made.name} ({made.model}).")
     return exits.DONE

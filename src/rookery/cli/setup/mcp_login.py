@@ -43,6 +43,7 @@ def log_in_with(home: str, server: files.Server) -> "Callable[[Fail], LogIn] | N
 
 @click.command()
 @click.argument("name")
+@flags.results()
 def login(name: str) -> int:
     """Log in to a remote server that asks for it (OAuth).
 
@@ -70,9 +71,10 @@ def login(name: str) -> int:
 
     async def ask(wanted: "Wanted") -> bool:
         asked.append(wanted.id)
-        screen.line("Open this address in a browser:")
+        write = screen.note if screen.as_json else screen.line
+        write("Open this address in a browser:")
         for line in (wanted.url, *links.warnings_of(wanted.url)):
-            screen.line(clean_line(line))
+            write(clean_line(line))
         screen.status("waiting for the browser")
         await _pasted(wanted.url)
         return True
@@ -86,6 +88,7 @@ def login(name: str) -> int:
     except (mcp_probe.Failed, ValueError) as error:
         screen.note(f"Not logged in to {name}: {error}")
         return exits.FAILED
+    screen.result({"name": name, "logged_in": True})
     screen.note(f"Logged in to {name}." if asked else f"{name} needs no login now.")
     return exits.DONE
 
@@ -96,7 +99,7 @@ async def _pasted(address: str) -> None:
 
     back = httpx.URL(address).params.get("redirect_uri", "")
     loop, lines = asyncio.get_running_loop(), asyncio.Queue[str]()
-    if not flags.in_terminal() or not back:
+    if not flags.at_keyboard() or not back:
         await asyncio.Event().wait()
     standard().note(PASTE)
     loop.add_reader(sys.stdin, lambda: lines.put_nowait(sys.stdin.readline().strip()))
@@ -114,11 +117,13 @@ async def _pasted(address: str) -> None:
 
 @click.command()
 @click.argument("name")
+@flags.results()
 def logout(name: str) -> int:
     """Delete the saved login for a remote server."""
     guard.require_person(paths.home(), "log out of MCP servers")
     server = files.find(paths.home(), name)
     was = not server.fault and server.kind != "stdio"
     was = was and logins.forget(paths.home(), files.address(server.entry))
+    standard().result({"name": name, "logged_in": False})
     standard().note(f"Logged out of {name}." if was else f"You are not logged in to {name}.")
     return exits.DONE if was else exits.FAILED

@@ -1,6 +1,5 @@
 """`setup search`: who searches the web for Rookery's own agent."""
 
-import sys
 from typing import Any
 
 import click
@@ -29,10 +28,11 @@ UNSET = "No search provider is set, so there is no web_search. To set one: rooke
 @click.command()
 @click.option("--provider", type=click.Choice(PROVIDERS), help="Search provider.")
 @flags.text("--key", metavar="KEY", help="API key. Stays in your shell history; better:")
-@click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
-@click.option("--key-env", default="", metavar="VARIABLE", help="Read the key from this variable.")
+@flags.key_stdin
+@flags.key_env
 @flags.text("--url", metavar="URL", help="Its address. SearXNG needs one.")
 @click.option("--no-test", is_flag=True, help="Save it without testing it.")
+@flags.results()
 def search(provider: str | None, url: str, no_test: bool, **given: Any) -> int:
     """Show or choose who searches the web for Rookery's own agent (web_search).
 
@@ -46,12 +46,11 @@ def search(provider: str | None, url: str, no_test: bool, **given: Any) -> int:
     rookery setup search --provider none
     """
     screen, home = standard(), paths.ensure_home(paths.home())
-    saved, asking = config.load(home).web, sys.stdin.isatty() and not given["key_stdin"]
+    saved, asking = config.load(home).web, flags.in_terminal() and not given["key_stdin"]
     try:
         key = given_key(given).reveal()
         if not asking and not (provider or key or url):
-            screen.line(_described(saved))
-            return exits.DONE
+            return _show(screen, saved)
         draft = Web(search=provider or "", search_key=key, search_url=checked_url(url))
         wanted = _completed(screen, saved, draft, asking=asking)
     except BadDraft as error:
@@ -63,7 +62,13 @@ def search(provider: str | None, url: str, no_test: bool, **given: Any) -> int:
         return exits.FAILED
     said = {"web.search": wanted.search, "web.search_key": wanted.search_key or None}
     change(home, {**said, "web.search_url": wanted.search_url or None})
-    screen.line(_described(wanted))
+    return _show(screen, wanted)
+
+
+def _show(screen: Screen, web: Web) -> int:
+    about = {"provider": web.search, "url": web.search_url or None, "key": bool(web.search_key)}
+    screen.result(about)
+    screen.line(_described(web))
     return exits.DONE
 
 

@@ -41,7 +41,7 @@ def asks(as_json: bool) -> None:
     found.sort(key=lambda each: each[2].ask["at"])
     for number, (head, place, asked) in enumerate(found):
         if as_json:
-            screen.line(dumps(_as_json(head, place, asked)))
+            screen.line(dumps(ask_as_json(head, place, asked)))
             continue
         if number:
             screen.line()
@@ -51,7 +51,7 @@ def asks(as_json: bool) -> None:
     note_skipped(screen, "Questions not listed", skipped)
 
 
-def _as_json(head: Json, place: int, asked: Asked) -> Json:
+def ask_as_json(head: Json, place: int, asked: Asked) -> Json:
     ask, block = asked.ask, asked.block
     disabled = [action.get("disabled", "") for action in block["actions"]] if block else []
     options = [

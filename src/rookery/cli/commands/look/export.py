@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import click
 
 from rookery.cli import target
-from rookery.cli.flags import sessions_argument
+from rookery.cli.flags import results, sessions_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import PipeClosed, standard
 from rookery.cli.session.loading import ensure_loaded
@@ -56,6 +56,7 @@ def read_turns(
     "--turns", callback=read_turns, metavar="N|N-M|N-", help="Only these turns (default: all)."
 )
 @click.option("--force", is_flag=True, help="Replace files that exist.")
+@results("Print one JSON object per file.")
 def export(
     sessions: tuple[str, ...], form: str | None, output: str | None, turns: Turns, force: bool
 ) -> None:
@@ -80,6 +81,8 @@ def export(
     if output == STDOUT:
         if len(sessions) > 1 and form != "jsonl":
             raise click.UsageError("With -o -, name one session.")
+        if standard().as_json:
+            raise click.UsageError("--json cannot be combined with -o -.")
         for session in sessions:
             _print(session, form, turns)
         return
@@ -96,6 +99,7 @@ def export(
             path = os.path.join(directory, name)
         _write(session, form, path, turns, force=force)
         screen.line(clean_line(path))
+        screen.result({"session": session, "file": path})
 
 
 def check_installed(form: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rookery.cli import target
-from rookery.cli.flags import sessions_argument
+from rookery.cli.flags import results, sessions_argument
 from rookery.cli.output import Screen, clean_output, standard
 from rookery.cli.session.send import head_line
 from rookery.home import paths
@@ -29,6 +29,7 @@ OF = {paths.AGENT_LOG: "agent", paths.WORKER_LOG: "worker"}
 @click.option("--agent", "which", flag_value=paths.AGENT_LOG, help="Only the agent's stderr.")
 @click.option("--worker", "which", flag_value=paths.WORKER_LOG, help="Only the worker's stderr.")
 @click.option("-f", "--follow", is_flag=True, help="Keep printing new lines.")
+@results("Print one JSON object per line.")
 def logs(sessions: tuple[str, ...], which: str | None, follow: bool) -> None:
     """Print what the agents and workers of sessions wrote to stderr.
 
@@ -58,6 +59,9 @@ def _print_logs(screen: Screen, session: str, which: str | None, *, follow: bool
     while True:
         for file in files:
             if lines := file.news():
+                of = {"session": session, "log": OF[os.path.basename(file.path)]}
+                for line in lines.splitlines():
+                    screen.result({**of, "text": line})
                 if len(files) > 1 and not file.titled:
                     screen.line(screen.paint.faint(f"== {os.path.basename(file.path)} =="))
                 shown = clean_output(lines.removesuffix("\n"), colour=screen.paint.colour)

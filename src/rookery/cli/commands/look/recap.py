@@ -2,17 +2,17 @@
 
 import click
 
-from rookery.cli import target
-from rookery.cli.flags import session_argument
+from rookery.cli import flags, target
 from rookery.cli.output import clean, standard
 from rookery.cli.session.loading import ensure_loaded
 
 
 @click.command()
-@session_argument
+@flags.session_argument
 @click.option(
     "--before", type=click.IntRange(min=1), metavar="SEQ", help="Only what came before this event."
 )
+@flags.results("Print JSON.")
 def recap(session: str, before: int | None) -> None:
     """Print a recap of a session, to send to an agent that does not know it.
 
@@ -26,6 +26,7 @@ def recap(session: str, before: int | None) -> None:
     screen = standard()
     ensure_loaded(screen, session)
     text = target.rookery().recap(session, before)
+    screen.result({"text": text})
     if not text:
         screen.note("Nothing to recap.")
         return

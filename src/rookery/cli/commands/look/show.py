@@ -35,8 +35,8 @@ from rookery.log.history import History
     help="Print what was said around this event: rookery search finds it.",
 )
 @click.option("--full", is_flag=True, help="Print thoughts, and long outputs in full.")
-@flags.as_json("Print the document (header and blocks) as JSON.")
 @click.option("--events", "as_events", is_flag=True, help="Print one JSON event per line.")
+@flags.as_json("Print the document (header and blocks) as JSON.")
 def show(sessions: tuple[str, ...], **wanted: Any) -> None:
     """Print sessions: the last turn of each, another turn, or all of it.
 

@@ -37,6 +37,7 @@ message = flags.text(
 @message
 @keep
 @flags.flag("--ask-agent", help="If it conflicts, have the session's agent resolve that.")
+@flags.results()
 def merge(session: str | None, how: str | None, message: str, keep: bool, ask_agent: bool) -> int:
     """Merge the work of a session's worktree into the directory it came from.
 
@@ -88,6 +89,7 @@ def resolving(screen: Screen, session: str, how: str, *, asked: bool) -> bool:
             await client.send({"do": "prompt", "prompt": [{"type": "text", "text": text}]})
 
     asyncio.run(ask())
+    screen.result({"conflicts": plan["conflicts"]})
     screen.note(f"The agent is resolving it: rookery tail {session}")
     screen.note(f"When it is done: rookery merge {session}")
     return True
@@ -102,7 +104,9 @@ def merged(screen: Screen, session: str, how: str, message: str, *, kept: bool) 
         given = asked_message(screen, session, how, message)
         return anywhere.merge(target.rookery(), session, how, given, kept=kept)
 
-    say_merged(screen, with_trust(screen, act), message)
+    said = with_trust(screen, act)
+    screen.result(said)
+    say_merged(screen, said, message)
 
 
 def asked_message(screen: Screen, session: str, how: str, message: str) -> str:
@@ -154,7 +158,8 @@ def sentence(said: Json) -> str:
 @click.command()
 @click.argument("session", shell_complete=flags.complete_sessions)
 @flags.text("--name", metavar="NAME", help="Branch name, after rookery/ (default: the id).")
-@flags.flag("--cancel", help="Cancel the running turn first.")
+@flags.flag("--cancel", help="Cancel a running turn first.")
+@flags.results()
 def move(session: str, name: str, cancel: bool) -> int:
     """Move a session to a git worktree of its own, away from others in its directory.
 
@@ -171,6 +176,7 @@ def move(session: str, name: str, cancel: bool) -> int:
     screen, rookery = standard(), target.rookery()
     found = rookery.find(session)
     said = with_trust(screen, lambda: anywhere.move(rookery, found, name, cancel=cancel))
+    screen.result(said)
     screen.note(clean_line(moved(said)))
     return exits.DONE
 
@@ -186,7 +192,8 @@ def moved(said: Json) -> str:
 
 @click.command()
 @click.argument("sessions", nargs=-1, required=True, shell_complete=flags.complete_sessions)
-@flags.flag("--force", help="Also delete work that was not merged.")
+@flags.flag("--force", help="Also if work was not merged.")
+@flags.results()
 def drop(sessions: tuple[str, ...], force: bool) -> int:
     """Delete the worktrees and branches of sessions without merging them. The sessions stay.
 
@@ -211,6 +218,7 @@ def drop(sessions: tuple[str, ...], force: bool) -> int:
                 raise
         else:
             dropped(screen, session, force=force)
+        screen.result({"session": given, "dropped": True})
         screen.note(f"Dropped the worktree of {given}.")
     return exits.DONE
 

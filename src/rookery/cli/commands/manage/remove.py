@@ -25,9 +25,10 @@ def _complete(
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="SESSION...", shell_complete=_complete)
-@flags.yes
-@flags.flag("--force", help="Also if a worktree has work that was not merged.")
+@flags.flag("--force", help="Also if work was not merged.")
 @flags.flag("--permanently", help="Delete permanently, also what is in the trash.")
+@flags.yes
+@flags.results()
 def remove(names: tuple[str, ...], yes: bool, force: bool, permanently: bool) -> int:
     """Move sessions to the trash. For 14 days, rookery restore brings them back with their
     transcript, snapshots, worktree and branch; then they are deleted permanently. Running agents
@@ -50,11 +51,13 @@ def remove(names: tuple[str, ...], yes: bool, force: bool, permanently: bool) ->
         if permanently:
             _delete(screen, session, force=force)
         else:
-            until = day_of(target.rookery().remove(session, force=force))
-            how = f"To restore it until {until}: rookery restore {session}"
+            until = target.rookery().remove(session, force=force)
+            screen.result({"id": session, "until": until})
+            how = f"To restore it until {day_of(until)}: rookery restore {session}"
             screen.note(f"Moved {session} to the trash. {how}")
     for session in trashed:
         target.rookery().delete_trashed(session, _stays(screen))
+        screen.result({"id": session, "until": None})
         screen.note(f"Deleted {session}.")
     if not permanently and not target.url():
         from rookery.client.trash.emptying import is_low
@@ -106,6 +109,7 @@ def _delete(screen: Screen, session: str, *, force: bool) -> None:
     said = target.rookery().delete(session, _stays(screen), force=force)
     if said and os.environ.get("ROOKERY_DEBUG") and not went_wrong(said):
         screen.note(f"  {clean_line(said)}")
+    screen.result({"id": session, "until": None})
     screen.note(f"Deleted {session}.")
 
 

@@ -59,9 +59,8 @@ def acp(
 @flags.approving
 @flags.override
 @click.option("--setup", is_flag=True, help="Set up a model, like `rookery setup`.")
-@click.option("--remote", metavar="URL", help="Run new sessions on this OpenHands agent server.")
-@click.option("--cloud", is_flag=True, help="Run them in OpenHands Cloud (or the one at --remote).")
-@click.option("--directory", metavar="DIR", help="Their working directory over there.")
+@flags.elsewhere
+@click.option("--directory", metavar="DIR", help="Working directory over there.")
 @click.option("--container", is_flag=True, hidden=True)
 @click.option("--image", hidden=True)
 def agent(setup: bool, **given: str | bool | None) -> int:
@@ -88,7 +87,7 @@ def agent(setup: bool, **given: str | bool | None) -> int:
 
 @click.command()
 @click.argument("file", metavar="FILE|demo")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port (default: a free one).")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on (0: a free one).")
 @click.option("--quiet", is_flag=True, help="Print only the address.")
 def model(file: str, port: int | None, quiet: bool) -> int:
     """Run a scripted model on localhost: no account, no cost, always the same answers.

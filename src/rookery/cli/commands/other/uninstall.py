@@ -17,7 +17,7 @@ from rookery.cli.session.send import send
 from rookery.client import fleet, guard, warm_agent
 from rookery.client.daemon import local as daemon
 from rookery.client.liveness import hung
-from rookery.core.json import Json, dumps
+from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.core.units import size
 from rookery.core.view.fleet import state_of
@@ -101,8 +101,8 @@ SCRIPTS = (
 @click.option("--keep-sessions", is_flag=True, help="Remove everything except the sessions.")
 @flags.text("--export", metavar="DIR", help="First write each session there, as .md and .jsonl.")
 @flags.yes
-@flags.as_json("Print JSON.")
-def uninstall(keep_sessions: bool, export: str, yes: bool, as_json: bool) -> None:
+@flags.results("Print JSON.")
+def uninstall(keep_sessions: bool, export: str, yes: bool) -> None:
     """Show what Rookery stores and what is running, then remove the data.
 
     Workers are stopped first. The package itself must be removed by the program that installed
@@ -116,19 +116,17 @@ def uninstall(keep_sessions: bool, export: str, yes: bool, as_json: bool) -> Non
     screen = standard()
     guard.require_person(paths.home(), "uninstall Rookery")
     found = _inventory(paths.home(), keep_sessions=keep_sessions)
-    if as_json:
-        screen.line(dumps(found.to_json()))
-    else:
-        _write(screen, found, keep_sessions=keep_sessions)
+    screen.result(found.to_json())
+    _write(screen, found, keep_sessions=keep_sessions)
     what = "everything except" if keep_sessions else "everything, including"
     if not found.mine:
         screen.note("There is no data to remove.")
     else:
         if not yes:
-            if not (keep_sessions or export or as_json):
+            if not (keep_sessions or export or screen.as_json):
                 export = _offer_export(screen, found)
             question = f"Permanently remove {what} the sessions?"
-            flags.confirm(screen, question, "remove it", as_json=as_json)
+            flags.confirm(screen, question, "remove it")
         if export:
             _export(screen, found, os.path.expanduser(export))
         _end_daemon(found.home)
@@ -139,7 +137,7 @@ def uninstall(keep_sessions: bool, export: str, yes: bool, as_json: bool) -> Non
             screen.note(f"Remove the service, too: {units.undoing()}")
         for place in found.shells:
             screen.note(f"Remove this from your shell's files: {paths.with_tilde(place)}")
-    if found.package.command and not as_json:
+    if found.package.command and not screen.as_json:
         screen.note(f"The program itself: {found.package.command}")
 
 

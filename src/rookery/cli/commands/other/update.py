@@ -40,8 +40,8 @@ ORDERS = {NEWER: "newer", OLDER: "older", DIFFERS: "another", SAME: "the same"}
 @click.command()
 @click.argument("path", default="", metavar="[PATH]")
 @flags.flag("--check", help="Only say whether there is an update, and what is new in it.")
-@flags.yes
 @flags.flag("--restart-daemon", help="Restart a --background daemon afterwards.")
+@flags.yes
 @flags.as_json("With --check: print JSON.")
 @click.option("--updated-from", "before", default="", hidden=True)
 def update(
@@ -88,7 +88,7 @@ def update(
             raise click.UsageError("Nothing was changed. To go ahead, pass --yes.")
         if not click.confirm(QUESTIONS.get(offer.order, "Update now?"), err=True):
             screen.note("Nothing was changed.")
-            return exits.DONE
+            return exits.CANCELLED
     _install(found, offer, steps)
     words = ["--yes"] if yes else []
     words += ["--restart-daemon"] if restart_daemon else []

@@ -13,7 +13,7 @@ from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
 from rookery.cli.output.table import Column
 from rookery.client.daemon import local as daemon
-from rookery.core.json import Json, dumps
+from rookery.core.json import Json
 from rookery.core.json.senders import NAME_MOST
 from rookery.daemon.access.roles import ROLES
 from rookery.home import paths
@@ -39,9 +39,16 @@ OWNER = "this machine"
 @click.group(cls=aliases.Verbs, invoke_without_command=True)
 @flags.flag("--log", help="Show what devices did: in sessions, with settings, with devices.")
 @click.option("--device", default="", metavar="ID", help="With --log: only of this device.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+@click.option(
+    "--limit",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="With --log: print at most this many deeds.",
+)
 @flags.several("--revoke", "revoked", metavar="ID", help="Log a device out.")
-@flags.as_json("Print one JSON object per line.")
+@flags.results("Print one JSON object per device or deed.")
 @click.pass_context
 def devices(
     context: click.Context,
@@ -49,7 +56,6 @@ def devices(
     device: str,
     limit: int,
     revoked: tuple[str, ...],
-    as_json: bool,
 ) -> None:
     """List the devices that are logged in to the daemon, and change what they may do.
 
@@ -72,9 +78,9 @@ def devices(
     path = f"/api/devices/log?limit={limit}&device={quote(device)}" if log else "/api/devices"
     rows = _ask("GET", path)
     screen = standard()
-    if as_json:
+    if screen.as_json:
         for row in rows:
-            screen.line(dumps(row))
+            screen.result(row)
     elif log:
         _show_log(rows)
     elif rows:
@@ -107,6 +113,7 @@ def _logged(row: Json) -> list[str]:
 @devices.command()
 @click.argument("device")
 @click.argument("name")
+@flags.results()
 def rename(device: str, name: str) -> int:
     """Give a device another name."""
     return _change(device, "name", name)
@@ -115,6 +122,7 @@ def rename(device: str, name: str) -> int:
 @devices.command()
 @click.argument("device")
 @click.argument("role", type=click.Choice(ROLES))
+@flags.results()
 def role(device: str, role: str) -> int:
     """Change what a device may do, at once."""
     return _change(device, "role", role)
@@ -123,6 +131,7 @@ def role(device: str, role: str) -> int:
 @devices.command()
 @click.argument("device")
 @click.argument("name")
+@flags.results()
 def person(device: str, name: str) -> int:
     """Set who uses a device; "" for no name."""
     return _change(device, "person", name)
@@ -130,6 +139,7 @@ def person(device: str, name: str) -> int:
 
 @devices.command()
 @click.argument("names", metavar="DEVICE...", nargs=-1, required=True)
+@flags.results()
 def revoke(names: tuple[str, ...]) -> int:
     """Log devices out; what they have open is closed."""
     _revoke(names)
@@ -139,6 +149,7 @@ def revoke(names: tuple[str, ...]) -> int:
 def _revoke(names: Sequence[str]) -> None:
     for name in names:
         _ask("DELETE", _path(name))
+        standard().result({"id": name})
         standard().note(f"{clean_line(name)} is logged out.")
 
 
@@ -146,6 +157,7 @@ def _change(device: str, field: str, value: str) -> int:
     if len(value) > NAME_MOST:
         raise click.UsageError(f"A name may have at most {NAME_MOST} characters.")
     row = _ask("PATCH", _path(device), {field: value})
+    standard().result(row)
     of = f" ({row['person']})" if row["person"] else ""
     standard().note(f"{clean_line(row['name'] + of)}: {row['role']}")
     return exits.DONE

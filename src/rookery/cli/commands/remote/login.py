@@ -37,6 +37,7 @@ LONGEST = 2000
 @flags.flag("--allow-http", help="Send the token in the clear, where others could read it.")
 @flags.flag("--passphrase", help="Log in with the daemon's passphrase instead of a link.")
 @click.option("--name", default="", help="Name of this device in `rookery devices` there.")
+@flags.results("Print the outcome as JSON; without URL: one JSON object per login.")
 def login(
     url: str | None, ca: str | None, fingerprint: str, allow_http: bool, passphrase: bool, name: str
 ) -> int:
@@ -70,6 +71,8 @@ def login(
     found = wanted._replace(token=_token(wanted, secret, name, by_passphrase=passphrase))
     about = Door(found).json("GET", "/api/about")
     logins.save(home, found)
+    shown = {key: about[key] for key in ("sessions", "device", "role", "read_only")}
+    screen.result({"url": found.url, **shown})
     screen.note(f"Logged in to {found.url}: {about['sessions']} sessions.")
     if about["read_only"]:
         screen.note("The daemon is read-only: you can look, but not change anything.")
@@ -81,6 +84,7 @@ def _list(screen: Screen, home: str) -> int:
     known = logins.urls(home)
     for each in known:
         screen.line(each)
+        screen.result({"url": each})
     if not known:
         screen.note("You are not logged in anywhere. To log in: rookery login URL")
     return exits.DONE
@@ -106,7 +110,7 @@ def _trusted(screen: Screen, wanted: Login) -> Login:
 
 def _secret(what: str) -> str:
     """Typed without being shown, or one line of stdin."""
-    if flags.in_terminal():
+    if flags.at_keyboard():
         said = click.prompt(what, hide_input=True, err=True)
     else:
         said = sys.stdin.readline(LONGEST) if sys.stdin is not None else ""

@@ -2,7 +2,7 @@
 
 import click
 
-from rookery.cli import exits, target
+from rookery.cli import exits, flags, target
 from rookery.cli.output import clean_line, standard
 from rookery.client.daemon import logins
 from rookery.client.daemon.errors import RemoteError
@@ -12,6 +12,7 @@ from rookery.home import paths
 
 @click.command()
 @click.argument("url", required=False)
+@flags.results()
 def logout(url: str | None) -> int:
     """Log out of the daemon of another machine: there, and here.
 
@@ -37,5 +38,6 @@ def logout(url: str | None) -> int:
         screen.note("To end it there: rookery devices revoke ID")
         return exits.FAILED
     logins.forget(home, url)
+    screen.result({"url": found.url})
     screen.note(f"Logged out of {found.url}.")
     return exits.DONE

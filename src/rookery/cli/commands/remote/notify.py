@@ -2,7 +2,7 @@
 
 import click
 
-from rookery.cli import exits
+from rookery.cli import exits, flags
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
 from rookery.home import paths
@@ -19,6 +19,7 @@ def notify() -> None:
 
 
 @notify.command()
+@flags.results("Print one JSON object per way.")
 def test() -> int:
     """Send a notification every way that is set up. Needs no daemon.
 
@@ -38,5 +39,6 @@ def test() -> int:
         return exits.FAILED
     for way, problem in found.items():
         sign = screen.paint.mark("failed" if problem else "done")
+        screen.result({"name": way, "ok": not problem, "error": problem})
         screen.line(f"{sign} {way}: {clean_line(problem) if problem else 'sent'}")
     return exits.FAILED if any(found.values()) else exits.DONE

@@ -1,7 +1,6 @@
 """`serve`: the daemon."""
 
 import os
-import sys
 from functools import partial
 from typing import Any
 
@@ -21,11 +20,11 @@ from rookery.home import paths
 
 USED: dict[str, tuple[str, ...]] = {
     "": (*Options._fields, "background", "qr", "open_"),
+    "status": ("json",),
     "install": Options._fields,
-    "link": ("role", "person", "qr", "open_"),
-    "restart": ("background", "qr", "open_"),
-    "status": ("as_json",),
-    "stop": (),
+    "link": ("role", "person", "qr", "open_", "json"),
+    "restart": ("background", "qr", "open_", "json"),
+    "stop": ("json",),
 }
 """The options that each action takes; "": the daemon is started."""
 ASK = "-"
@@ -51,7 +50,13 @@ STOPPED = {
 @flags.flag("--qr", help="Print the link as a QR code, for a phone.")
 @flags.flag("--open", "open_", help="Open the address in a browser.")
 @click.option("--host", default=options.HOST, show_default=True, help="Address to listen on.")
-@click.option("--port", default=options.PORT, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--port",
+    default=options.PORT,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on (0: a free one).",
+)
 @click.option("--auth", type=click.Choice(options.AUTHS), help="How devices log in.  [token]")
 @click.option(
     "--passphrase",
@@ -74,7 +79,7 @@ STOPPED = {
 @click.option("--tls-cert", default="", type=click.Path(), help="Certificate, as PEM.")
 @click.option("--tls-key", default="", type=click.Path(), help="Its key, as PEM.")
 @flags.flag("--hsts", help="Make browsers use https for every port of this host name.")
-@flags.as_json("With --status: as JSON.")
+@flags.results("With --status, --link, --stop, --restart or --background: print JSON.")
 def serve(**given: Any) -> int:
     """Serve all sessions to browsers, phones and other machines.
 
@@ -92,7 +97,7 @@ def serve(**given: Any) -> int:
     if len(doing) > 1:
         raise click.UsageError(f"--{doing[0]} and --{doing[1]} cannot be combined.")
     action = doing[0] if doing else ""
-    _refuse_ignored(action)
+    _refuse_ignored(action, background=given["background"])
     try:
         return _do(screen, action, given)
     except Refusal as refusal:
@@ -101,12 +106,12 @@ def serve(**given: Any) -> int:
         raise click.ClickException(str(error)) from error
 
 
-def _refuse_ignored(action: str) -> None:
+def _refuse_ignored(action: str, *, background: bool) -> None:
     """Who asks for --read-only must not believe that it is on."""
     context = click.get_current_context()
     for each in context.command.params:
         name, flag = each.name or "", each.opts[0]
-        used = {action, *USED[action]}
+        used = {action, *USED[action], *(["json"] if background else [])}
         if name in used or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         if not action:
@@ -123,16 +128,19 @@ def _refuse_ignored(action: str) -> None:
 def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
     home = paths.home()
     if doing == "status":
-        return _status(screen, home, as_json=given["as_json"])
+        return _status(screen, home)
     lifecycle.check(home)
     match doing:
         case "stop":
-            screen.note(STOPPED[lifecycle.stop(home)])
+            words = STOPPED[lifecycle.stop(home)]
+            screen.result({"running": False})
+            screen.note(words)
         case "restart":
             _tell(screen, lifecycle.restart(home), given)
         case "link":
             wish = {"role": given["role"] or ALL, "person": given["person"]}
             screen.line(link := new_link(home, wish))
+            screen.result({"link": link})
             _show(screen, daemon.record(home) or {}, link, given)
         case "install":
             from rookery.daemon.process import units
@@ -172,6 +180,8 @@ def new_link(home: str, wish: Json | None = None) -> str:
 def _tell(screen: Screen, record: Json, given: dict[str, Any]) -> None:
     home, used = paths.home(), options.from_json(record["options"])
     address = welcome.announce(home, used, partial(new_link, home), screen.line)
+    if screen.as_json:
+        screen.result({**(lifecycle.status(home) or {}), "link": address})
     _show(screen, record, address, given)
     screen.note("To stop it: rookery serve --stop")
 
@@ -181,14 +191,12 @@ def _show(screen: Screen, record: Json, link: str, given: dict[str, Any]) -> Non
     welcome.show(used, link, screen.line, qr=given["qr"], browser=given["open_"])
 
 
-def _status(screen: Screen, home: str, *, as_json: bool) -> int:
-    import json
+def _status(screen: Screen, home: str) -> int:
     import time
 
     found = lifecycle.status(home)
-    if as_json:
-        sys.stdout.write(json.dumps(found or {"running": False}) + "\n")
-    elif found is None:
+    screen.result(found or {"running": False})
+    if found is None:
         screen.note("No daemon is running. To start one: rookery serve --background")
     else:
         age = duration(max(0.0, time.time() - (found["since"] or 0) / 1000))

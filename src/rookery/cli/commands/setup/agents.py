@@ -17,11 +17,10 @@ from rookery.cli.output import clean_line, standard
 from rookery.client.config import own_agents
 from rookery.client.fleet import heads
 from rookery.client.guard import require_person
-from rookery.core.json import dumps
 from rookery.forms import agent_install
 from rookery.home import paths
 
-as_json_option = flags.as_json("Print one JSON object per agent.")
+json_results = flags.results("Print one JSON object per agent.")
 name_argument = click.argument("name", shell_complete=flags.complete_agents)
 
 
@@ -34,9 +33,9 @@ def _methods(
 
 
 @click.group(cls=Verbs, invoke_without_command=True)
-@as_json_option
+@json_results
 @click.pass_context
-def agents(context: click.Context, as_json: bool) -> None:
+def agents(context: click.Context) -> None:
     """List the known agents: the built-in ones and those in your config.toml; install and remove
     them.
 
@@ -51,12 +50,12 @@ def agents(context: click.Context, as_json: bool) -> None:
     rookery agents install claude
     """
     if context.invoked_subcommand is None:
-        context.invoke(list_, as_json=as_json)
+        context.invoke(list_)
 
 
 @agents.command("list")
-@as_json_option
-def list_(as_json: bool) -> None:
+@json_results
+def list_() -> None:
     """List the known agents, with their versions.
 
     \b
@@ -64,11 +63,10 @@ def list_(as_json: bool) -> None:
     """
     screen, found_settings = standard(), settings.load()
     found = with_versions(listed(found_settings), os.environ, found_settings)
-    if not as_json:
+    if not screen.as_json:
         write_table(screen, found)
-        return
     for each in found:
-        screen.line(dumps(each))
+        screen.result(each)
 
 
 # ---------------------------------------------------------------- install and remove
@@ -77,6 +75,7 @@ def list_(as_json: bool) -> None:
 @agents.command()
 @name_argument
 @flags.yes
+@flags.results()
 def install(name: str, yes: bool) -> int:
     """Install an agent, or update it: an npm or PyPI package, or a program that the public registry
     has for this machine (see `rookery agents import`).
@@ -100,6 +99,7 @@ def install(name: str, yes: bool) -> int:
     screen.status("")
     if plan.download is not None:
         screen.note(f"sha256:{downloads.digest_of(home, name, plan.download)}")
+    screen.result({"name": name, "installed": True, "directory": plan.place})
     place = paths.with_tilde(plan.place)
     screen.note(f"{name} is installed in {place}. To test it: rookery doctor {name}")
     if hint := agent_install.login_hint(name):
@@ -110,6 +110,7 @@ def install(name: str, yes: bool) -> int:
 @agents.command()
 @name_argument
 @flags.yes
+@flags.results()
 def remove(name: str, yes: bool) -> int:
     """Remove an agent that `rookery agents install` installed. Your sessions stay.
 
@@ -132,6 +133,7 @@ def remove(name: str, yes: bool) -> int:
     if not yes:
         flags.confirm(screen, f"Remove {paths.with_tilde(place)}?", "remove it")
     installing.remove(home, name)
+    screen.result({"name": name, "installed": False, "directory": place})
     screen.note(f"Removed {name}. Its sessions are kept.")
     return exits.DONE
 
@@ -143,8 +145,8 @@ def remove(name: str, yes: bool) -> int:
 @click.argument("name", required=False, default="", shell_complete=flags.complete_agents)
 @flags.line
 @click.option("--method", default="", metavar="ID", shell_complete=_methods, help="How to log in.")
-@click.option("--key-stdin", is_flag=True, help="Read an API key from stdin.")
-@click.option("--key-env", default="", metavar="VARIABLE", help="Read it from this variable.")
+@flags.key_stdin
+@flags.key_env
 def login(name: str, line: str | None, method: str, key_stdin: bool, key_env: str) -> int:
     """Log in to an agent. Prompts that waited for it are sent again.
 
@@ -165,6 +167,7 @@ def login(name: str, line: str | None, method: str, key_stdin: bool, key_env: st
 
 @agents.command()
 @name_argument
+@flags.results()
 def logout(name: str) -> int:
     """Log out of an agent, where the agent can do that.
 
@@ -178,11 +181,11 @@ def logout(name: str) -> int:
 
 @agents.command()
 @click.argument("name")
-@click.option("--remote", metavar="URL", help="The address of an OpenHands agent server.")
-@click.option("--cloud", is_flag=True, help="In OpenHands Cloud (or the one at --remote).")
-@click.option("--directory", metavar="DIR", help="Its working directory over there.")
+@flags.elsewhere
+@click.option("--directory", metavar="DIR", help="Working directory over there.")
 @click.option("--container", is_flag=True, help="Here, always in the sandbox `container`.")
 @click.option("--image", metavar="NAME", help="The image for --container (default: Rookery's).")
+@flags.results()
 def add(name: str, **where: str | bool | None) -> int:
     """Add Rookery's own agent elsewhere, under a name: its conversation and commands are on an
     OpenHands agent server, in a sandbox of OpenHands Cloud, or in a container.
@@ -210,6 +213,7 @@ def add(name: str, **where: str | bool | None) -> int:
 @click.option("--print", "shown", is_flag=True, help="Print the Containerfile, and build nothing.")
 @flags.text("--write", "folder", metavar="DIR", help="Write all that is needed to build it there.")
 @flags.yes
+@flags.results()
 def image(names: tuple[str, ...], base: str, tag: str, shown: bool, folder: str, yes: bool) -> int:
     """Make the image for `--sandbox container`, with podman or docker: these agents, git, and a few
     tools. Without a name: Rookery's own agent, as it is installed here.
@@ -233,9 +237,10 @@ def image(names: tuple[str, ...], base: str, tag: str, shown: bool, folder: str,
 
 @agents.command("import")
 @click.argument("file", type=click.File("rb"))
-@click.option("--dry-run", is_flag=True, help="Only show what would be added.")
-@click.option("--replace", is_flag=True, help="Also replace agents in your config.toml.")
+@click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
+@click.option("--replace", is_flag=True, help="Replace entries with the same name.")
 @flags.yes
+@flags.results("Print one JSON object per agent that is added.")
 def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
     """Add the agents of the public ACP registry's JSON to your config.toml.
 
@@ -266,6 +271,7 @@ def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
         else:
             added.append(offer)
             verb = "replaces yours and runs" if offer.name in mine else "runs"
+            screen.result({"name": offer.name, **offer.table})
             screen.line(clean_line(f"{name} {verb} {shlex.join(offer.table['command'])}"))
             for_here += [offer] if offer.download else []
     for offer in for_here:

@@ -46,24 +46,28 @@ def config() -> None:
 
 
 @config.command()
+@flags.results("Print JSON.")
 def path() -> None:
     """Print the path of config.toml."""
-    standard().line(os.path.join(paths.home(), files.FILE))
+    place = os.path.join(paths.home(), files.FILE)
+    standard().result({"path": place})
+    standard().line(place)
 
 
 # ---------------------------------------------------------------- show
 
 
 @config.command()
-@flags.as_json("Print one JSON object per setting.")
-def show(as_json: bool) -> None:
+@flags.results("Print one JSON object per setting.")
+def show() -> None:
     """Print every setting with its value and source: the default, or a line of the file.
 
     A number out of range is clamped to the nearest allowed value; both are shown.
     """
     screen = standard()
     for row in current(paths.home()):
-        screen.line(dumps(row) if as_json else _shown(screen, row))
+        screen.result(row)
+        screen.line(_shown(screen, row))
 
 
 def current(home: str) -> list[Json]:
@@ -127,9 +131,9 @@ def _shown(screen: Screen, row: Json) -> str:
 
 
 @config.command(short_help="Confirm settings that were loosened while an agent was running.")
-@flags.flag("--yes", help="Do not ask for confirmation.")
-@flags.as_json("Only show the settings, as JSON.")
-def confirm(yes: bool, as_json: bool) -> int:
+@flags.yes
+@flags.results("Only show the settings, as JSON.")
+def confirm(yes: bool) -> int:
     """Show which settings were loosened while an agent was running, and confirm them.
 
     An agent could have made such a change, so the old settings stay in force until you confirm.
@@ -142,9 +146,9 @@ def confirm(yes: bool, as_json: bool) -> int:
     """
     screen, home = standard(), paths.home()
     held = in_force.settings(home).held
-    if as_json:
+    if screen.as_json:
         about = {"held": held.fingerprint, "loosens": held.loosens} if held else {"held": ""}
-        screen.line(dumps(about))
+        screen.result(about)
         return exits.DONE
     if held is None:
         screen.note("Nothing to confirm.")
@@ -156,7 +160,7 @@ def confirm(yes: bool, as_json: bool) -> int:
         raise click.UsageError("Not a terminal: pass --yes.")
     if not yes and not click.confirm("Confirm these changes?", default=False, err=True):
         screen.note("Not confirmed. To undo the changes: rookery config edit")
-        return exits.FAILED
+        return exits.CANCELLED
     in_force.confirm(home, held.fingerprint)
     screen.note("Confirmed. Running sessions use the settings, too.")
     return exits.DONE
@@ -164,8 +168,9 @@ def confirm(yes: bool, as_json: bool) -> int:
 
 @config.command("trust-git")
 @click.argument("directory", default=".", type=click.Path(exists=True, file_okay=False))
-@flags.flag("--yes", help="Do not ask for confirmation.")
 @flags.flag("--forget", help="No longer trust any of them.")
+@flags.yes
+@flags.results()
 def trust_git(directory: str, yes: bool, forget: bool) -> int:
     """Trust the filters and merge drivers that a repository's own git configuration names.
 
@@ -186,6 +191,7 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
         raise click.ClickException(f"{directory} is not in a git repository.")
     if forget:
         there = drivers.forget(home, place)
+        screen.result({"directory": place.top, "trusted": []})
         screen.note("None of its programs is trusted now." if there else "Nothing was trusted.")
         return exits.DONE
     try:
@@ -197,7 +203,8 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
         return exits.DONE
     if not trusted(screen, place, chosen, yes=yes):
         screen.note("Not trusted. Nothing runs.")
-        return exits.FAILED
+        return exits.CANCELLED
+    screen.result({"directory": place.top, "trusted": [each.name for each in chosen]})
     screen.note("Trusted, until one of the commands changes.")
     return exits.DONE
 
@@ -207,6 +214,7 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
 
 @config.command()
 @click.argument("key", required=False)
+@flags.results("Print one JSON object per setting.")
 def explain(key: str | None) -> None:
     """Explain a setting: meaning, allowed values, when a change takes effect. Without KEY: all.
 
@@ -217,6 +225,7 @@ def explain(key: str | None) -> None:
     screen = standard()
     if key is None:
         for setting in definitions.SETTINGS:
+            screen.result({"key": setting.key, "brief": setting.brief})
             screen.line(f"{setting.key:<27} {setting.brief}")
         return
     found = definitions.find(key)
@@ -231,6 +240,7 @@ def explain(key: str | None) -> None:
         "secret": SECRET[found in definitions.SINGLE] if found.secret else "",
         "guarded": loose and f"{loose} written while an agent runs needs: rookery config confirm",
     }
+    screen.result({"key": found.key, "brief": found.brief, "more": found.more, **about})
     screen.line(f"{found.key}: {found.brief}")
     if found.more:
         screen.line(f"  {found.more}")
@@ -254,6 +264,7 @@ def _unknown(key: str) -> str:
 @config.command("set")
 @click.argument("key")
 @click.argument("value")
+@flags.results()
 def set_(key: str, value: str) -> None:
     """Set one value in config.toml; "default" removes it.
 
@@ -271,9 +282,10 @@ def set_(key: str, value: str) -> None:
         raise click.BadParameter(words, param_hint="KEY")
     given = None if value == "default" else _typed(setting, value)
     change(paths.ensure_home(paths.home()), {setting.key: given})
-    said = written(HIDDEN if setting.secret else given)
-    said = "the default" if given is None else said
-    standard().note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")
+    if (screen := standard()).as_json:
+        screen.result(next(row for row in current(paths.home()) if row["key"] == setting.key))
+    said = "the default" if given is None else written(HIDDEN if setting.secret else given)
+    screen.note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")
 
 
 def _typed(setting: Setting, value: str) -> str | float | int | bool:
@@ -315,8 +327,7 @@ def edit() -> int:
                 files.parse(new, target)
             except files.ConfigError as error:
                 screen.note(clean_line(str(error)))
-                again = "Continue editing?"
-                if sys.stdin.isatty() and click.confirm(again, default=True, err=True):
+                if flags.in_terminal() and click.confirm("Continue editing?", True, err=True):
                     continue
                 return _reject(screen, target, new)
             return _save(screen, home, target, old, new)

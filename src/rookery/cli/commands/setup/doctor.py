@@ -14,7 +14,7 @@ from rookery.cli.output import Screen, clean_line, clean_output, cut, standard
 from rookery.client.config import in_force
 from rookery.core import units
 from rookery.core.agent.addresses import address_of
-from rookery.core.json import dumps, lenient
+from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
 from rookery.home import config, paths
 
@@ -33,14 +33,9 @@ STDERR_LINES = 10
     help="Time limit for the start and for each later step (default: 30; with npx etc.: 120).",
 )
 @click.option("--all-logs", is_flag=True, help="Read every log in full, however large.")
-@flags.as_json("Print one JSON report per agent.")
+@flags.results("Print one JSON report per agent.")
 def doctor(
-    names: tuple[str, ...],
-    line: str | None,
-    prompt: str,
-    timeout: float | None,
-    all_logs: bool,
-    as_json: bool,
+    names: tuple[str, ...], line: str | None, prompt: str, timeout: float | None, all_logs: bool
 ) -> int:
     """Check Rookery's home and list the agents; or test agents and print a report for each.
 
@@ -61,7 +56,7 @@ def doctor(
     if not names and line is None:
         if prompt or timeout:
             raise click.UsageError("--prompt and --timeout need an AGENT or --cmd.")
-        return _home(screen, as_json=as_json, all_logs=all_logs)
+        return _home(screen, all_logs=all_logs)
     if all_logs:
         raise click.UsageError("--all-logs checks Rookery's home: omit AGENT and --cmd.")
     worst = exits.DONE
@@ -70,9 +65,8 @@ def doctor(
             card = _examined(screen, agent, prompt, timeout)
         except asyncio.CancelledError:
             return exits.CANCELLED
-        if as_json:
-            screen.line(dumps(card.to_json()))
-        else:
+        screen.result(card.to_json())
+        if not screen.as_json:
             _write(screen, card)
         worst = worst if card.usable else exits.FAILED
     return worst
@@ -141,17 +135,16 @@ def _boxed(agent: registry.Agent) -> Card:
     return card
 
 
-def _home(screen: Screen, *, as_json: bool, all_logs: bool) -> int:
+def _home(screen: Screen, *, all_logs: bool) -> int:
     from rookery.cli.checkup import agent_list, home
 
     rows = home.check(paths.home(), all_logs=all_logs)
     sound = all(row.verdict != NOT_OK for row in rows)
     settings = config.load_or_defaults(paths.home(), in_force.load)
     listed = agent_list.with_versions(agent_list.listed(settings), os.environ, settings)
-    if as_json:
-        said = {"sound": sound, "rows": [row._asdict() for row in rows], "agents": listed}
-        screen.line(dumps(said))
-    else:
+    about = {"sound": sound, "rows": [row._asdict() for row in rows], "agents": listed}
+    screen.result(about)
+    if not screen.as_json:
         for row in rows:
             _write_row(screen, row)
         screen.line()

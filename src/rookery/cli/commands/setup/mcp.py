@@ -15,7 +15,7 @@ from rookery.cli.output import Screen, clean_line, standard, table
 from rookery.cli.setup.mcp_login import NEEDED, log_in_with, login, logout
 from rookery.client.config import in_force
 from rookery.client.login.servers import has_login
-from rookery.core.json import Json, dumps
+from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.core.vendors.environment import cleaned
 from rookery.home import mcp as files
@@ -53,14 +53,14 @@ name_argument = click.argument("name", shell_complete=_complete)
 
 
 @mcp.command("list")
-@flags.as_json("Print one JSON object per server, secrets masked.")
-def list_(as_json: bool) -> None:
+@flags.results("Print one JSON object per server, secrets masked.")
+def list_() -> None:
     """List the servers and whether they are on, off or broken."""
     screen = standard()
     found = files.load(paths.home())
-    if as_json:
+    if screen.as_json:
         for server in found:
-            screen.line(dumps(_told(server)))
+            screen.result(_told(server))
     elif found:
         _write(screen, found)
     else:
@@ -110,15 +110,13 @@ def _what(server: files.Server) -> str:
 
 @mcp.command()
 @name_argument
-@flags.as_json("Print JSON.")
 @click.option("--reveal", is_flag=True, help="Show secrets.")
-def get(name: str, as_json: bool, reveal: bool) -> None:
+@flags.results("Print JSON.")
+def get(name: str, reveal: bool) -> None:
     """Print one server. Values of variables and headers are masked unless you pass --reveal."""
     screen = standard()
     told = _told(files.find(paths.home(), name), reveal=reveal)
-    if as_json:
-        screen.line(dumps(told))
-        return
+    screen.result(told)
     for key, value in told.items():
         if key != "server":
             said = {True: "yes", False: "no"}.get(value, value) if key == "enabled" else value
@@ -153,6 +151,7 @@ def _write_field(screen: Screen, key: str, value: Any) -> None:
 )
 @click.option("--disabled", is_flag=True, help="Add it turned off; rookery mcp enable turns it on.")
 @click.option("--force", is_flag=True, help="Replace an existing server of that name.")
+@flags.results()
 def add(
     name: str,
     command: tuple[str, ...],
@@ -189,6 +188,7 @@ def add(
     entry |= {"enabled": False} if disabled else {}
     with in_force.editing(paths.home(), adds=True):
         files.add(paths.home(), name, entry, replace=force)
+    standard().result(_told(files.find(paths.home(), name)))
     then = f"Agents get it at their next start. To test it: rookery mcp test {name}"
     off = f"It is off; to turn it on: rookery mcp enable {name}"
     standard().note(f"Added {name}. {off if disabled else then}")
@@ -208,15 +208,18 @@ def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
 
 @mcp.command()
 @name_argument
+@flags.results()
 def remove(name: str) -> None:
     """Remove a server from mcp.json. Running agents keep it until they end."""
     with in_force.editing(paths.home(), adds=False):
         files.remove(paths.home(), name)
+    standard().result({"name": name})
     standard().note(f"Removed {name}. Running agents keep it until they end.")
 
 
 @mcp.command()
 @name_argument
+@flags.results()
 def enable(name: str) -> None:
     """Turn a server on. Agents get it at their next start."""
     _switch(name, enabled=True)
@@ -225,6 +228,7 @@ def enable(name: str) -> None:
 
 @mcp.command()
 @name_argument
+@flags.results()
 def disable(name: str) -> None:
     """Turn a server off but keep it in the file."""
     _switch(name, enabled=False)
@@ -234,6 +238,7 @@ def disable(name: str) -> None:
 def _switch(name: str, *, enabled: bool) -> None:
     with in_force.editing(paths.home(), adds=enabled):
         files.set_enabled(paths.home(), name, enabled=enabled)
+    standard().result(_told(files.find(paths.home(), name)))
 
 
 # ---------------------------------------------------------------- test
@@ -245,8 +250,8 @@ mcp.add_command(logout)
 @mcp.command()
 @click.argument("names", nargs=-1, shell_complete=_complete)
 @click.option("--timeout", default=WITHIN, show_default=True, help="Seconds per server.")
-@flags.as_json("Print one JSON object per server, with its tools.")
-def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
+@flags.results("Print one JSON object per server, with its tools.")
+def test(names: tuple[str, ...], timeout: float) -> int:
     """Connect to servers as an agent would and count their tools. Default: all that are on.
 
     \b
@@ -294,18 +299,16 @@ def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
             # Processes one after the other: each visit ends everything that was started.
             told = await (far.get(server.name) or visit(server))
             good = good and "error" not in told
-            _write_visit(screen, server, told, as_json=as_json)
+            _write_visit(screen, server, told)
         return good
 
     screen.status(f"testing {count(len(chosen), 'server')}")
     return exits.DONE if asyncio.run(visit_all()) else exits.FAILED
 
 
-def _write_visit(screen: Screen, server: files.Server, told: Json, *, as_json: bool) -> None:
-    if as_json:
-        own = {{"name": "server"}.get(key, key): value for key, value in told.items()}
-        screen.line(dumps({"name": server.name, "ok": "error" not in told, **own}))
-        return
+def _write_visit(screen: Screen, server: files.Server, told: Json) -> None:
+    own = {{"name": "server"}.get(key, key): value for key, value in told.items()}
+    screen.result({"name": server.name, "ok": "error" not in told, **own})
     name, paint = clean_line(server.name), screen.paint
     if "error" in told:
         screen.line(f"{paint.mark('failed')} {name}: {clean_line(told['error'])}")

@@ -10,7 +10,7 @@ from rookery.cli import flags, settings
 from rookery.cli.aliases import Verbs
 from rookery.cli.output import Screen, clean_line, columns, cut, pad, standard
 from rookery.cli.output.skipped import note_skipped
-from rookery.core.json import Json, dumps
+from rookery.core.json import Json
 from rookery.core.policy import rule_tables
 from rookery.core.policy import rules as policy_rules
 from rookery.home import call_paths, config, paths
@@ -38,8 +38,8 @@ def policy() -> None:
 
 
 @policy.command("list", short_help="List the rules in order.")
-@flags.as_json("Print one JSON object per rule.")
-def list_(as_json: bool) -> None:
+@flags.results("Print one JSON object per rule.")
+def list_() -> None:
     """List the rules in the order they are tried, with their line in the file.
 
     \b
@@ -48,21 +48,19 @@ def list_(as_json: bool) -> None:
     """
     screen = standard()
     path, known, lines = _rules()
-    if not known and not as_json:
+    if not known and not screen.as_json:
         screen.note('No rules. Add one: rookery policy add allow --command "git status *"')
     rows = []
     for number, rule in enumerate(known, 1):
         line = config.line_of(lines, config.rule_key(number))
-        if as_json:
-            screen.line(dumps({"number": number, **_as_json(rule), "file": path, "line": line}))
-        else:
-            name = "" if rule.name.isdecimal() else rule.name
-            more = f" · {rule.reason}" if rule.reason else ""
-            words = f"{policy_rules.described(rule)}{more}"
-            rows.append([str(number), rule.do, name, words, f"{config.FILE}, line {line}"])
+        screen.result({"number": number, **_as_json(rule), "file": path, "line": line})
+        name = "" if rule.name.isdecimal() else rule.name
+        more = f" · {rule.reason}" if rule.reason else ""
+        words = f"{policy_rules.described(rule)}{more}"
+        rows.append([str(number), rule.do, name, words, f"{config.FILE}, line {line}"])
     if rows:
         _write(screen, [["", "DO", "NAME", "ON", "FROM"], *rows])
-    if not as_json:
+    if not screen.as_json:
         _warn(screen, known)
 
 
@@ -135,6 +133,7 @@ def _grounds(command: Any) -> Any:
 @click.option("--destructive", is_flag=True, help="Also allow destructive actions.")
 @click.option("--reason", default="", metavar="TEXT", help="With deny: reason, sent to the agent.")
 @click.option("--first", is_flag=True, help="Put it before all other rules (default: last).")
+@flags.results()
 def add(do: str, first: bool, **given: Any) -> None:
     """Add a rule to config.toml. Running workers use it at once.
 
@@ -167,6 +166,7 @@ def add(do: str, first: bool, **given: Any) -> None:
 
     rule = config_rules.add(paths.home(), made, first=first)
     number = 1 if first else len(config.load(paths.home()).rules)
+    standard().result({"number": number, **_as_json(rule)})
     standard().note(f"Rule {number}: {rule.do} {clean_line(policy_rules.described(rule))}")
     called = str(number) if rule.name.isdecimal() else shlex.quote(rule.name)
     standard().note(f"To undo: rookery policy remove {called}")
@@ -175,6 +175,7 @@ def add(do: str, first: bool, **given: Any) -> None:
 
 @policy.command(short_help="Remove a rule by number or name.")
 @click.argument("rule")
+@flags.results()
 def remove(rule: str) -> None:
     """Remove a rule by number or name. The rest of config.toml stays unchanged.
 
@@ -190,6 +191,7 @@ def remove(rule: str) -> None:
     except KeyError:
         words = f"there is no rule {rule!r}: rookery policy list."
         raise click.BadParameter(words, param_hint="RULE") from None
+    standard().result(_as_json(gone))
     standard().note(f"Removed: {gone.do} {clean_line(policy_rules.described(gone))}")
 
 
@@ -199,9 +201,9 @@ def remove(rule: str) -> None:
 @policy.command(short_help="Show, trust or forget a project's hooks.")
 @flags.flag("--trust", help="Run the hooks shown from now on, also unattended.")
 @flags.flag("--forget", help="Forget what you said about this project's hooks.")
-@flags.as_json("Print one JSON object per project.")
+@flags.results("Print one JSON object per project.")
 @click.argument("directory", default=".", type=click.Path(exists=True, file_okay=False))
-def hooks(directory: str, trust: bool, forget: bool, as_json: bool) -> None:
+def hooks(directory: str, trust: bool, forget: bool) -> None:
     """Show a project's hooks (.openhands/hooks.json, .rookery/hooks.json) and whether you trust
     them; below that, the other projects you decided about.
 
@@ -217,7 +219,7 @@ def hooks(directory: str, trust: bool, forget: bool, as_json: bool) -> None:
 
     if trust and forget:
         raise click.UsageError("Pass either --trust or --forget.")
-    policy_hooks.show(standard(), directory, trust=trust, forget=forget, as_json=as_json)
+    policy_hooks.show(standard(), directory, trust=trust, forget=forget)
 
 
 # ---------------------------------------------------------------- test
@@ -228,10 +230,8 @@ def hooks(directory: str, trust: bool, forget: bool, as_json: bool) -> None:
 @_grounds
 @click.option("--cwd", default=".", metavar="DIR", help="With a call: its working directory.")
 @flags.flag("--all", "everything", help="Include questions whose answer would not change.")
-@flags.as_json("Print one JSON object per question.")
-def test(
-    sessions: tuple[str, ...], cwd: str, everything: bool, as_json: bool, **grounds: Any
-) -> None:
+@flags.results("Print one JSON object per question.")
+def test(sessions: tuple[str, ...], cwd: str, everything: bool, **grounds: Any) -> None:
     """Test the rules on past questions from SESSIONS (default: all), or on a call you describe.
     Nothing is answered.
 
@@ -247,7 +247,7 @@ def test(
     if any(grounds.values()):
         if sessions:
             raise click.UsageError("Pass either sessions or a call, not both.")
-        _test_call(screen, known, os.path.abspath(cwd), as_json, **grounds)
+        _test_call(screen, known, os.path.abspath(cwd), **grounds)
         return
     from rookery.cli.commands.setup.policy_replay import Replayed, replay
     from rookery.client.fleet import heads
@@ -262,9 +262,9 @@ def test(
             skipped.append(name)
     note_skipped(screen, "Not replayed", skipped)
     shown = [each for each in found if everything or each.differs]
-    if as_json:
+    if screen.as_json:
         for each in shown:
-            screen.line(dumps(each.as_json()))
+            screen.result(each.as_json())
         return
     rows = [
         [each.session, str(each.turn), each.what, each.said or "open", _verdict(each.verdict)]
@@ -286,7 +286,7 @@ def _verdict(verdict: policy_rules.Verdict) -> str:
 
 
 def _test_call(
-    screen: Screen, known: tuple[policy_rules.Rule, ...], cwd: str, as_json: bool, **grounds: Any
+    screen: Screen, known: tuple[policy_rules.Rule, ...], cwd: str, **grounds: Any
 ) -> None:
     lines = [*grounds["command"], *grounds["exact"]]
     if any(len(grounds[key]) > 1 for key in ("agent", "kind", "tool")) or len(lines) > 1:
@@ -303,9 +303,9 @@ def _test_call(
     lay = call_paths.lay(paths.home(), os.environ)._replace(guarded=call_paths.guarded(cwd))
     asked = call_paths.look_at(agent, call, [cwd], lay, snapshots)
     verdict = policy_rules.decide(known, asked)
-    if as_json:
+    if screen.as_json:
         about = {"rules": verdict.do, "rule": verdict.names, "why": verdict.why}
-        screen.line(dumps(about | {"danger": asked.danger, "risk": asked.risk}))
+        screen.result(about | {"danger": asked.danger, "risk": asked.risk})
         return
     said = {
         "": "no rule matches: the session's confirmation mode decides",

@@ -9,7 +9,7 @@ from rookery.client.config.in_force import Waiting
 from rookery.client.guard import FromAgent
 from rookery.client.project_hooks import trust as trusts
 from rookery.client.project_hooks.found import Found, find
-from rookery.core.json import dumps, safe_text
+from rookery.core.json import safe_text
 from rookery.core.json.files import Unusable
 from rookery.home import paths
 from rookery.sandbox.git import repository_of
@@ -21,7 +21,7 @@ STATES = {
 }
 
 
-def show(screen: Screen, directory: str, *, trust: bool, forget: bool, as_json: bool) -> None:
+def show(screen: Screen, directory: str, *, trust: bool, forget: bool) -> None:
     home, cwd = paths.home(), os.path.realpath(directory)
     try:
         found = find(home, cwd)
@@ -35,7 +35,7 @@ def show(screen: Screen, directory: str, *, trust: bool, forget: bool, as_json: 
             _trust(screen, home, found)
     except (Waiting, FromAgent) as error:
         raise click.ClickException(str(error)) from None
-    if as_json:
+    if screen.as_json:
         _as_json(screen, home, found)
     elif not forget and not trust:
         _list(screen, home, found)
@@ -80,10 +80,10 @@ def _as_json(screen: Screen, home: str, found: Found | None) -> None:
     if found is not None:
         about = {"project": _place(found.project), "state": trusts.state(home, found)}
         hooks = [hook._asdict() for hook in found.hooks]
-        screen.line(dumps({**about, "hooks": hooks, "files": list(found.files)}))
+        screen.result({**about, "hooks": hooks, "files": list(found.files)})
     for project, (yes, no) in trusts.projects(home).items():
         if found is None or project != found.project:
-            screen.line(dumps({"project": _place(project), "trusted": yes, "refused": no}))
+            screen.result({"project": _place(project), "trusted": yes, "refused": no})
 
 
 def _place(project: str) -> str:

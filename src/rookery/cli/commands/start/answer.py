@@ -2,11 +2,12 @@
 
 import click
 
-from rookery.cli import exits, flags
+from rookery.cli import exits, flags, target
+from rookery.cli.commands.look.asks import ask_as_json
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.form_fields import form_answer
 from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
-from rookery.cli.session.send import send
+from rookery.cli.session.send import perform
 from rookery.core.asks.asks import MEANINGS, Refusal, allows, answer_to, meant, once_only
 from rookery.core.json import Json, lenient
 
@@ -49,6 +50,7 @@ DETAILS = {
 @flags.several(
     "--set", "values", metavar="FIELD=VALUE", help="Fill in a field of a form. Repeatable."
 )
+@flags.results("Print the outcome as JSON; without OPTION: one JSON object per question.")
 def answer(
     session: str,
     option: str | None,
@@ -137,7 +139,10 @@ def _rule_of(asked: Asked, option: str) -> int:
 
 
 def _list(screen: Screen, session: str, found: list[Asked]) -> None:
+    head = target.rookery().head(session) if screen.as_json else None
     for place, asked in enumerate(found, 1):
+        if head:
+            screen.result(ask_as_json(head, place, asked))
         if len(found) > 1:
             screen.line(f"--ask {place}")
         write_card(screen, asked)
@@ -215,7 +220,7 @@ def _confirmed(screen: Screen, danger: str, asked: Asked) -> bool:
 
 
 def _send(screen: Screen, session: str, command: Json) -> int:
-    outcome = send(session, command).update
+    outcome = perform(session, command).update
     said, detail = clean_line(lenient.text(outcome, "name")), lenient.text(outcome, "detail")
     if outcome.get("sessionUpdate") != "_ask":
         screen.note(DETAILS.get(detail, "Already answered."))

@@ -13,6 +13,7 @@ from rookery.cli.session.send import header_of
 @click.argument("turn", type=click.IntRange(min=0), required=False)
 @click.option("--title", default="", metavar="TEXT", help="Title of the new session.")
 @flags.flag("--worktree", help="In a git worktree of its own, with the files as they were then.")
+@flags.results()
 def fork(session: str, turn: int | None, title: str, worktree: bool) -> None:
     """Fork a session: print the id of a new one that begins with its turns, up to TURN or all.
 
@@ -40,6 +41,7 @@ def fork(session: str, turn: int | None, title: str, worktree: bool) -> None:
 
     name = with_trust(screen, act)
     screen.line(name)
+    screen.result({"id": name})
     header = header_of(name)
     if worktree:
         screen.note(f"Working in {clean_line(header['cwd'])}.")

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from rookery.cli import target
+from rookery.cli import flags, target
 from rookery.cli.output import clean_line, standard
 from rookery.cli.session import new_session
 from rookery.core import worktree
@@ -15,6 +15,7 @@ from rookery.core.policy import modes
 @click.command()
 @new_session.options
 @new_session.picks
+@flags.results()
 def new(**of_session: Any) -> None:
     """Create a session without a prompt and print its id. Nothing is started yet.
 
@@ -29,6 +30,7 @@ def new(**of_session: Any) -> None:
         return
     session = wanted.create()
     screen.line(session)
+    screen.result({"id": session})
     with target.rookery().history(session) as log:
         header = log.header()
         screen.note(

@@ -7,7 +7,7 @@ from rookery.cli.output import standard
 from rookery.cli.output.queue import placeless
 from rookery.cli.session.prompt_input import message_of
 from rookery.cli.session.send import awaited, renew_environment, send, tell_queued
-from rookery.core.json import Event, Json, kind_of, lenient
+from rookery.core.json import Event, Json, dumps, kind_of, lenient
 
 STEERED_WITHIN = 2.0
 """Seconds for an agent to say that it took a prompt into its turn."""
@@ -19,12 +19,12 @@ STEERED_WITHIN = 2.0
 @flags.flag("--steer", help="Send it into the running turn, if the agent supports that.")
 @flags.attach
 @click.option("--wait", is_flag=True, help="Stream the answer and exit when the turn ends.")
-@flags.as_json("With --wait: print one JSON event per line.")
 @flags.verbose("With --wait, in a pipe: print the whole transcript.")
 @flags.approve("How to answer the agent's questions from now on (default: unchanged).")
 @flags.destructive
 @flags.without_hooks
 @flags.critic
+@flags.as_json("Print the outcome as JSON; with --wait: one JSON event per line.")
 def prompt(
     session: str,
     text: tuple[str, ...],
@@ -72,6 +72,8 @@ def prompt(
         return continue_turn(screen, session, wish)
     command: Json = {"do": "prompt", "prompt": message.blocks()}
     outcome = send(session, command | ({"steer": True} if steer else {}), message.attachments)
+    if more["as_json"]:
+        screen.line(dumps(outcome._asdict()))
     if outcome.update.get("placeless") is True:
         screen.note(placeless())
     elif kind_of(outcome.update) != "_queue":

@@ -8,9 +8,8 @@ from rookery.cli import aliases, exits, flags
 from rookery.cli.output import Screen, standard
 from rookery.cli.output.queue import is_held, placeless, strip
 from rookery.cli.session.prompt_input import text_of
-from rookery.cli.session.send import header_of
-from rookery.cli.session.send import send as send_command
-from rookery.core.json import Json, dumps, kind_of
+from rookery.cli.session.send import header_of, perform
+from rookery.core.json import Json, kind_of
 from rookery.core.json.safe_text import count
 
 
@@ -26,9 +25,9 @@ class Verbs(aliases.Verbs):
 
 @click.group(cls=Verbs, invoke_without_command=True)
 @flags.session_argument
-@flags.as_json("Print one JSON object per prompt.")
+@flags.results("Print one JSON object per prompt.")
 @click.pass_context
-def queue(context: click.Context, session: str, as_json: bool) -> None:
+def queue(context: click.Context, session: str) -> None:
     """List the prompts that wait for the running turn to end, or change them by number.
 
     If the turn ends well, they are sent; otherwise they are held until you send them.
@@ -43,9 +42,9 @@ def queue(context: click.Context, session: str, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     screen, header = standard(), header_of(session)
-    if as_json:
+    if screen.as_json:
         for number, item in enumerate(header["queue"], 1):
-            screen.line(dumps({"number": number, **item, "held": is_held(header)}))
+            screen.result({"number": number, **item, "held": is_held(header)})
     elif not header["queue"]:
         screen.note("Nothing is queued.")
     else:
@@ -70,7 +69,7 @@ def _item(session: str, number: int) -> Json:
 
 
 def _change(session: str, **command: object) -> None:
-    outcome = send_command(session, {"do": "queue", **command})
+    outcome = perform(session, {"do": "queue", **command})
     screen, header = standard(), header_of(session)
     screen.note("\n".join(strip(header)) if header["queue"] else "Nothing is left in the queue.")
     if kind_of(outcome.update) == "_queue":
@@ -78,6 +77,7 @@ def _change(session: str, **command: object) -> None:
 
 
 @queue.command()
+@flags.results()
 @click.argument("n", type=int)
 @click.argument("text", nargs=-1, required=True)
 @click.pass_obj
@@ -94,6 +94,7 @@ def edit(session: str, n: int, text: tuple[str, ...]) -> None:
 
 
 @queue.command()
+@flags.results()
 @click.argument("n", type=int)
 @click.argument("to", type=click.IntRange(min=1))
 @click.pass_obj
@@ -107,6 +108,7 @@ def move(session: str, n: int, to: int) -> None:
 
 
 @queue.command()
+@flags.results()
 @click.argument("n", type=int)
 @click.pass_obj
 def remove(session: str, n: int) -> None:
@@ -119,6 +121,7 @@ def remove(session: str, n: int) -> None:
 
 
 @queue.command()
+@flags.results()
 @click.pass_obj
 def clear(session: str) -> None:
     """Remove all prompts from the queue.
@@ -128,11 +131,12 @@ def clear(session: str) -> None:
     """
     queued = header_of(session)["queue"]
     for item in queued:
-        send_command(session, {"do": "queue", "op": "remove", "item": item["id"]})
+        perform(session, {"do": "queue", "op": "remove", "item": item["id"]})
     standard().note(f"Removed {count(len(queued), 'prompt')}." if queued else "Nothing is queued.")
 
 
 @queue.command()
+@flags.results()
 @click.argument("n", type=int, required=False)
 @click.pass_obj
 def send(session: str, n: int | None) -> int:

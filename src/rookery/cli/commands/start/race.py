@@ -70,9 +70,7 @@ def race() -> None:
 @race.command()
 @click.option("--agents", required=True, metavar="A,B,…", help="The agents, separated by commas.")
 @new_session.options
-@flags.approve(
-    "How to answer the agents: approve all (default), only what is not risky, reject, or ask you."
-)
+@flags.approve()
 @flags.destructive
 @flags.without_hooks
 @flags.as_json("Print one JSON object per session.")
@@ -236,6 +234,7 @@ def _say_next(screen: Screen, race: str, rows: Sequence[Runner]) -> None:
 @merging.ways
 @merging.message
 @flags.yes
+@flags.results()
 def pick(session: str, how: str | None, message: str, yes: bool) -> int:
     """Merge one session of a race and drop the rest. If the merge fails, nothing is dropped.
 
@@ -253,6 +252,7 @@ def pick(session: str, how: str | None, message: str, yes: bool) -> int:
     text = merging.asked_message(screen, session, how, message)
     _confirm(screen, rest, yes=yes)
     said = anywhere.pick(target.rookery(), session, how, text)
+    screen.result(said)
     merging.say_merged(screen, said["merged"], message)
     _say_dropped(screen, rows, said["dropped"])
     return exits.DONE
@@ -261,6 +261,7 @@ def pick(session: str, how: str | None, message: str, yes: bool) -> int:
 @race.command()
 @click.argument("name", metavar="RACE")
 @flags.yes
+@flags.results()
 def drop(name: str, yes: bool) -> int:
     """Drop the worktrees of all sessions of a race, and archive the sessions."""
     from rookery.operations.merging import anywhere
@@ -272,7 +273,9 @@ def drop(name: str, yes: bool) -> int:
         screen.note("The worktrees of this race are already gone.")
         return exits.DONE
     _confirm(screen, left, yes=yes)
-    _say_dropped(screen, rows, anywhere.drop_race(target.rookery(), name))
+    dropped = anywhere.drop_race(target.rookery(), name)
+    screen.result({"dropped": dropped})
+    _say_dropped(screen, rows, dropped)
     return exits.DONE
 
 

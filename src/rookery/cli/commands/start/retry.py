@@ -2,8 +2,8 @@
 
 import click
 
-from rookery.cli import exits
-from rookery.cli.session.send import Say, for_each, header_of, send, tell_queued, tell_resumption
+from rookery.cli import exits, flags
+from rookery.cli.session.send import Say, for_each, header_of, perform, tell_queued, tell_resumption
 from rookery.core.blocks import failures
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.turn import rate_limit
@@ -15,6 +15,7 @@ from rookery.core.turn import rate_limit
     default=None,
     help="Send it when the limit is lifted, even if the session is asleep then; or no more.",
 )
+@flags.results()
 @for_each
 def retry(session: str, say: Say, at_reset: bool | None) -> int:
     """Send the last prompt again if its turn failed. After a rate limit: now, or when the limit is
@@ -29,7 +30,7 @@ def retry(session: str, say: Say, at_reset: bool | None) -> int:
     header = header_of(session)
     blocks = list(lenient.mappings(header["rateLimit"], "prompt"))
     if at_reset is False:
-        send(session, {"do": "resume", "off": True})
+        perform(session, {"do": "resume", "off": True})
         say("Not sent again by itself.")
         return exits.DONE
     command: Json = {"do": "prompt", "prompt": blocks} if blocks else {"do": "retry"}
@@ -42,10 +43,10 @@ def retry(session: str, say: Say, at_reset: bool | None) -> int:
         if not rate_limit.can_wait(header):
             now = f"rookery retry {session}"
             raise click.ClickException(f"The agent did not say when the limit resets. Try: {now}")
-        send(session, {"do": "resume"})
+        perform(session, {"do": "resume"})
         tell_resumption(say, session)
         return exits.DONE
-    outcome = send(session, command)
+    outcome = perform(session, command)
     if kind_of(outcome.update) == "_queue" and outcome.update.get("placeless") is not True:
         return tell_queued(say, session)
     say(f"Sent. rookery tail {session}")

@@ -4,7 +4,7 @@ import click
 
 from rookery.cli import exits, flags, target
 from rookery.cli.output import Screen, clean_line, standard
-from rookery.cli.session.send import awaited, header_of, send
+from rookery.cli.session.send import awaited, header_of, perform, send
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.turn import rewind_preview
@@ -28,17 +28,18 @@ SIGNS = {"created": "+", "removed": "-", "changed": "~"}
 @click.option("--list", "listed", is_flag=True, help="List the turns to which you can rewind.")
 @click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
 @click.option("--all", "every", is_flag=True, help="Also files that others changed, or commits.")
-@click.option("--yes", is_flag=True, help="Do not ask. Not for --all.")
 @click.option("--fingerprint", metavar="HASH", help="Yes to the list that a dry run printed.")
 @click.option("--cancel", is_flag=True, help="Cancel a running turn first.")
+@flags.yes
+@flags.results("Print the outcome, the preview or the turns as JSON.")
 def rewind(session: str, turn: int | None, fingerprint: str | None, **given: bool) -> int:
     """Take a session back to how it was after a turn: its conversation and its files.
 
     It prints what would change and asks first. Only files are rewound that this session alone
     changed: not what you or others changed since, nor what was committed since. For those, too:
-    --all. Later turns are hidden, not deleted, and the files that are there now are kept first:
-    --undo brings both back. Files that git ignores, and very large ones, are left alone. Turn 0 is
-    the beginning.
+    --all, for which --yes is not enough. Later turns are hidden, not deleted, and the files that
+    are there now are kept first: --undo brings both back. Files that git ignores, and very large
+    ones, are left alone. Turn 0 is the beginning.
 
     \b
     rookery rewind 3f2a --list
@@ -62,12 +63,13 @@ def rewind(session: str, turn: int | None, fingerprint: str | None, **given: boo
     if given["cancel"] and not given["dry_run"] and means_it:
         _cancel(session)
     if fingerprint and not given["dry_run"]:
-        _tell(screen, session, send(session, command | {"fingerprint": fingerprint}))
+        _tell(screen, session, perform(session, command | {"fingerprint": fingerprint}))
         return exits.DONE
     while True:
         found = target.rookery().rewind_preview(session, turn, files=wants(command, "files"))
         _show(screen, found, command, every=given["every"])
         if given["dry_run"] or not means_it:
+            screen.result(rewind_preview.to_json(found))
             _name_list(screen, session, found, every=given["every"])
         if given["dry_run"]:
             return exits.DONE
@@ -93,7 +95,7 @@ def _rewound(
 
     yes = found.fingerprint if every else found.own_fingerprint
     try:
-        done = send(session, command | ({"fingerprint": yes} if found.target else {}))
+        done = perform(session, command | ({"fingerprint": yes} if found.target else {}))
     except Rejected as error:
         if error.reason != CHANGED or not asking:
             raise
@@ -148,6 +150,7 @@ def _list(screen: Screen, session: str) -> None:
         screen.note("This session has no turns yet.")
         return
     for row in rows:
+        screen.result(row)
         at = day_and_time(row["at"]) if row["at"] else ""
         why = ", passed over" if row.get("passed") else ""
         marks = [] if row["files"] else [f"conversation only{why}"]

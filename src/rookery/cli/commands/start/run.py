@@ -21,10 +21,7 @@ STOP = "Put the session to sleep when the turn ends, if you are still watching."
 @new_session.picks
 @flags.as_json("Print one JSON event per line.")
 @flags.verbose("Print the whole transcript, not only the answer, even in a pipe.")
-@flags.approve(
-    "How to answer the agent: approve all (default), only what is not risky, reject, or wait for "
-    "you."
-)
+@flags.approve()
 @flags.approving
 @flags.destructive
 @flags.without_hooks

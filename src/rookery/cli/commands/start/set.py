@@ -5,7 +5,7 @@ import click
 from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line, cut, standard
 from rookery.cli.session.form_fields import TRUTHS
-from rookery.cli.session.send import header_of, send
+from rookery.cli.session.send import header_of, perform
 from rookery.core import commands
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Json, dumps
@@ -20,8 +20,8 @@ NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
 @flags.session_argument
 @click.argument("option", required=False)
 @click.argument("value", required=False)
-@flags.as_json("Without VALUE: print one JSON object per option.")
-def set_(session: str, option: str | None, value: str | None, as_json: bool) -> None:
+@flags.results("Print the outcome as JSON; without VALUE: one JSON object per option.")
+def set_(session: str, option: str | None, value: str | None) -> None:
     """Set an agent's mode, model, effort or any other option; without VALUE, show the choices.
 
     If the agent is not running, mode, model and effort are saved for its next start.
@@ -59,10 +59,10 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
     elif option is not None and value is not None:
         _choose(screen, session, header, option, value)
     else:
-        _show(screen, header, option, as_json=as_json)
+        _show(screen, header, option)
 
 
-def _show(screen: Screen, header: Json, option: str | None, *, as_json: bool) -> None:
+def _show(screen: Screen, header: Json, option: str | None) -> None:
     found, own = header["options"], modes.option_of(header)
     if option in (modes.OPTION, unattended.OPTION):
         found = [own]
@@ -72,11 +72,10 @@ def _show(screen: Screen, header: Json, option: str | None, *, as_json: bool) ->
             raise click.BadParameter(_unknown(found), param_hint="OPTION")
         found = [one] if one else []
     for each in found if option is not None else [*found, own]:
-        if as_json:
-            screen.line(dumps({"set": _name(each), **each}))
-        else:
+        screen.result({"set": _name(each), **each})
+        if not screen.as_json:
             _write(screen, each)
-    if not as_json:
+    if not screen.as_json:
         _say_pins(screen, header)
         if modes.brief(header):
             screen.note(clean_line(modes.sentence(header)))
@@ -91,11 +90,12 @@ def _critic(screen: Screen, session: str, header: Json, option: str, value: str 
     if value is None:
         chosen = header["critic"][CHOICES[option]]
         words = {True: "on", False: "off", None: "default"}
+        screen.result({"set": option, "value": chosen})
         screen.line(f"{option} {words[chosen]}")
         return
     if value not in ("on", "off", "default"):
         raise click.BadParameter(f"{option} can be: on, off, default.", param_hint="VALUE")
-    send(session, {"do": "set", "option": option, "value": value})
+    perform(session, {"do": "set", "option": option, "value": value})
     said = "the configured value" if value == "default" else value
     screen.note(f"{option} is now {said}.")
 
@@ -103,12 +103,14 @@ def _critic(screen: Screen, session: str, header: Json, option: str, value: str 
 def _budget(screen: Screen, session: str, header: Json, option: str, value: str | None) -> None:
     """The session's own; what all or its agent have is in the configuration."""
     if value is None:
-        screen.line(f"{option} {header['budget'].get(commands.BUDGETS[option], 'default')}")
+        own = header["budget"].get(commands.BUDGETS[option])
+        screen.result({"set": option, "value": own})
+        screen.line(f"{option} {own or 'default'}")
         return
     command = {"do": "set", "option": option, "value": value}
     if (refusal := commands.check(command, 0)) is not None:
         raise click.BadParameter(refusal.message, param_hint="VALUE")
-    send(session, command)
+    perform(session, command)
     screen.note(f"{option} is now {header_of(session)['budget'][commands.BUDGETS[option]]}.")
 
 
@@ -171,7 +173,7 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
     if name in (modes.OPTION, unattended.OPTION):
         _choose_confirm(screen, session, name, value)
         return
-    outcome = send(session, {"do": "set", "option": name, "value": given}).update
+    outcome = perform(session, {"do": "set", "option": name, "value": given}).update
     if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
         now = options.find(header_of(session)["options"], name)
         shown = clean_line(_spelled(now["value"])) if now else value
@@ -187,6 +189,6 @@ def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> None
     refusal = commands.check(command, 0)
     if refusal is not None:
         raise click.BadParameter(refusal.message, param_hint="VALUE")
-    send(session, command)
+    perform(session, command)
     words = clean_line(modes.sentence(header_of(session)))
     screen.note(f"{words} This applies to this session.")

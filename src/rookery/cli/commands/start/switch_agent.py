@@ -10,7 +10,7 @@ from rookery.cli import target as place
 from rookery.cli.errors import install_here
 from rookery.cli.output import Screen, clean, clean_line, standard
 from rookery.cli.session import new_session
-from rookery.cli.session.send import header_of, renew_environment, send
+from rookery.cli.session.send import header_of, perform, renew_environment, send
 from rookery.client.session import Rejected
 from rookery.core.agent import switching
 from rookery.core.json import Json, lenient
@@ -23,6 +23,7 @@ from rookery.home import paths
 @click.argument("target", required=False, shell_complete=flags.complete_agents)
 @flags.line
 @click.option("--model", metavar="NAME", help="Model of the new agent.")
+@flags.results()
 def switch_agent(session: str, target: str | None, line: str | None, model: str | None) -> int:
     """Switch a session to another agent. The transcript stays, but the new agent does not know it.
 
@@ -74,7 +75,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
 
 def _switched(session: str, command: Json) -> Json:
     try:
-        return send(session, command).update
+        return perform(session, command).update
     except Rejected as error:
         lacks = error.reason == "not_installed" and not place.url()
         here = install_here(command["agent"]) if lacks else ""
