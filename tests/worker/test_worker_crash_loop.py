@@ -47,7 +47,7 @@ async def test_D5_a_worker_that_keeps_dying_is_parked_with_one_notice(aviary: Av
     before = bird.record["pid"]
     for _ in range(2):
         error = await refusal(bird)
-        assert error.name == "parked"
+        assert error.reason == "parked"
         assert f"rookery restart {bird.id}" in error.message
     assert bird.record["pid"] == before, "none was started"
     assert sum(is_agent(event, "parked") for event in bird.events()) == 1
@@ -102,7 +102,7 @@ async def test_D5_a_worker_that_never_gets_ready_is_parked(aviary: Aviary) -> No
     for _ in range(STARTS + 1):
         with pytest.raises(StartError) as caught:
             await asyncio.to_thread(start_worker, bird.home, bird.id, argv=argv)
-        names.append(caught.value.name)
+        names.append(caught.value.reason)
     assert names == ["died"] * STARTS + ["parked"]
     assert bird.header()["process"]["stderr"][-1] == "no such module"
     [told] = [event.update for event in bird.events() if event.update.get("level") == "error"]

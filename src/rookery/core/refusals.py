@@ -9,6 +9,7 @@ Whatever a user may meet is a `Refused`. A class of its own is worth it where ca
 where it carries more than these four.
 """
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 type Kind = Literal[
@@ -65,6 +66,8 @@ class Refused(Exception):
 
     kind: Kind = "conflict"
     reason: str = "failed"
+    question: Mapping[str, str] = {}
+    """What can be agreed to: its `fingerprint`, and as `shown`."""
 
     def __init__(
         self, reason: str, message: str, remedy: str = "", kind: Kind | None = None
@@ -88,6 +91,11 @@ class Refused(Exception):
     def sentences(self) -> str:
         """The message and the remedy, as one paragraph."""
         return f"{self.message} {self.remedy}".rstrip()
+
+
+def sentences(error: Exception) -> str:
+    """What an error says to people, with what helps."""
+    return error.sentences if isinstance(error, Refused) else str(error)
 
 
 class Fixed(Refused):

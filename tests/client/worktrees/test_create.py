@@ -109,7 +109,7 @@ def test_a_failed_set_up_is_told_and_leaves_nothing(home: Path, tree: Tree) -> N
     prepare(home, tree, 'setup = "echo no such package; mkdir -p d; chmod 0 d; exit 3"')
     with pytest.raises(NoWorktree, match=r"(?s)exit code 3.*no such package") as failed:
         make(home, tree.place)
-    assert failed.value.name == "setup_failed"
+    assert failed.value.reason == "setup_failed"
     assert not paths.session_ids(str(home))
     nothing_is_left(home, tree)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery.client.work_tree import git
+from rookery.core.refusals import Refused
 from rookery.snapshots import place
 
 PATCH_BYTES = 2 * 1024 * 1024
@@ -36,12 +37,8 @@ _SKEWED = 1_000_000_000
 """A file from further in the future has another machine's clock."""
 
 
-class NoDiff(Exception):
-    """It cannot be told; `name` for programs, the message for people."""
-
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(message)
-        self.name = name
+class NoDiff(Refused):
+    """It cannot be told what changed, or it cannot be undone or committed."""
 
 
 class Change(NamedTuple):

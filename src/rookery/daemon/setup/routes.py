@@ -19,7 +19,6 @@ from rookery.daemon.setup import catalog
 from rookery.daemon.setup.catalog import Deed, FormName, ListName
 from rookery.daemon.state import Daemon
 from rookery.forms.form import Saved, complaint
-from rookery.home import confirmed
 
 router = APIRouter(tags=["setup"])
 
@@ -112,10 +111,7 @@ async def read_setup(daemon: Daemon) -> Overview:
 @router.post("/api/setup/held", responses=WRITES)
 async def confirm_settings(daemon: Daemon, taken: Taken) -> SetupOutcome:
     """Apply settings that were loosened while an agent was running."""
-    try:
-        await asyncio.to_thread(in_force.confirm, daemon.home, taken.fingerprint)
-    except (in_force.Changed, confirmed.Busy) as error:
-        raise Problem(409, "changed", str(error), "Reload the settings first.") from None
+    await asyncio.to_thread(in_force.confirm, daemon.home, taken.fingerprint)
     return _outcome(Saved(True, "The settings apply."))
 
 
