@@ -1,9 +1,8 @@
 """Every error that the daemon answers with: a word for programs, a sentence, and what helps."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, override
 
-import fastapi
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
@@ -19,27 +18,26 @@ from rookery.core.refusals import KINDS, Kind, Refused, kind_of
 from rookery.daemon.pieces.document import trouble
 
 
-class Problem(fastapi.HTTPException):
-    """An answer that is an error."""
+class Problem(Refused):
+    """A refusal as an answer: it may have a status that no kind has, and headers."""
 
     def __init__(
-        self, status: int, error: str, message: str, remedy: str = "", **headers: str
+        self, status: int, reason: str, message: str, remedy: str = "", **headers: str
     ) -> None:
-        named = {key.replace("_", "-"): value for key, value in headers.items()}
-        super().__init__(status, message, named)
-        self.status = status
-        self.error = error
-        self.message = message
-        self.remedy = remedy
-        self.kind = kind_of(status)
-        self.question: dict[str, str] = {}
-        """Of what can be agreed to: `fingerprint` and `shown`."""
+        super().__init__(reason, message, remedy, kind_of(status))
+        self._status = status
+        self.headers = {key.replace("_", "-"): value for key, value in headers.items()}
+
+    @property
+    @override
+    def status(self) -> int:
+        return self._status
 
     def body(self) -> Json:
-        said: Json = {"error": self.error, "kind": self.kind}
-        said |= {"message": self.message, "remedy": self.remedy}
-        actions = after_error(self.error)
-        return said | self.question | ({"actions": actions} if actions else {})
+        about: Json = {"error": self.reason, "kind": self.kind}
+        about |= {"message": self.message, "remedy": self.remedy, **self.question}
+        actions = after_error(self.reason)
+        return about | ({"actions": actions} if actions else {})
 
     def response(self) -> JSONResponse:
         return JSONResponse(self.body(), self.status, self.headers)
@@ -122,7 +120,7 @@ ADDRESS = "/api/"
 """What a remedy names that is for programs alone."""
 
 
-def problem_of(error: Refused | Problem) -> Problem:
+def problem_of(error: Refused) -> Problem:
     """A refusal as a client gets it."""
     if isinstance(error, Problem):
         return error
@@ -155,8 +153,6 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> Response:
-        if isinstance(error, Problem):
-            return answer(request, error)
         name, message, remedy = WORDS.get(error.status_code, ("failed", str(error.detail), ""))
         headers = dict(error.headers or {})
         if error.status_code == 405:  # the framework names those of the first route only

@@ -96,7 +96,7 @@ async def _take(daemon: State, watcher: Watcher, text: str, proofs: asyncio.Queu
     except ValueError:
         problem = Problem(400, "bad_frame", "A frame must be JSON.", "See /api/docs.")
         watcher.insist(dumps({"error": problem.body()}))
-    except (Problem, Refused) as error:
+    except Refused as error:
         watcher.insist(dumps({"error": problem_of(error).body()}))
 
 

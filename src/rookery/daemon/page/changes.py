@@ -19,8 +19,9 @@ from rookery.client.work_tree.context import Gap, lines_of, on_disk
 from rookery.client.work_tree.context import whole as whole_file
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked, masked_json
+from rookery.core.refusals import Refused
 from rookery.daemon.api.work_tree import directory_of
-from rookery.daemon.errors import Problem, problem_of
+from rookery.daemon.errors import problem_of
 from rookery.daemon.page import shell
 from rookery.daemon.pieces.review import changes as pieces
 from rookery.daemon.pieces.review.changed_file import (
@@ -160,16 +161,13 @@ def _piece(daemon: State, head: Json, shown: Shown, asked: Asked) -> str:
                 lines = [line.encode() for line in _lines(daemon, shown, one)]
                 one = whole_file(one, lines)
             return section(one, shown, full=True, whole=asked.whole)
-    except NoDiff as error:
-        if asked.whole:
+    except Refused as error:
+        known = error.reason == "no_directory" or (isinstance(error, NoDiff) and not asked.whole)
+        if not known:
             raise
         problem = problem_of(error)
         edits = _edits(daemon, shown.session) if error.reason == "no_git" else []
         return pieces.refused(problem.message, problem.remedy, shown, edits)
-    except Problem as problem:
-        if problem.error != "no_directory":
-            raise
-        return pieces.refused(problem.message, problem.remedy, shown)
     return pieces.rendered(found._replace(files=[]) if asked.file else found, shown)
 
 

@@ -71,7 +71,7 @@ async def create(daemon: Daemon, request: Request) -> Response:
         first = error.errors()[0]
         words = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         return await _screen(daemon, given, 422, (words, ""))
-    except (Problem, Refused) as error:
+    except Refused as error:
         problem = problem_of(error)
         return await _screen(daemon, given, problem.status, (problem.message, problem.remedy))
     return RedirectResponse(f"/sessions/{made.id}", 303)

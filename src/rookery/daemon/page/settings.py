@@ -11,6 +11,7 @@ from rookery.build import build, described
 from rookery.client.config import in_force
 from rookery.client.update.difference import since_start
 from rookery.core import units
+from rookery.core.refusals import Refused
 from rookery.daemon import assets
 from rookery.daemon.access.roles import ALL
 from rookery.daemon.errors import Problem
@@ -150,8 +151,8 @@ async def section(daemon: Daemon, section: str) -> HTMLResponse:
     about = f'<p class="soft">{NOTE[section]}</p>'
     try:
         found = await asyncio.to_thread(catalog.form_of, daemon.home, section)
-    except Problem as problem:
-        return frame(daemon, section, title, about + tag("p", esc_line(problem.message), "wrong"))
+    except Refused as error:
+        return frame(daemon, section, title, about + tag("p", esc_line(error.message), "wrong"))
     drawn = forms.form(
         found.schema,
         found.values,
