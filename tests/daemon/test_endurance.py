@@ -196,7 +196,7 @@ def test_what_cannot_be_read_is_answered_like_every_error_and_leaves_a_line_at_m
         before = log.read_text()
         status, body = answered(served, request)
         assert 400 <= status <= 501, name
-        assert set(body) == {"error", "message", "remedy"}, name
+        assert set(body) == {"error", "kind", "message", "remedy"}, name
         assert body["error"], name
         assert body["message"].endswith("."), (name, body)
         more = log.read_text().removeprefix(before)

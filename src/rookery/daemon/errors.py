@@ -98,16 +98,6 @@ REMEDIES = {
     "starting": "Stop a session, or try again later.",
     "parked": "Send the command `restart`.",
     "changed": "Reload the settings first.",
-    "no_git": "Run git init there to see changes.",
-    "bad_base": "Name another base.",
-    "unknown_base": "Name another base.",
-    "changed_since": "Look at the new changes first.",
-    "unchanged": "Reload the changes.",
-    "no_identity": "Run git config user.name and git config user.email in the directory.",
-    "busy": "Try again when it is done.",
-    "untrusted_program": "If you trust it, run rookery config trust-git in the directory.",
-    "new_hooks": "Read them. To run them, commit again with their fingerprint as hooks.",
-    "hook_failed": "Correct what the hook found, or commit in a terminal.",
 }
 """What helps a client of the API, by a refusal's reason; on a command line something else may."""
 
