@@ -73,7 +73,7 @@ def test_worker_that_falls_over_is_quoted(roost: Roost) -> None:
 
 
 def test_worker_that_ends_without_a_word(roost: Roost) -> None:
-    assert fail(roost, "status").name == "died"
+    assert fail(roost, "status").reason == "died"
 
 
 def test_worker_that_refuses(roost: Roost) -> None:
@@ -82,7 +82,7 @@ def test_worker_that_refuses(roost: Roost) -> None:
 
 
 def test_worker_that_talks_nonsense(roost: Roost) -> None:
-    assert fail(roost, "garble").name == "garbled"
+    assert fail(roost, "garble").reason == "garbled"
 
 
 def test_worker_that_is_late_is_left_alone(roost: Roost) -> None:
@@ -133,7 +133,7 @@ def test_two_start_at_once(roost: Roost) -> None:
     assert (len(won), len(lost)) == (1, 3)
     roost.see(won[0])
     assert {busy.socket for busy in lost} == {won[0].socket}
-    assert {busy.name for busy in lost} == {"busy"}
+    assert {busy.reason for busy in lost} == {"busy"}
 
 
 def test_many_reach_one_worker(roost: Roost) -> None:

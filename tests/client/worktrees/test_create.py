@@ -135,7 +135,7 @@ def test_what_has_no_worktree_gets_a_sentence(home: Path, tree: Tree, tmp_path: 
     def refused(cwd: str | Path, name: str = "") -> str:
         with pytest.raises(NoWorktree) as found:
             make(home, cwd, name)
-        return found.value.name
+        return found.value.reason
 
     plain = tmp_path / "plain"
     plain.mkdir()
