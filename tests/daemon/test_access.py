@@ -346,7 +346,7 @@ def test_no_path_leaves_the_home(served: Served, path: str) -> None:
     answer = served.ask("GET", path)
     assert answer.status in (400, 404, 409), (answer.status, answer.body)
     said = answer.json()
-    assert set(said) - {"actions"} == {"error", "message", "remedy"}
+    assert set(said) - {"actions"} == {"error", "kind", "message", "remedy"}
     assert said.get("actions", []) == after_error(said["error"])
     assert b"root:" not in answer.body
 

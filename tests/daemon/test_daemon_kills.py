@@ -16,8 +16,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from rookery.client.daemon import local
-from rookery.client.session import UNSENT
 from rookery.core.blocks.document import Document
+from rookery.core.refusals import Refused
 from rookery.core.view.reduce import fold
 from rookery.daemon.process import lifecycle
 from rookery.processes import tree
@@ -177,7 +177,7 @@ class Ordeal:
                 header = bird.header()
                 if header["state"] == "idle" and not header["queue"]:
                     return
-                with suppress(*UNSENT):
+                with suppress(Refused, OSError):
                     await bird.send("queue", op="send")
                 await asyncio.sleep(0.1)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery.daemon.options import Options, Refusal
+from rookery.core.refusals import Refused
+from rookery.daemon.options import Options
 from rookery.daemon.process import units
 from rookery.processes.lineage import LINUX
 from rookery.render import qr
@@ -127,10 +128,10 @@ def test_D1_without_a_service_manager_the_file_is_printed(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refused) as refused:
         units.install(str(home), Options(), print)
-    assert refused.value.name in ("no_systemd", "no_launchd")
+    assert refused.value.reason in ("no_systemd", "no_launchd")
     assert "serve" in str(refused.value)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refused) as refused:
         units.install(str(home), Options(auth="passphrase", passphrase="x"), print)
-    assert refused.value.name == "passphrase_unit"
+    assert refused.value.reason == "passphrase_unit"

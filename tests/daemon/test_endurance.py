@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from rookery.client.daemon import local
+from rookery.core.refusals import Refused
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.process import lifecycle
 from rookery.daemon.process.room import NEWCOMERS, Guest, Room
@@ -195,7 +196,7 @@ def test_what_cannot_be_read_is_answered_like_every_error_and_leaves_a_line_at_m
         before = log.read_text()
         status, body = answered(served, request)
         assert 400 <= status <= 501, name
-        assert set(body) == {"error", "message", "remedy"}, name
+        assert set(body) == {"error", "kind", "message", "remedy"}, name
         assert body["error"], name
         assert body["message"].endswith("."), (name, body)
         more = log.read_text().removeprefix(before)
@@ -251,7 +252,7 @@ def test_a_record_that_is_wrong_is_put_right(
         found = local.record(str(home))
         assert found is not None
         assert found["pid"] == daemon.process.pid
-        with pytest.raises(lifecycle.Refusal, match="already serves"):
+        with pytest.raises(Refused, match="already serves"):
             lifecycle.start(str(home), lifecycle.Options(port=0))
     finally:
         os.kill(daemon.process.pid, signal.SIGCONT)

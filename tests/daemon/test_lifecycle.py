@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from rookery.client.daemon import local
+from rookery.core.refusals import Refused
 from rookery.daemon import options
 from rookery.daemon.access import addresses
 from rookery.daemon.access.hosts import Hosts
-from rookery.daemon.options import Options, Refusal, chosen
+from rookery.daemon.options import Options, chosen
 from rookery.daemon.process import lifecycle
 from rookery.daemon.process.server import Sockets
 from rookery.installation.commands import extra_line
@@ -63,9 +64,9 @@ def rookery(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
 def test_D2_what_cannot_be_served_is_refused_by_name(
     given: dict[str, Any], secret: str, name: str
 ) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refused) as refused:
         chosen(given, secret)
-    assert refused.value.name == name
+    assert refused.value.reason == name
 
 
 @pytest.mark.parametrize(
@@ -180,9 +181,9 @@ def test_D1_in_the_foreground_it_prints_a_link_and_ctrl_c_ends_it(home: Path) ->
     assert record is not None
     assert record["pid"] == child.pid
     assert not record["background"]
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refused) as refused:
         lifecycle.restart(str(home))
-    assert refused.value.name == "not_in_background"
+    assert refused.value.reason == "not_in_background"
     child.send_signal(2)
     _, said = child.communicate(timeout=120)
     assert child.returncode == 0, said
@@ -231,9 +232,9 @@ def test_D3_a_killed_daemon_leaves_nothing_in_the_way(serving: Callable[..., Ser
 def test_a_port_that_is_taken_is_said(serving: Callable[..., Served], tmp_path: Path) -> None:
     one = serving()
     port = int(one.netloc.rpartition(":")[2])
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refused) as refused:
         lifecycle.start(str(tmp_path / "other"), Options(port=port))
-    assert refused.value.name == "no_address"
+    assert refused.value.reason == "no_address"
     assert "--port" in str(refused.value)
 
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from rookery.daemon.options import Options, Refusal
+from rookery.core.refusals import Refused
+from rookery.daemon.options import Options
 from rookery.daemon.process import lifecycle, units
 from tests.daemon.served import Served
 
@@ -62,6 +63,6 @@ def test_saved_options_without_the_proxys_user_name_the_line_to_add(
         text = file.read()
     with open(path, "w", encoding="utf-8") as file:
         file.write(text.replace('"token"', '"none"'))
-    with pytest.raises(Refusal, match="--proxy-user USER"):
+    with pytest.raises(Refused, match="--proxy-user USER"):
         lifecycle.restart(served.home)
     assert served.own("GET", "/api/about").status == 200

@@ -67,10 +67,14 @@ def test_prompts_for_a_session_that_cannot_be_made_come_back_together(
 ) -> None:
     screen = Screen()
     reader = ReaderThread(str(home), screen.tell)
-    reader.start()
-    try:
+
+    async def both() -> None:  # in one step of the reader: the first has not failed meanwhile
         for words in ("first", "second"):
             say(reader, "nosuch", tmp_path, words)
+
+    reader.start()
+    try:
+        reader.run(both)
         screen.until_sent(1)
     finally:
         reader.stop()

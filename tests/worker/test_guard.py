@@ -20,7 +20,7 @@ from rookery.core.json.events import Event, kind_of
 from rookery.home import config
 from rookery.processes import ancestry, landlock, roots, tree
 from rookery.wire import frames
-from rookery.wire.frames import Refused
+from rookery.wire.frames import WorkerRefused
 from rookery.worker.clients import Connection
 from tests.worker.aviary import Aviary, Bird, Steps, is_idle
 
@@ -165,7 +165,7 @@ async def test_I9_1_P10_an_answer_goes_to_nobody_in_between(aviary: Aviary) -> N
     )
     assert fake.stdout is not None
     assert await fake.stdout.readline() == b"there\n"
-    with pytest.raises(Refused):
+    with pytest.raises(WorkerRefused):
         await bird.answer(ask, "allow")
     heard = await fake.stdout.read()
     await fake.wait()

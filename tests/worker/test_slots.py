@@ -27,7 +27,7 @@ def test_one_start_too_many_waits_for_its_turn_w9(aviary: Aviary) -> None:
     bird = aviary.hatch()
     with slots.for_start(aviary.home, 0.0), pytest.raises(StartError) as caught:
         start_worker(bird.home, bird.id, timeout=0.05)
-    assert caught.value.name == "starting"
+    assert caught.value.reason == "starting"
     assert "1 workers are already starting" in caught.value.message
     assert start_worker(bird.home, bird.id).pid
 

@@ -67,47 +67,47 @@ def test_no_zombie_is_left_to_the_starter(roost: Roost) -> None:
 def test_worker_that_falls_over_is_quoted(roost: Roost) -> None:
     (roost.directory / paths.WORKER_LOG).write_text("of yesterday\n")
     error = fail(roost, "crash")
-    assert error.name == "died"
+    assert error.reason == "died"
     assert "the stand-in fell over" in str(error)
     assert "of yesterday" not in str(error)
 
 
 def test_worker_that_ends_without_a_word(roost: Roost) -> None:
-    assert fail(roost, "status").name == "died"
+    assert fail(roost, "status").reason == "died"
 
 
 def test_worker_that_refuses(roost: Roost) -> None:
     error = fail(roost, "refuse")
-    assert (error.name, str(error)) == ("too_new", "The log is newer than this build.")
+    assert (error.reason, str(error)) == ("too_new", "The log is newer than this build.")
 
 
 def test_worker_that_talks_nonsense(roost: Roost) -> None:
-    assert fail(roost, "garble").name == "garbled"
+    assert fail(roost, "garble").reason == "garbled"
 
 
 def test_worker_that_is_late_is_left_alone(roost: Roost) -> None:
     # Long enough for it to have forked on any machine is not needed: then it is killed instead.
     error = fail(roost, "silent", timeout=0.3)
-    assert error.name == "timeout"
+    assert error.reason == "timeout"
     note_all(roost)
 
 
 def test_interpreter_that_cannot_run(roost: Roost) -> None:
     with pytest.raises(StartError) as caught:
         start_worker(roost.home, roost.session, argv=["/nowhere/python"])
-    assert caught.value.name == "spawn"
+    assert caught.value.reason == "spawn"
 
 
 def test_interpreter_that_cannot_start(roost: Roost) -> None:
     with pytest.raises(StartError, match="no-such-option") as caught:
         start_worker(roost.home, roost.session, argv=[sys.executable, "--no-such-option"])
-    assert caught.value.name == "died"
+    assert caught.value.reason == "died"
 
 
 def test_no_such_session(roost: Roost) -> None:
     with pytest.raises(StartError) as caught:
         start_worker(roost.home, "absent")
-    assert caught.value.name == "no_session"
+    assert caught.value.reason == "no_session"
 
 
 def test_long_log_is_put_aside(roost: Roost) -> None:
@@ -133,7 +133,7 @@ def test_two_start_at_once(roost: Roost) -> None:
     assert (len(won), len(lost)) == (1, 3)
     roost.see(won[0])
     assert {busy.socket for busy in lost} == {won[0].socket}
-    assert {busy.name for busy in lost} == {"busy"}
+    assert {busy.reason for busy in lost} == {"busy"}
 
 
 def test_many_reach_one_worker(roost: Roost) -> None:

@@ -47,7 +47,7 @@ async def test_D5_a_worker_that_keeps_dying_is_parked_with_one_notice(aviary: Av
     before = bird.record["pid"]
     for _ in range(2):
         error = await refusal(bird)
-        assert error.name == "parked"
+        assert error.reason == "parked"
         assert f"rookery restart {bird.id}" in error.message
     assert bird.record["pid"] == before, "none was started"
     assert sum(is_agent(event, "parked") for event in bird.events()) == 1
@@ -68,13 +68,13 @@ async def test_D5_a_worker_that_keeps_dying_is_parked_with_one_notice(aviary: Av
 
 async def test_D5_the_way_back_is_bounded_too(aviary: Aviary) -> None:
     bird = await parked(aviary)
-    assert (await refusal(bird)).name == "parked"
+    assert (await refusal(bird)).reason == "parked"
     await bird.send("restart")
     await die(bird)
     for _ in range(STARTS - 1):
         await bird.send("start")
         await die(bird)
-    assert (await refusal(bird)).name == "parked"
+    assert (await refusal(bird)).reason == "parked"
     assert sum(is_agent(event, "parked") for event in bird.events()) == 2
 
 
@@ -102,7 +102,7 @@ async def test_D5_a_worker_that_never_gets_ready_is_parked(aviary: Aviary) -> No
     for _ in range(STARTS + 1):
         with pytest.raises(StartError) as caught:
             await asyncio.to_thread(start_worker, bird.home, bird.id, argv=argv)
-        names.append(caught.value.name)
+        names.append(caught.value.reason)
     assert names == ["died"] * STARTS + ["parked"]
     assert bird.header()["process"]["stderr"][-1] == "no such module"
     [told] = [event.update for event in bird.events() if event.update.get("level") == "error"]
@@ -132,7 +132,7 @@ async def test_D5_the_daemon_says_so_and_its_restart_tries_again(aviary: Aviary)
         for _ in range(STARTS - 1):
             await bird.send("start")
             await die(bird)
-        assert (await refusal(bird)).name == "parked"
+        assert (await refusal(bird)).reason == "parked"
         daemon.stop()
         daemon = await asyncio.to_thread(serve, Path(aviary.home))
         assert text_of(await bird.turn("hello")) == "You said: hello"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rookery.agents import install, registry
 from rookery.agents.registry import AGENTS, DEMO, OWN
 from rookery.core.agent.addresses import address_of
+from rookery.core.refusals import Fixed
 from rookery.core.vendors.detection import is_player
 from rookery.core.vendors.environment import IMAGE_BUILD
 
@@ -36,8 +37,10 @@ RUN python3 -m pip install --no-cache-dir uv
 _PIP = "ENV PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore\n"
 
 
-class ImageError(Exception):
+class ImageError(Fixed):
     """Why there can be no such image; the message says what to do."""
+
+    reason = "no_image"
 
 
 def chosen(names: Sequence[str], custom: Mapping[str, Sequence[str]]) -> list[str]:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from rookery.agents import archives, downloads, programs
 from rookery.agents.downloads import Download
 from rookery.agents.registry import AGENTS, Entry, lacks_module, resolve
+from rookery.core.refusals import Fixed
 
 NPM = "npm"
 PYPI = "PyPI"
@@ -33,8 +34,10 @@ NEW = ".new-"
 """What an installation that was killed left: the next one removes it."""
 
 
-class InstallError(Exception):
+class InstallError(Fixed):
     """Why an agent cannot be installed; the message says what to do."""
+
+    reason = "not_installable"
 
 
 class Recipe(NamedTuple):

@@ -14,6 +14,7 @@ from rookery.core.agent import switching
 from rookery.core.agent.addresses import address_of
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Fixed
 from rookery.core.settings import sandbox as kinds
 from rookery.core.vendors import demo
 from rookery.installation.home import home
@@ -59,8 +60,11 @@ class Agent(NamedTuple):
     argv: list[str]
 
 
-class UnknownAgent(Exception):
+class UnknownAgent(Fixed):
     """No agent has that name; the message suggests others."""
+
+    kind = "unclear"
+    reason = "unknown_agent"
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         from difflib import get_close_matches
@@ -70,8 +74,10 @@ class UnknownAgent(Exception):
         super().__init__(f"There is no agent {name!r}.{guess} Known: {', '.join(known)}.")
 
 
-class NotInstalled(Exception):
+class NotInstalled(Fixed):
     """The agent's program is nowhere; the message says so, and how to install it."""
+
+    reason = "not_installed"
 
     def __init__(self, agent: Agent) -> None:
         self.name = agent.name

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rookery.cli import exits
-from rookery.core import refusals
 from rookery.core.json import Json
+from rookery.core.refusals import Refused
 from rookery.home import paths
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 CRASH_LOG = "crash.log"
 CRASH_LOG_BYTES = 1024 * 1024
+EXPECTED = (Refused, OSError)
+"""What a command may meet that is no bug."""
 ANY_AGENT = 'Any other program that speaks ACP on stdio: rookery run --cmd "program --its-flags"'
 
 
@@ -110,77 +112,37 @@ def say(text: str) -> None:
         return
 
 
-def faults() -> tuple[type[Exception], ...]:
-    """What a command may meet that is no bug."""
-    from rookery.agents.install import InstallError
-    from rookery.client.config.in_force import Changed, Waiting
-    from rookery.client.config.rules import NotEdited
-    from rookery.client.daemon.errors import RemoteError
-    from rookery.client.daemon.logins import BadUrl
-    from rookery.client.daemon.logins import Unusable as UnusableLogins
-    from rookery.client.fleet import StillAlive
-    from rookery.client.guard import FromAgent
-    from rookery.client.session import Rejected, Trouble
-    from rookery.client.start import StartError
-    from rookery.client.trash.store import TrashError
-    from rookery.client.work_tree.changes import NoDiff
-    from rookery.client.worktrees.repository import NoWorktree
-    from rookery.core.json.files import Unusable
-    from rookery.home.confirmed import Busy
-    from rookery.log.errors import LogError
-    from rookery.wire.frames import Refused
-
-    ours = (FromAgent, InstallError, Refused, Rejected, StartError, StillAlive, Trouble, Waiting)
-    of_files = (Busy, Changed, LogError, NoDiff, NotEdited, Unusable, UnusableLogins)
-    return (
-        refusals.Refused,
-        *(*ours, *of_files, NoWorktree, TrashError, RemoteError, BadUrl),
-        *(paths.PathError, OSError),
-    )
+REMEDIES = {"not_in_trash": "To see what is in it: rookery trash"}
+"""What helps on a command line, by a refusal's reason."""
 
 
-def explain(error: BaseException) -> tuple[str, int] | None:  # noqa: PLR0911 - a table
+def explain(error: BaseException) -> tuple[str, int] | None:
     """A known error's message and exit code; None: a bug."""
+    if isinstance(error, Refused):
+        remedy = error.remedy or REMEDIES.get(error.reason, "")
+        return f"{_message_of(error)}\n{remedy}".rstrip("\n"), error.exit_code
+    words = _of_system(error) if isinstance(error, OSError) else ""
+    return (words, exits.FAILED) if words else None
+
+
+def _message_of(error: Refused) -> str:
+    """With what only a command line adds."""
     from rookery.agents.registry import NotInstalled, UnknownAgent
-    from rookery.client.config.edit import BadSetting
-    from rookery.client.daemon.logins import BadUrl
     from rookery.client.fleet import Ambiguous, UnknownSession
-    from rookery.client.session import Trouble
     from rookery.client.start import StartError
-    from rookery.client.trash.store import TrashError
-    from rookery.client.worktrees.drop import Unmerged
-    from rookery.client.worktrees.repository import NoWorktree
-    from rookery.home.mcp import BadServer
 
     match error:
-        case refusals.Refused():
-            return error.sentences, error.exit_code
         case UnknownSession():
-            return _unknown_session(error.name), exits.USAGE
+            return _unknown_session(error.name)
         case Ambiguous():
-            return f"{error} Which one?\n{_listed(error.candidates)}", exits.USAGE
+            return f"{error} Which one?\n{_listed(error.candidates)}"
         case UnknownAgent():
-            return f"{error}\n{ANY_AGENT}", exits.USAGE
+            return f"{error}\n{ANY_AGENT}"
         case NotInstalled():
-            return f"{error}\n{_ways_out(error.name)}", exits.FAILED
+            return f"{error}\n{_ways_out(error.name)}"
         case StartError():
-            return f"The session's worker did not start. {error.message}", exits.FAILED
-        case BadServer() | BadUrl() | BadSetting():
-            return str(error), exits.USAGE
-        case NoWorktree():  # without --force, of work that would be lost
-            code = exits.USAGE if isinstance(error, Unmerged) else exits.FAILED
-            return f"{error}\n{error.remedy}".strip(), code
-        case TrashError():
-            code = exits.USAGE if error.name == "not_in_trash" else exits.FAILED
-            return f"{error}\n{error.remedy}".strip(), code
-        case Trouble():
-            return str(error), exits.DISK_FULL
-        case OSError():
-            words = _of_system(error)
-            return (words, exits.FAILED) if words else None
-        case _ if isinstance(error, faults()):
-            return str(error), exits.FAILED
-    return None
+            return f"The session's worker did not start. {error}"
+    return error.message
 
 
 def _of_system(error: OSError) -> str:
@@ -234,9 +196,9 @@ def _unknown_session(name: str) -> str:
     from difflib import get_close_matches
 
     from rookery.cli import target
-    from rookery.client.fleet import Ambiguous, UnknownSession, named
+    from rookery.client.fleet import named
 
-    with suppress(UnknownSession, Ambiguous, *faults()):
+    with suppress(*EXPECTED):
         session = named(name, target.rookery().trash())
         return f"Session {session} is in the trash. To restore it: rookery restore {session}"
     known = target.rookery().heads()

@@ -206,7 +206,7 @@ def _completed(known: "Callable[[], list[Json]]", incomplete: str) -> list[Compl
     found = []
     try:
         heads = known()
-    except errors.faults():
+    except errors.EXPECTED:
         return []
     for head in heads:
         title = clean_line(head["title"])
@@ -236,7 +236,7 @@ def complete_agents(
     try:
         if names := target.agents():
             return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-    except errors.faults():
+    except errors.EXPECTED:
         return []
     custom = config.load_or_defaults(paths.home()).agents
     return [

@@ -91,9 +91,9 @@ class Clock:
             try:
                 reach_worker(self._home, session)
             except StartError as error:
-                if error.name == TOO_MANY and make_room(self._home, session):
+                if error.reason == TOO_MANY and make_room(self._home, session):
                     continue
-                if error.name in (TOO_MANY, STARTING):
+                if error.reason in (TOO_MANY, STARTING):
                     return False
                 self._failed[session] = self._failed.get(session, 0) + 1
             return True

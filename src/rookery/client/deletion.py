@@ -19,11 +19,12 @@ from contextlib import suppress
 from rookery.agents import programs, registry
 from rookery.client.daemon.origin import run
 from rookery.client.environment import kept_of
-from rookery.client.session import UNSENT, SessionClient
+from rookery.client.session import SessionClient
 from rookery.client.start import connectable
 from rookery.core.agent.addresses import address_of
 from rookery.core.agent.opening import KINDS, Conversation, conversations
 from rookery.core.json import Json, lenient, loads
+from rookery.core.refusals import Refused, sentences
 from rookery.core.settings.agent_tables import Extras
 from rookery.home import config, paths
 from rookery.log.errors import LogError
@@ -65,8 +66,8 @@ def ask_agent_to_delete(home: str, session: str) -> str:
         return run(_told_by_worker(home, session, header, awake=awake))
     except TimeoutError:
         return f"{header['agent']} did not answer in time"
-    except UNSENT as error:
-        return f"{header['agent']} could not be reached: {error}"
+    except (Refused, OSError) as error:
+        return f"{header['agent']} could not be reached: {sentences(error)}"
 
 
 def went_wrong(said: str) -> bool:
@@ -159,7 +160,7 @@ def _tell(
     except TimeoutError:
         return f"{agent} did not answer in time"
     except (config.ConfigError, registry.UnknownAgent, OSError, ValueError) as error:
-        return f"{agent} could not be reached: {error}"
+        return f"{agent} could not be reached: {sentences(error)}"
     except (ConnectionClosed, RpcError) as error:
         return f"{agent} did not delete its session: {error}"
     return ""

@@ -12,6 +12,7 @@ from rookery.client.offline import check_format, fault_of, left_open, write_post
 from rookery.client.start import is_awake, listener
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Fixed
 from rookery.core.view.fleet import bounded, head_of, is_sound, is_unread
 from rookery.home import paths, resting
 from rookery.home.resting import Entry
@@ -31,16 +32,22 @@ BLOCK = 512
 """Bytes; the unit in which the system counts a file's blocks, everywhere."""
 
 
-class UnknownSession(Exception):
+class UnknownSession(Fixed):
     """No session has that name."""
+
+    kind = "missing"
+    reason = "unknown_session"
 
     def __init__(self, name: str) -> None:
         super().__init__(f"There is no session {name!r}.")
         self.name = name
 
 
-class Ambiguous(Exception):
+class Ambiguous(Fixed):
     """More than one session could be meant."""
+
+    kind = "unclear"
+    reason = "ambiguous"
 
     def __init__(self, name: str, candidates: list[Json]) -> None:
         super().__init__(f"{name!r} matches {len(candidates)} sessions.")
@@ -48,8 +55,10 @@ class Ambiguous(Exception):
         self.candidates = candidates
 
 
-class StillAlive(Exception):
+class StillAlive(Fixed):
     """What was killed did not go."""
+
+    reason = "still_alive"
 
 
 def heads(home: str, *, hidden: bool = True) -> list[Json]:

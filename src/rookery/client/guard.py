@@ -16,6 +16,7 @@ import socket
 from collections.abc import Sequence
 
 from rookery.core.policy.modes import EVERY
+from rookery.core.refusals import Fixed
 from rookery.home import paths
 from rookery.processes import ancestry, cgroups, roots
 from rookery.processes.lineage import MARK, home_tag
@@ -27,8 +28,11 @@ FLAGS = ("--home", "--session", "--ready-fd")
 _judges_others = False
 
 
-class FromAgent(Exception):
+class FromAgent(Fixed):
     """This process was started by an agent; the message says what it therefore may not do."""
+
+    kind = "denied"
+    reason = "from_the_agent"
 
 
 def judge_others() -> None:

@@ -20,11 +20,12 @@ from rookery.client.offline import carry_out, left_open, write_post_mortem
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
 from rookery.core import budgets, commands
 from rookery.core.json.events import Event, Json, event_from_json, kind_of
+from rookery.core.refusals import Fixed, Refused
 from rookery.home import paths, worker_starts
-from rookery.log.errors import Busy, Full, LogError, StoreError
+from rookery.log.errors import Busy, Full, StoreError
 from rookery.log.lock import is_locked
 from rookery.log.reader import Reader
-from rookery.wire.frames import Link, Refused
+from rookery.wire.frames import Link, WorkerRefused
 
 AWAITS = 0.25
 """Seconds between two looks for a worker, while a sleeping session is followed."""
@@ -42,18 +43,19 @@ MOST_STARTS = 3
 """Of a worker that dies before it is ready, for one command."""
 
 
-class Rejected(Exception):
+class Rejected(Refused):
     """The session did not take a command."""
 
     def __init__(self, update: Json) -> None:
-        self.reason = str(update.get("reason"))
-        self.message = str(update.get("message"))
+        super().__init__(str(update.get("reason")), str(update.get("message")))
         self.update = update
-        super().__init__(self.message)
 
 
-class Trouble(Exception):
+class Trouble(Fixed):
     """The worker cannot write; what it was told waits until it can."""
+
+    kind = "pending"
+    reason = "disk_full"
 
     @classmethod
     def about(cls, why: str, command: str) -> "Trouble":
@@ -62,9 +64,6 @@ class Trouble(Exception):
         log = "The session's worker cannot write to its log"
         return cls(f"{log}: {why.rstrip('.')}. {waits} again.")
 
-
-UNSENT = (Rejected, Refused, Trouble, StartError, LogError, OSError)
-"""Why a command did not reach the session, or was not taken."""
 
 type OnCall = Callable[[str, Json, Callable[[Json | None], None]], None]
 """Method, parameters, and what is to be called with the result (None: there is none)."""
@@ -233,7 +232,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                 try:
                     starts = await self._start(starts)
                 except StartError as error:
-                    wake = error.name == TOO_MANY and await asyncio.to_thread(
+                    wake = error.reason == TOO_MANY and await asyncio.to_thread(
                         waking.make_room, self.home, self.session
                     )
                     if not wake and not self._is_kept(command, error):
@@ -272,7 +271,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                         return link
                     if control.peer != link.peer:  # somebody stands between us and the worker
                         await control.close()
-                        raise Refused("Another process is listening on the worker's socket.")
+                        raise WorkerRefused("Another process is listening on the worker's socket.")
                     await link.close()
                     return control
                 case ("welcome", _):
@@ -283,7 +282,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
     def _is_kept(command: Json, error: StartError) -> bool:
         """Whether it waits in the log for the next worker: an answer does, and a prompt where no
         more may be awake."""
-        waits = command["do"] == "prompt" and error.name in (TOO_MANY, STARTING)
+        waits = command["do"] == "prompt" and error.reason in (TOO_MANY, STARTING)
         return command["do"] == "answer" or waits
 
     def _is_an_agents(self, command: Json, row: commands.Command | None) -> bool:
@@ -333,7 +332,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         try:
             await asyncio.to_thread(reach_worker, self.home, self.session)
         except StartError as error:
-            if error.name != "died" or starts + 1 >= MOST_STARTS:
+            if error.reason != "died" or starts + 1 >= MOST_STARTS:
                 raise
         return starts + 1
 

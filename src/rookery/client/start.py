@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import rookery
 from rookery.core.json import Draft
+from rookery.core.refusals import Kind, Refused
 from rookery.core.units import duration
 from rookery.home import paths, slots, worker_starts
 from rookery.home.log_rotation import turn_over
@@ -38,9 +39,10 @@ to itself it keeps them from the second one on, and one line of 10 MiB costs 50 
 
 
 TOO_MANY, STARTING = "too_many", "starting"
-"""Names of errors that pass: no more workers may be awake; too many start."""
+"""Reasons that pass: no more workers may be awake; too many start."""
 PARKED = "parked"
-"""The name of the error of a worker that died too often: only the user starts it again."""
+"""The reason of a worker that died too often: only the user starts it again."""
+_KINDS: dict[str, Kind] = {TOO_MANY: "busy", STARTING: "busy", PARKED: "conflict"}
 
 
 class Started(NamedTuple):
@@ -48,20 +50,15 @@ class Started(NamedTuple):
     pid: int
 
 
-class StartError(Exception):
-    """The worker did not start: `name` for programs, `message` for people.
+class StartError(Refused):
+    """The worker did not start.
 
-    Names of ours: no_session, spawn, died, timeout, garbled, starting (too many are), parked (it
+    Reasons of ours: no_session, spawn, died, timeout, garbled, starting (too many are), parked (it
     died too often). All others are the worker's own word; too_many: no more may be awake.
     """
 
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(name, message)
-        self.name = name
-        self.message = message
-
-    def __str__(self) -> str:
-        return self.message
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(reason, message, kind=_KINDS.get(reason, "failed"))
 
 
 class Busy(StartError):
@@ -177,7 +174,7 @@ def start_worker(
     except slots.Unusable as error:
         raise StartError("spawn", f"Cannot start a worker: {error}.") from error
     except StartError as error:
-        if error.name == "died":
+        if error.reason == "died":
             worker_starts.note(home, session, begun)
             _tell_death(session, directory)
         raise

@@ -9,7 +9,8 @@ Whatever a user may meet is a `Refused`. A class of its own is worth it where ca
 where it carries more than these four.
 """
 
-from typing import Literal, NamedTuple, override
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 type Kind = Literal[
     "usage",
@@ -68,6 +69,8 @@ class Refused(Exception):
 
     kind: Kind = "conflict"
     reason: str = "failed"
+    question: Mapping[str, str] = {}
+    """What can be agreed to: its `fingerprint`, and as `shown`."""
 
     def __init__(
         self, reason: str, message: str, remedy: str = "", kind: Kind | None = None
@@ -78,11 +81,6 @@ class Refused(Exception):
         self.remedy = remedy
         if kind is not None:
             self.kind = kind
-
-    @property
-    def question(self) -> dict[str, str]:
-        """What can be agreed to: `fingerprint` and `shown`; empty: nothing."""
-        return {}
 
     @property
     def exit_code(self) -> int:
@@ -96,6 +94,11 @@ class Refused(Exception):
     def sentences(self) -> str:
         """The message and the remedy, as one paragraph."""
         return f"{self.message} {self.remedy}".rstrip()
+
+
+def sentences(error: Exception) -> str:
+    """What an error says to people, with what helps."""
+    return error.sentences if isinstance(error, Refused) else str(error)
 
 
 class Fixed(Refused):
@@ -116,8 +119,4 @@ class NotAgreed(Refused):
         super().__init__(reason, message, "To go ahead, send it again with this fingerprint.")
         self.shown = shown
         self.fingerprint = fingerprint
-
-    @property
-    @override
-    def question(self) -> dict[str, str]:
-        return {"fingerprint": self.fingerprint, "shown": self.shown}
+        self.question = {"fingerprint": fingerprint, "shown": shown}

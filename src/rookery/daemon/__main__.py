@@ -8,7 +8,8 @@ import os
 import sys
 
 from rookery.core.json import Json
-from rookery.daemon.options import Refusal, from_json
+from rookery.core.refusals import Refused
+from rookery.daemon.options import from_json
 from rookery.daemon.process import log_lines
 from rookery.processes.search_path import leave_directory
 
@@ -42,9 +43,9 @@ def main(words: list[str]) -> int:
                 say=said.get("say") or {},
             )
         )
-    except Refusal as refusal:
+    except Refused as refusal:
         if given.background:
-            line = json.dumps({"error": refusal.name, "message": str(refusal)})
+            line = json.dumps({"error": refusal.reason, "message": refusal.message})
             print(line, flush=True)
         else:
             print(f"rookery: {refusal}", file=sys.stderr)

@@ -6,9 +6,10 @@ from contextlib import suppress
 
 from fastapi import APIRouter, FastAPI, WebSocket, WebSocketDisconnect
 
-from rookery.acp.bridge.connections import Connections, Full
+from rookery.acp.bridge.connections import Connections
+from rookery.core.refusals import Refused
 from rookery.daemon.access.gate import DEVICE
-from rookery.daemon.errors import Problem
+from rookery.daemon.errors import Problem, problem_of
 from rookery.daemon.state import State
 from rookery.wire.websocket import codec
 from rookery.wire.websocket.resuming import CONNECTION, RECEIVED
@@ -23,8 +24,8 @@ async def acp(socket: WebSocket) -> None:
     received = socket.headers.get(RECEIVED)
     try:
         connection = _taken(connections, socket, received)
-    except Problem as problem:
-        await socket.send_denial_response(problem.response())
+    except Refused as error:
+        await socket.send_denial_response(problem_of(error).response())
         return
     headers = [(name.encode(), value.encode()) for name, value in connection.headers().items()]
     await socket.accept(headers=headers)
@@ -62,11 +63,7 @@ def _connections(app: FastAPI) -> Connections:
 def _taken(connections: Connections, socket: WebSocket, received: str | None) -> Served:
     device = socket.scope.get(DEVICE)
     owner = "" if device is None else device.id
-    try:
-        connection = connections.taken(socket.headers.get(CONNECTION), received, owner)
-    except Full as error:
-        words = "Close editors that you do not use, or try again later."
-        raise Problem(503, "too_many_connections", str(error), words) from None
+    connection = connections.taken(socket.headers.get(CONNECTION), received, owner)
     if connection is None:
         raise Problem(
             404,

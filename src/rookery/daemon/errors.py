@@ -1,9 +1,8 @@
 """Every error that the daemon answers with: a word for programs, a sentence, and what helps."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, override
 
-import fastapi
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
@@ -12,43 +11,33 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute, Route
 
-from rookery.agents.registry import NotInstalled, UnknownAgent
-from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
-from rookery.client.guard import FromAgent
-from rookery.client.session import Rejected, Trouble
-from rookery.client.start import PARKED, STARTING, TOO_MANY, StartError
-from rookery.client.trash.store import TrashError
-from rookery.client.worktrees.repository import NoWorktree
-from rookery.core import refusals
 from rookery.core.blocks.failures import after_error
 from rookery.core.json import Json
-from rookery.daemon.idempotency import KeyReused
+from rookery.core.json.secrets import masked
+from rookery.core.refusals import KINDS, Kind, Refused, kind_of
 from rookery.daemon.pieces.document import trouble
-from rookery.home.config import ConfigError
-from rookery.home.paths import PathError
-from rookery.log.errors import Full, LogError, NoSession
-from rookery.wire.frames import Refused
 
 
-class Problem(fastapi.HTTPException):
-    """An answer that is an error."""
+class Problem(Refused):
+    """A refusal as an answer: it may have a status that no kind has, and headers."""
 
     def __init__(
-        self, status: int, error: str, message: str, remedy: str = "", **headers: str
+        self, status: int, reason: str, message: str, remedy: str = "", **headers: str
     ) -> None:
-        named = {key.replace("_", "-"): value for key, value in headers.items()}
-        super().__init__(status, message, named)
-        self.status = status
-        self.error = error
-        self.message = message
-        self.remedy = remedy
-        self.question: dict[str, str] = {}
-        """Of what can be agreed to: `fingerprint` and `shown`."""
+        super().__init__(reason, message, remedy, kind_of(status))
+        self._status = status
+        self.headers = {key.replace("_", "-"): value for key, value in headers.items()}
+
+    @property
+    @override
+    def status(self) -> int:
+        return self._status
 
     def body(self) -> Json:
-        said: Json = {"error": self.error, "message": self.message, "remedy": self.remedy}
-        actions = after_error(self.error)
-        return said | self.question | ({"actions": actions} if actions else {})
+        about: Json = {"error": self.reason, "kind": self.kind}
+        about |= {"message": self.message, "remedy": self.remedy, **self.question}
+        actions = after_error(self.reason)
+        return about | ({"actions": actions} if actions else {})
 
     def response(self) -> JSONResponse:
         return JSONResponse(self.body(), self.status, self.headers)
@@ -63,7 +52,7 @@ def answer(request: HTTPConnection, problem: Problem) -> Response:
     """As JSON, or as a page for a person."""
     if not wants_page(request.url.path, request.headers.get("accept", "")):
         return problem.response()
-    remedy = "" if "/api/" in problem.remedy else problem.remedy  # which is for programs
+    remedy = "" if ADDRESS in problem.remedy else problem.remedy  # which is for programs
     page = trouble(problem.status, problem.message, remedy)
     return HTMLResponse(page, problem.status, problem.headers)
 
@@ -72,6 +61,7 @@ class Fault(BaseModel):
     """What every error looks like."""
 
     error: str = Field(description="A word for programs.", examples=["unknown_session"])
+    kind: str | None = Field(None, description=f"Which kind of refusal: {', '.join(KINDS)}.")
     message: str = Field(description="A sentence for people.")
     remedy: str = Field(description="What to do; may be empty.")
     fingerprint: str | None = Field(None, description="Send it back to agree, where one may.")
@@ -92,65 +82,43 @@ def internal() -> Problem:
     return Problem(500, "internal", "Rookery made an error.", "The daemon's log says which.")
 
 
-type Answer = tuple[int, str, str]
-"""Status, word and remedy."""
-
-KNOWN: dict[type[Exception], Answer] = {
-    UnknownSession: (404, "unknown_session", "GET /api/sessions lists them."),
-    NoSession: (404, "unknown_session", "GET /api/sessions lists them."),
-    Ambiguous: (409, "ambiguous", "Use the session's whole id."),
-    PathError: (404, "unknown_session", "GET /api/sessions lists them."),
-    UnknownAgent: (409, "unknown_agent", "GET /api/agents lists them."),
-    NotInstalled: (409, "not_installed", "GET /api/agents says how to install it."),
-    FromAgent: (403, "from_the_agent", ""),
-    Refused: (409, "worker_refused", "Restart the session."),
-    Trouble: (507, "disk_full", "Let its disk be written to again; nothing is lost."),
-    Full: (507, "disk_full", "Free space, then send it again."),
-    NoWorktree: (409, "no_worktree", ""),
-    TrashError: (409, "not_restored", ""),
-    KeyReused: (409, "key_reused", "Use a new key for each request."),
-    StillAlive: (409, "still_alive", "Try again in a moment."),
-    ConfigError: (409, "bad_settings", "Correct config.toml: rookery config edit"),
-    LogError: (409, "unreadable_log", "rookery doctor checks the log."),
+REMEDIES = {
+    "unknown_session": "GET /api/sessions lists them.",
+    "ambiguous": "Use the session's whole id.",
+    "unknown_agent": "GET /api/agents lists them.",
+    "not_installed": "GET /api/agents says how to install it.",
+    "not_in_trash": "GET /api/trash lists them.",
+    "worker_refused": "Restart the session.",
+    "disk_full": "Free space, then send it again.",
+    "key_reused": "Use a new key for each request.",
+    "still_alive": "Try again in a moment.",
+    "bad_settings": "Correct the file; nothing was changed.",
+    "unreadable_log": "rookery doctor checks the log.",
+    "too_many": "Stop a session, or try again later.",
+    "starting": "Stop a session, or try again later.",
+    "parked": "Send the command `restart`.",
+    "changed": "Reload the settings first.",
 }
-EXPECTED: tuple[type[Exception], ...] = (
-    HTTPException,
-    refusals.Refused,
-    Rejected,
-    StartError,
-    *KNOWN,
-)
-"""What `problem_of` knows."""
-PASSING = (TOO_MANY, STARTING)
+"""What helps a client of the API, by a refusal's reason; on a command line something else may."""
+
+OF_KIND: dict[Kind, str] = {
+    "pending": "Let its disk be written to again; nothing is lost.",
+    "failed": "Read the session's worker log.",
+}
+"""The same, whatever the reason."""
+ADDRESS = "/api/"
+"""What a remedy names that is for programs alone."""
 
 
-def problem_of(error: Exception) -> Problem | None:
-    """What a known error of Rookery's is to a client; None: a bug."""
-    match error:
-        case Problem():
-            return error
-        case refusals.Refused():
-            problem = Problem(error.status, error.reason, error.message, error.remedy)
-            problem.question = error.question
-            return problem
-        case TrashError(name="not_in_trash"):
-            return Problem(404, error.name, str(error), "GET /api/trash lists them.")
-        case NoWorktree() | TrashError():
-            status = 507 if error.name == "disk_full" else 409
-            return Problem(status, error.name, str(error), error.remedy)
-        case Rejected():
-            return Problem(409, error.reason, error.message)
-        case StartError() if error.name in PASSING:
-            return Problem(503, error.name, error.message, "Stop a session, or try again later.")
-        case StartError() if error.name == PARKED:
-            return Problem(409, PARKED, error.message, "Send the command `restart`.")
-        case StartError():
-            return Problem(502, error.name, error.message, "Read the session's worker log.")
-    for kind in type(error).__mro__:
-        if kind in KNOWN:
-            status, word, remedy = KNOWN[kind]
-            return Problem(status, word, str(error), remedy)
-    return None
+def problem_of(error: Refused) -> Problem:
+    """A refusal as a client gets it."""
+    if isinstance(error, Problem):
+        return error
+    remedy = OF_KIND.get(error.kind) or error.remedy or REMEDIES.get(error.reason, "")
+    problem = Problem(error.status, error.reason, masked(error.message), remedy)
+    problem.kind = error.kind
+    problem.question = {name: masked(text) for name, text in error.question.items()}
+    return problem
 
 
 def _methods(routes: Iterable[BaseRoute], path: str) -> set[str]:
@@ -175,8 +143,6 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> Response:
-        if isinstance(error, Problem):
-            return answer(request, error)
         name, message, remedy = WORDS.get(error.status_code, ("failed", str(error.detail), ""))
         headers = dict(error.headers or {})
         if error.status_code == 405:  # the framework names those of the first route only
@@ -187,10 +153,6 @@ def install(app: FastAPI) -> None:
     async def _bug(request: Request, _: Exception) -> Response:
         return answer(request, internal())
 
-    for kind in EXPECTED[1:]:
-
-        @app.exception_handler(kind)
-        async def _known(request: Request, error: Exception) -> Response:
-            problem = problem_of(error)
-            assert problem is not None
-            return answer(request, problem)
+    @app.exception_handler(Refused)
+    async def _refused(request: Request, error: Refused) -> Response:
+        return answer(request, problem_of(error))

@@ -19,7 +19,7 @@ from rookery.daemon.watcher import MOST_WAITING, Ticker, Watcher
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
-from rookery.wire.frames import Refused
+from rookery.wire.frames import WorkerRefused
 
 OPS, EVENTS, PAGE = "ops", "events", "page"
 FORMS = (OPS, EVENTS, PAGE)
@@ -76,7 +76,7 @@ class Followed:
             async with aclosing(self._client.follow(self.seq)) as events:  # type: ignore[type-var]
                 async for event in events:
                     self._take(event)
-        except (LogError, Refused, OSError) as error:
+        except (LogError, WorkerRefused, OSError) as error:
             self.end(str(error))
             self._client.close()
 

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Fixed
 from rookery.home import paths
 from rookery.log.lock import Lock
 
@@ -22,8 +23,10 @@ MOST = 500
 """Results that are kept."""
 
 
-class KeyReused(Exception):
+class KeyReused(Fixed):
     """The key came with another request before."""
+
+    reason = "key_reused"
 
     def __init__(self) -> None:
         super().__init__("This idempotency key came with another request before.")

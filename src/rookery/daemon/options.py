@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rookery.core.json import Json
+from rookery.core.refusals import Refused
 from rookery.daemon import passphrase
 
 HOST, PORT = "127.0.0.1", 7433
@@ -21,14 +22,6 @@ TAKEN = frozenset(
     | {"transfer-encoding", "upgrade", "accept", "user-agent", "sec-websocket-protocol"}
 )
 """Headers that mean something else."""
-
-
-class Refusal(Exception):
-    """These options cannot be served: `name` for programs, the message for people."""
-
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(message)
-        self.name = name
 
 
 class Options(NamedTuple):
@@ -84,7 +77,7 @@ def from_json(given: Json) -> Options:
 
 
 def chosen(given: Json, secret: str = "") -> Options:
-    """What the command line gives, with the passphrase as it was typed. Raises Refusal."""
+    """What the command line gives, with the passphrase as it was typed. Raises Refused."""
     if secret:
         given = {"auth": PASSPHRASE, **given, "passphrase": passphrase.hashed(_usable(secret))}
     options = from_json(given)
@@ -94,7 +87,7 @@ def chosen(given: Json, secret: str = "") -> Options:
 
 def _usable(secret: str) -> str:
     if len(secret) < passphrase.SHORTEST:
-        raise Refusal(
+        raise Refused(
             "short_passphrase",
             f"A passphrase needs at least {passphrase.SHORTEST} characters; this one has "
             f"{len(secret)}.",
@@ -103,38 +96,38 @@ def _usable(secret: str) -> str:
 
 
 def check(options: Options) -> None:
-    """Raises Refusal."""
+    """Raises Refused."""
     if options.auth not in AUTHS:
-        raise Refusal("unknown_auth", f"--auth can be: {', '.join(AUTHS)}.")
+        raise Refused("unknown_auth", f"--auth can be: {', '.join(AUTHS)}.")
     if not 0 <= options.port <= 65535:
-        raise Refusal("bad_port", f"{options.port} is not a port: use 1 to 65535.")
+        raise Refused("bad_port", f"{options.port} is not a port: use 1 to 65535.")
     if options.auth == PASSPHRASE and not options.passphrase:
-        raise Refusal(
+        raise Refused(
             "no_passphrase",
             "--auth passphrase needs one: pass --passphrase to be asked for it, or set "
             "ROOKERY_PASSPHRASE.",
         )
     if options.auth != TOKEN and not is_loopback(options.host) and not options.behind_proxy:
-        raise Refusal(
+        raise Refused(
             "exposed",
             f"--auth {options.auth} on {options.host} would let others on the network in. Use "
             "--auth token, or put a proxy in front that checks who comes and pass --behind-proxy.",
         )
     if options.behind_proxy and not options.allowed_hosts:
-        raise Refusal(
+        raise Refused(
             "no_allowed_host",
             "--behind-proxy needs --allowed-host NAME: the name under which the proxy is reached.",
         )
     _check_proxy_user(options)
     for name in options.allowed_hosts:
         if not name or "/" in name or not split_host(name)[0]:
-            raise Refusal(
+            raise Refused(
                 "bad_host", f"{name!r} is not a host's name. One looks like box.example.org."
             )
     _check_origins(options.allowed_origins)
     _check_tls(options)
     if options.hsts and not options.tls_cert and not options.behind_proxy:
-        raise Refusal(
+        raise Refused(
             "no_https",
             "--hsts makes browsers use https alone, which this daemon would not speak: add "
             "--tls-cert and --tls-key, or --behind-proxy for a proxy that does TLS.",
@@ -144,20 +137,20 @@ def check(options: Options) -> None:
 def _check_proxy_user(options: Options) -> None:
     """Without a login, it is the user at the other end of a connection who counts."""
     if options.proxy_user and not options.behind_proxy:
-        raise Refusal("no_proxy", "--proxy-user belongs to --behind-proxy.")
+        raise Refused("no_proxy", "--proxy-user belongs to --behind-proxy.")
     if options.trusted_user_header:
         _check_header(options)
     if options.auth != NONE or not options.behind_proxy:
         return
     if not is_loopback(options.host):
-        raise Refusal(
+        raise Refused(
             "unknown_peers",
             f"--auth none on {options.host}: of a connection from another machine, the user cannot "
             "be known, so anybody could come in past the proxy. Use --auth token, or let the proxy "
             "run on this machine and leave --host out.",
         )
     if not options.proxy_user:
-        raise Refusal(
+        raise Refused(
             "no_proxy_user",
             "--auth none with --behind-proxy lets in whoever comes from the proxy, which has to be "
             "told from other users of this machine. Add whom it runs as (caddy, www-data, …), in a "
@@ -170,7 +163,7 @@ def _check_user(options: Options) -> None:
     try:
         _ = options.users
     except KeyError:
-        raise Refusal(
+        raise Refused(
             "unknown_user", f"--proxy-user: this machine has no user {options.proxy_user!r}."
         ) from None
 
@@ -179,11 +172,11 @@ def _check_header(options: Options) -> None:
     """Who is at the other end has to be known: anybody could send it."""
     header = options.trusted_user_header
     if not HEADER.fullmatch(header) or header.lower() in TAKEN:
-        raise Refusal(
+        raise Refused(
             "bad_header", f"{header!r} cannot name a person. A header like X-Remote-User can."
         )
     if not options.behind_proxy or not options.proxy_user:
-        raise Refusal(
+        raise Refused(
             "no_proxy_user",
             "--trusted-user-header is believed only from your proxy. Say whom it runs as (caddy, "
             "www-data, …): --behind-proxy --proxy-user USER",
@@ -195,17 +188,17 @@ def _check_origins(origins: Sequence[str]) -> None:
     for origin in origins:
         scheme, _, rest = origin.partition("://")
         if scheme not in ("http", "https") or not rest or "/" in rest:
-            raise Refusal(
+            raise Refused(
                 "bad_origin", f"{origin!r} is not an origin. One looks like https://example.org."
             )
 
 
 def _check_tls(options: Options) -> None:
     if bool(options.tls_cert) != bool(options.tls_key):
-        raise Refusal("half_tls", "--tls-cert and --tls-key belong together.")
+        raise Refused("half_tls", "--tls-cert and --tls-key belong together.")
     for path in (options.tls_cert, options.tls_key):
         if path and not os.access(path, os.R_OK):
-            raise Refusal("no_file", f"{path} cannot be read.")
+            raise Refused("no_file", f"{path} cannot be read.")
 
 
 def url(scheme: str, host: str, port: int) -> str:

@@ -16,7 +16,6 @@ from rookery.forms.lists import Row
 from rookery.forms.settings import PLACES, CondenserForm, CriticForm, SettingsForm
 from rookery.home import config, mcp
 from rookery.models import profiles, setup
-from rookery.models.documents import SettingsError
 from rookery.models.draft import Draft
 
 type FormName = Literal[
@@ -51,23 +50,12 @@ SETTINGS = {
 LISTS = {"models": "Models", "servers": "MCP servers", "agents": "Agents", "rules": "Rules"}
 
 
-def unusable(error: Exception) -> Refused:
-    return Refused("bad_settings", str(error), "Correct the file; nothing was changed.")
-
-
 def _missing(message: str) -> Refused:
     return Refused("not_found", message, kind="missing")
 
 
 def form_of(home: str, kind: str, name: str = "") -> Form:
     """`name`: which one, of what there are several; empty: a new one. Raises Refused."""
-    try:
-        return _form(home, kind, name)
-    except (mcp.McpError, SettingsError, config.ConfigError) as error:
-        raise unusable(error) from None
-
-
-def _form(home: str, kind: str, name: str) -> Form:
     match kind:
         case "critic":
             return CriticForm(config.load(home), profiles.load(home))
@@ -154,7 +142,7 @@ def rows_of(home: str, kind: str) -> tuple[list[Row], str]:
                 return [forms_lists.rule_row(each) for each in config.load(home).rules], ""
         found = forms_lists.agents(home, home)
         return [forms_lists.agent_row(each, bare="no model yet") for each in found], ""
-    except (mcp.McpError, SettingsError, config.ConfigError) as error:
+    except config.ConfigError as error:
         return [], str(error)
 
 
@@ -188,8 +176,6 @@ def done(home: str, kind: str, name: str, do: str) -> Saved:
         return work(home, name)
     except mcp.BadServer as error:
         raise _missing(str(error)) from None
-    except (mcp.McpError, SettingsError, config.ConfigError) as error:
-        raise unusable(error) from None
 
 
 def _outcome(work: Callable[[], str]) -> Saved:

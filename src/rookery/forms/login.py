@@ -14,9 +14,9 @@ from rookery.client.config import in_force
 from rookery.client.guard import require_person
 from rookery.client.login import held_prompts, status
 from rookery.client.login.agent import LoginAgent, LoginFailed
-from rookery.client.session import UNSENT
 from rookery.core.json import Json
 from rookery.core.json.safe_text import clean_line
+from rookery.core.refusals import Refused
 from rookery.core.turn.remedies import LOG_IN
 from rookery.core.vendors import logins, profiles
 from rookery.core.vendors.logins import Method
@@ -100,7 +100,7 @@ class LoginForm(Form):
                 await agent.authenticate(method, key)
             said.put(Saved(True, f"Logged in to {name}.", name=name))
             for session in held_prompts.waiting(home, self._agent, named=self._named):
-                with suppress(*UNSENT):  # the session itself says why
+                with suppress(Refused, OSError):  # the session itself says why
                     await held_prompts.send(home, session, "web", terminal=False)
 
         def run() -> None:

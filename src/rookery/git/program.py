@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from functools import cache
 
+from rookery.core.refusals import Fixed
 from rookery.git.places import OWN, Place
 
 KEPT = frozenset(
@@ -16,8 +17,10 @@ SYSTEM = ("/usr/bin", "/bin")
 _NETWORK = ("GIT_ASKPASS", "GIT_HTTP", "GIT_PROXY", "GIT_SSH", "GIT_SSL")
 
 
-class NoGit(Exception):
+class NoGit(Fixed):
     """Git cannot be asked here; the message says why."""
+
+    reason = "no_git"
 
 
 def search_path(place: Place, path: str | None = None) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from rookery.core.json import Json, dumps
 from rookery.core.json import files as json_files
+from rookery.core.refusals import Fixed
 from rookery.core.settings import definitions, loosening
 from rookery.core.settings.agent_tables import extras_from
 from rookery.core.settings.loosening import (
@@ -44,8 +45,10 @@ class Record(NamedTuple):
     """The fingerprint of what waits for confirmation; "": nothing does."""
 
 
-class Busy(Exception):
+class Busy(Fixed):
     """Another process of ours is writing the settings."""
+
+    reason = "changed"
 
 
 def read(home: str) -> Record | None:

@@ -44,6 +44,8 @@ McpError = files.Unusable
 class BadServer(McpError):
     """Something about one server is wrong; the message says what."""
 
+    kind = "unclear"
+
 
 class Server(NamedTuple):
     name: str

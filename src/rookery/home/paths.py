@@ -3,6 +3,7 @@
 import os
 import stat
 
+from rookery.core.refusals import Fixed
 from rookery.installation.home import home as place_of_home
 
 TYPE_CHECKING = False  # the warden imports this file, and `typing` would cost it 1 MB
@@ -33,8 +34,11 @@ UNFINISHED = ".new-"
 """Before the name of a session's directory while it is made."""
 
 
-class PathError(Exception):
+class PathError(Fixed):
     """A place that must not be used; the message says what to do."""
+
+    kind = "gone"
+    reason = "unknown_session"
 
 
 # ---------------------------------------------------------------- home and sessions

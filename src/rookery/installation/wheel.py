@@ -10,14 +10,17 @@ from collections.abc import Iterable
 from importlib.metadata import Distribution, distribution
 
 import rookery
+from rookery.core.refusals import Fixed
 from rookery.installation.distribution import running
 
 TAG = "py3-none-any"
 WHEEL = f"Wheel-Version: 1.0\nGenerator: rookery\nRoot-Is-Purelib: true\nTag: {TAG}\n"
 
 
-class WheelError(Exception):
+class WheelError(Fixed):
     """Why there can be none."""
+
+    reason = "no_wheel"
 
 
 def name() -> str:

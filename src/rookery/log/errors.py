@@ -6,9 +6,13 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rookery.core.refusals import Fixed
 
-class LogError(Exception):
+
+class LogError(Fixed):
     """The root of what this package raises."""
+
+    reason = "unreadable_log"
 
 
 class Busy(LogError):
@@ -17,6 +21,9 @@ class Busy(LogError):
 
 class NoSession(LogError):
     """The directory has no log."""
+
+    kind = "gone"
+    reason = "unknown_session"
 
 
 class NotALog(LogError):
@@ -47,6 +54,9 @@ class StoreError(LogError):
 
 class Full(StoreError):
     """No space is left; the same append may succeed later."""
+
+    kind = "full"
+    reason = "disk_full"
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from rookery.core.refusals import Refused
 from rookery.forms import catalog
 from rookery.forms.catalog import Deed, FormName, ListName
 from rookery.forms.form import Form, Saved, complaint
-from rookery.home import confirmed
 from rookery.operations.calling.carrying import preview_of
 from rookery.operations.catalogue.arguments import Arg
 from rookery.operations.catalogue.row import At, Preview, read, work
@@ -93,10 +92,7 @@ def setup(at: At) -> Overview:
 @work("Confirm settings", on="rookery", group=GROUP, person=PERSON, typed=False, once="harmless")
 def confirm_settings(at: At, held: Held) -> SetupOutcome:
     """Apply settings that were loosened while an agent was running."""
-    try:
-        in_force.confirm(at.home, held)
-    except (in_force.Changed, confirmed.Busy) as error:
-        raise Refused("changed", str(error), "Reload the settings first.") from None
+    in_force.confirm(at.home, held)
     return _outcome(Saved(True, "The settings apply."))
 
 

@@ -11,14 +11,17 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rookery.core.refusals import Fixed
 from rookery.core.settings import sandbox as settings
 
 Wish = settings.Sandbox
 """The settings, with the kind of the session."""
 
 
-class SandboxError(OSError):
+class SandboxError(Fixed, OSError):
     """It cannot be made; the message says why and what to do."""
+
+    reason = "no_sandbox"
 
 
 class Bind(NamedTuple):

@@ -27,4 +27,4 @@ def answer(door: Door, words: str, limit: int) -> Answer:
     try:
         return query(door, words, Filters(), limit)[1]
     except RemoteError as error:
-        return Answer([], problem=str(error))
+        return Answer([], problem=error.sentences)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rookery.core.json import Json
+from rookery.core.refusals import Refused
 from rookery.tui.messages import Sent
 
 if TYPE_CHECKING:
@@ -22,12 +23,7 @@ def unsent(prompts: list[Prompt], why: str) -> Sent:
 
 def created(rookery: "Rookery", home: str, agent: str, **given: Any) -> tuple[str, str]:
     """A new session's id, or why there is none and what helps."""
-    from rookery.agents import registry
     from rookery.client.config import in_force
-    from rookery.client.daemon.errors import RemoteError
-    from rookery.client.worktrees.repository import NoWorktree
-    from rookery.home import config
-    from rookery.log.errors import LogError
     from rookery.models.choice import chosen_agent
 
     try:
@@ -36,11 +32,7 @@ def created(rookery: "Rookery", home: str, agent: str, **given: Any) -> tuple[st
             where = {"sandbox": given["sandbox"]}
             name = chosen_agent(home, in_force.load(home), given["cwd"], agent, **where).name
         return rookery.create(agent=name, **given), ""
-    except NoWorktree as error:
-        return "", f"{error} {error.remedy}".strip()
-    except RemoteError as error:
-        return "", str(error)
-    except (config.ConfigError, registry.UnknownAgent, registry.NotInstalled) as error:
-        return "", str(error)
-    except (LogError, OSError) as error:
+    except Refused as error:
+        return "", error.sentences
+    except OSError as error:
         return "", f"Cannot create the session: {error}"

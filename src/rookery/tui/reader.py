@@ -12,6 +12,7 @@ from textual.message import Message
 
 from rookery.core.blocks import Document, Op
 from rookery.core.json import Json
+from rookery.core.refusals import Refused, sentences
 from rookery.tui.messages import (
     Fetched,
     FleetChanged,
@@ -237,10 +238,7 @@ class ReaderThread:
         """The bytes that a part names; None: they are gone."""
 
         def read() -> bytes | None:
-            from rookery.client.daemon.errors import RemoteError
-            from rookery.log.errors import LogError
-
-            with suppress(LogError, RemoteError), self.rookery.history(session) as log:
+            with suppress(Refused), self.rookery.history(session) as log:
                 return log.blob(name)
             return None
 
@@ -250,13 +248,10 @@ class ReaderThread:
         """What was said, in short, or why there is none."""
 
         def read() -> tuple[str, str]:
-            from rookery.client.daemon.errors import RemoteError
-            from rookery.log.errors import LogError
-
             try:
                 return self.rookery.recap(session, before), "Nothing to recap yet."
-            except (LogError, RemoteError) as error:
-                return "", str(error)
+            except Refused as error:
+                return "", error.sentences
 
         self.fetch(read, lambda found: then(*found))
 
@@ -276,15 +271,13 @@ class ReaderThread:
     # --- the sessions --------------------------------------------------------------------------
 
     async def _watch_fleet(self) -> None:
-        from rookery.client.daemon.errors import RemoteError
-
         found = self.rookery.fleet(self._looked, self._link_changed)
         try:
             async with aclosing(found) as lists:  # type: ignore[type-var]
                 async for blocks in lists:
                     self._tell(FleetChanged(blocks))
-        except RemoteError as error:
-            self._tell(Trouble(str(error)))
+        except Refused as error:
+            self._tell(Trouble(error.sentences))
 
     def _link_changed(self, broken: str) -> None:
         """Each break once, and that it is over."""
@@ -295,16 +288,13 @@ class ReaderThread:
     # --- one session ---------------------------------------------------------------------------
 
     async def _follow(self, session: str) -> None:
-        from rookery.client.daemon.errors import RemoteError
-        from rookery.log.errors import LogError
         from rookery.tui.transcript.pages import last_pages, told
         from rookery.tui.worker_watch import watch
-        from rookery.wire.frames import Refused
 
         try:
             client = self.rookery.open(session, "terminal")
-        except LogError as error:
-            self._tell(Trouble(str(error), session))
+        except Refused as error:
+            self._tell(Trouble(error.sentences, session))
             return
         self._client = client
         due = asyncio.Event()
@@ -318,8 +308,8 @@ class ReaderThread:
                 if "unloaded" in (document.header["agentSession"] or ()):
                     self.send(session, {"do": "start"})  # its agent has the history
                 await self._stream(client, document, seq)
-        except (LogError, Refused, RemoteError) as error:
-            self._tell(Trouble(str(error), session))
+        except Refused as error:
+            self._tell(Trouble(error.sentences, session))
         finally:
             if watching is not None:
                 watching.cancel()
@@ -351,8 +341,6 @@ class ReaderThread:
                     _drop_older(document, turn)
 
     async def _older(self, session: str, before: int, upto: int) -> None:
-        from rookery.client.daemon.errors import RemoteError
-        from rookery.log.errors import LogError
         from rookery.tui.transcript.pages import older_pages, pages_upto
 
         def read() -> "list[Page]":
@@ -362,18 +350,12 @@ class ReaderThread:
         try:
             threaded = bool(upto or self.rookery.url)
             pages = await asyncio.to_thread(read) if threaded else read()
-        except (LogError, RemoteError) as error:
-            self._tell(Trouble(str(error), session))
+        except Refused as error:
+            self._tell(Trouble(error.sentences, session))
             pages = []
         self._tell(Older(session, pages, before))
 
     async def _send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
-        from rookery.client import session as sessions
-        from rookery.client.daemon.errors import RemoteError
-        from rookery.client.start import StartError
-        from rookery.log.errors import LogError
-        from rookery.wire.frames import Refused
-
         mine = self._client if self._client and self._client.session == session else None
         problem, outcome = "", dict[str, Any]()
         try:
@@ -384,12 +366,8 @@ class ReaderThread:
             finally:
                 if mine is None:
                     client.close()
-        except sessions.Rejected as error:
-            problem = error.message
-        except (Refused, sessions.Trouble, StartError, LogError, OSError) as error:
-            problem = str(error)
-        except RemoteError as error:
-            problem = str(error)
+        except (Refused, OSError) as error:
+            problem = sentences(error)
         self._tell(Sent(session, command, problem, outcome, files))
         self._looked.set()
 

@@ -9,6 +9,7 @@ from rookery.core.blocks import Block, make_block
 from rookery.core.json.safe_text import count
 from rookery.core.limits import Interface
 from rookery.core.policy import modes
+from rookery.core.refusals import Refused
 from rookery.core.vendors.demo import NAME, SECOND, TOUR
 from rookery.core.view.fleet import NO_TITLE
 from rookery.home import paths
@@ -209,14 +210,13 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
 
 def look_around_there(home: str, cwd: str, agent: str, rookery: "RemoteRookery") -> SetUp:
     """On another machine: its agents; how things look is this machine's."""
-    from rookery.client.daemon.errors import RemoteError
     from rookery.home import config
 
     here = config.load_or_defaults(home)
     try:
         names, default, problem = *rookery.agents(), ""
-    except RemoteError as error:
-        names, default, problem = [], "", str(error)
+    except Refused as error:
+        names, default, problem = [], "", error.sentences
     name = agent or default
     others = tuple(each for each in names if each not in (name, "demo", OWN))
     return SetUp(

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from rookery.build import build
 from rookery.core.json import Event, Json, dumps, loads
+from rookery.core.refusals import Fixed
 from rookery.wire.credentials import peer_of
 
 if TYPE_CHECKING:
@@ -112,8 +113,10 @@ def command_of(body: object) -> Json | None:
     return None
 
 
-class Refused(Exception):
+class WorkerRefused(Fixed):
     """The worker did not take the connection."""
+
+    reason = "worker_refused"
 
 
 class Link:
@@ -171,7 +174,7 @@ class Link:
         kind, body = kind_and_body(loads(line))
         if kind == "refused":
             message = body.get("message") if isinstance(body, dict) else None
-            raise Refused(str(message or "The worker refused the connection."))
+            raise WorkerRefused(str(message or "The worker refused the connection."))
         return kind, body
 
     async def close(self) -> None:

@@ -269,7 +269,7 @@ def _of_worktree(tree: Json | None, roots: Sequence[str]) -> "list[Bind]":
             return []
         return [Bind(*mount) for mount in own_git.prepare(tree)]
     except NoWorktree as error:
-        raise SandboxError(f"{error} {error.remedy}".strip()) from None
+        raise SandboxError(error.sentences) from None
 
 
 async def _take_over(tree: Json, tell: Callable[[str], None]) -> None:
@@ -279,7 +279,7 @@ async def _take_over(tree: Json, tell: Callable[[str], None]) -> None:
     try:
         await asyncio.to_thread(own_git.exchange, tree)
     except NoWorktree as error:
-        tell(f"{error} {error.remedy}".strip())
+        tell(error.sentences)
 
 
 def _of_home(home: str, directory: str, argv: list[str]) -> "list[Bind]":

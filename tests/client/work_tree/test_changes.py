@@ -93,7 +93,7 @@ def test_V6_where_head_was_when_a_session_began(tmp_path: Path) -> None:
 def test_V6_no_repository_is_told(tmp_path: Path) -> None:
     with pytest.raises(NoDiff) as caught:
         changes(str(tmp_path))
-    assert caught.value.name == "no_git"
+    assert caught.value.reason == "no_git"
 
 
 @pytest.mark.parametrize("kind", ["blob", "tree", "commit"])

@@ -11,7 +11,7 @@ import pytest
 from rookery.client.create import create_session
 from rookery.client.rewind.fork import fork
 from rookery.client.work_tree.changes import NoDiff, changes
-from rookery.client.work_tree.commit import Commit, Failed, NewHooks, Shown, commit, hooks
+from rookery.client.work_tree.commit import Commit, NewHooks, Shown, commit, hooks
 from rookery.client.work_tree.hooks import found, keep, unknown
 from rookery.git.places import find
 from rookery.home.paths import session_dir
@@ -79,7 +79,7 @@ def test_V6_a_file_that_changed_since_is_not_committed(tree: Tree) -> None:
     tree.put({"a.txt": "agent\n"})
     with pytest.raises(NoDiff) as caught:
         commit(tree.cwd, "x", shown, directory(tree))
-    assert caught.value.name == "changed_since"
+    assert caught.value.reason == "changed_since"
     assert tree.git("log", "--format=%s") == "first\n"
 
 
@@ -87,11 +87,11 @@ def test_V6_a_file_that_changed_since_is_not_committed(tree: Tree) -> None:
 def test_V6_a_commit_needs_a_message_and_a_change(tree: Tree, message: str) -> None:
     with pytest.raises(NoDiff) as caught:
         made(tree)
-    assert caught.value.name == "nothing_to_commit"
+    assert caught.value.reason == "nothing_to_commit"
     tree.put({"a.txt": "1\n"})
     with pytest.raises(NoDiff) as caught:
         made(tree, message)
-    assert caught.value.name == "no_message"
+    assert caught.value.reason == "no_message"
 
 
 def test_V6_hooks_run_and_what_they_print_is_told(tree: Tree) -> None:
@@ -103,9 +103,10 @@ def test_V6_hooks_run_and_what_they_print_is_told(tree: Tree) -> None:
     hook(tree, "pre-commit", "echo 3 tests failed >&2; exit 1")
     tree.put({"b.txt": "1\n", "new.txt": "n\n"})
     keep(directory(tree), tree.cwd)
-    with pytest.raises(Failed) as caught:
+    with pytest.raises(NoDiff) as caught:
         made(tree)
-    assert (caught.value.name, caught.value.said) == ("hook_failed", "3 tests failed")
+    assert caught.value.reason == "hook_failed"
+    assert caught.value.message.endswith("\n3 tests failed")
     assert tree.status() == " M b.txt\n?? new.txt\n"
 
 
@@ -115,9 +116,9 @@ def test_V6_no_identity_is_told(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> 
             monkeypatch.delenv(f"GIT_{key}_{what}")
     tree.git("config", "user.useConfigOnly", "true")
     tree.put({"a.txt": "1\n"})
-    with pytest.raises(Failed) as caught:
+    with pytest.raises(NoDiff) as caught:
         made(tree)
-    assert caught.value.name == "no_identity"
+    assert caught.value.reason == "no_identity"
 
 
 def test_V6_the_first_commit_and_one_in_a_folder(tmp_path: Path) -> None:
@@ -136,7 +137,7 @@ def test_nothing_is_committed_without_the_filter_that_it_needs(tree: Tree) -> No
     tree.put({"a.txt": "1\n"})
     with pytest.raises(NoDiff, match=r"trap .clean = ") as refused:
         made(tree)
-    assert refused.value.name == "untrusted_program"
+    assert refused.value.reason == "untrusted_program"
     assert not (tree.place / "ran").exists()
 
 
@@ -146,23 +147,23 @@ def test_what_a_hook_runs_counts_as_an_agents(tree: Tree, home: Path) -> None:
     hook(tree, "pre-commit", f"unset ROOKERY_MARK; cd {tree.place}; {rookery}")
     tree.put({"a.txt": "1\n"})
     keep(directory(tree), tree.cwd)
-    with pytest.raises(Failed) as refused:
+    with pytest.raises(NoDiff) as refused:
         made(tree)
-    assert "An agent cannot trust programs" in refused.value.said
+    assert "An agent cannot trust programs" in refused.value.message
     assert not (home / "trusted.json").exists()
 
 
 def test_V6_a_merge_and_a_busy_index_are_told(tree: Tree) -> None:
     tree.put({"a.txt": "1\n"})
     (tree.place / ".git" / "index.lock").touch()
-    with pytest.raises(Failed) as caught:
+    with pytest.raises(NoDiff) as caught:
         made(tree)
-    assert caught.value.name == "busy"
+    assert caught.value.reason == "busy"
     os.unlink(tree.place / ".git" / "index.lock")
     (tree.place / ".git" / "MERGE_HEAD").write_text(tree.git("rev-parse", "HEAD"))
     with pytest.raises(NoDiff) as refused:
         made(tree)
-    assert refused.value.name == "merging"
+    assert refused.value.reason == "merging"
 
 
 def asked(tree: Tree) -> NewHooks:
@@ -192,14 +193,14 @@ def test_hooks_that_are_new_or_changed_since_the_session_began_run_once_the_user
     hook(tree, "post-commit", noted(tree, "new"))
     tree.put({"a.txt": "1\n"})
     found = asked(tree)
-    assert found.name == "new_hooks"
+    assert found.reason == "new_hooks"
     assert "commit-msg changed (.git/hooks/commit-msg); post-commit is new" in str(found)
     assert "pre-commit" not in str(found)
-    assert noted(tree, "new") in found.scripts
+    assert noted(tree, "new") in found.question["shown"]
     with pytest.raises(NewHooks):
         made(tree, agreed="another")
     assert ran(tree) == set()
-    made(tree, agreed=found.fingerprint)
+    made(tree, agreed=found.question["fingerprint"])
     assert ran(tree) == {"pre-commit", "changed", "new"}
     tree.put({"a.txt": "2\n"})
     made(tree)
@@ -212,8 +213,8 @@ def test_what_one_agreed_to_is_what_runs(tree: Tree) -> None:
     found = asked(tree)
     hook(tree, "pre-commit", noted(tree, "second"))
     with pytest.raises(NewHooks) as again:
-        made(tree, agreed=found.fingerprint)
-    assert again.value.fingerprint != found.fingerprint
+        made(tree, agreed=found.question["fingerprint"])
+    assert again.value.question["fingerprint"] != found.question["fingerprint"]
     assert ran(tree) == set()
 
 
@@ -261,7 +262,7 @@ def test_a_hook_counts_with_the_files_that_it_runs(tree: Tree, way: str) -> None
             tree.git("config", "core.hooksPath", "other")
     found = asked(tree)
     assert ran(tree) == set()
-    made(tree, agreed=found.fingerprint)
+    made(tree, agreed=found.question["fingerprint"])
     assert ran(tree) == {"it"}
 
 
@@ -273,9 +274,9 @@ def test_a_hook_that_is_rewritten_after_it_was_checked_does_not_run(tree: Tree) 
     hook(tree, "pre-commit", f"{script}; chmod +x post-commit")
     keep(directory(tree), tree.cwd)
     tree.put({"a.txt": "1\n"})
-    with pytest.raises(Failed, match="hook") as refused:
+    with pytest.raises(NoDiff, match="hook") as refused:
         made(tree)
-    assert "commit-msg changed after it was checked" in refused.value.said
+    assert "commit-msg changed after it was checked" in refused.value.message
     assert ran(tree) == set()
     assert (place / "post-commit").exists()
 

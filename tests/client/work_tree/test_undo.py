@@ -45,7 +45,7 @@ def undone(tree: Tree, kept: str, path: str, hunk: int | None = None) -> undo.Un
 def refusal(tree: Tree, kept: str, path: str, hunk: int | None = None) -> str:
     with pytest.raises(NoDiff) as caught:
         undone(tree, kept, path, hunk)
-    return caught.value.name
+    return caught.value.reason
 
 
 def test_V6_one_of_two_hunks_is_undone_and_put_back(tree: Tree, kept: str) -> None:
@@ -97,7 +97,7 @@ def test_V6_a_file_that_changed_since_is_left_alone(tree: Tree, kept: str) -> No
     for hunk in ("", file.hunks[0].id):
         with pytest.raises(NoDiff) as caught:
             undo.undo(tree.cwd, kept, shown.base, "a.txt", file.digest, hunk)
-        assert caught.value.name == "changed_since"
+        assert caught.value.reason == "changed_since"
     assert b"agent" in tree.read("a.txt")
     assert b"third" in tree.read("a.txt")
 
@@ -108,7 +108,7 @@ def test_V6_what_changed_after_the_undo_is_not_put_back_over(tree: Tree, kept: s
     tree.put({"b.txt": "one\nagent\n"})
     with pytest.raises(NoDiff) as caught:
         undo.put_back(tree.cwd, kept, done.id)
-    assert caught.value.name == "changed_since"
+    assert caught.value.reason == "changed_since"
     assert tree.read("b.txt") == b"one\nagent\n"
 
 
@@ -116,7 +116,7 @@ def test_V6_what_changed_after_the_undo_is_not_put_back_over(tree: Tree, kept: s
 def test_V6_only_what_was_undone_here_is_put_back(tree: Tree, kept: str, name: str) -> None:
     with pytest.raises(NoDiff) as caught:
         undo.put_back(tree.cwd, kept, name)
-    assert caught.value.name == "unknown_undo"
+    assert caught.value.reason == "unknown_undo"
 
 
 def test_V6_line_ends_and_permissions_stay(tmp_path: Path, kept: str) -> None:
@@ -266,7 +266,7 @@ def test_V6_what_cannot_be_undone_here_says_so(tmp_path: Path, kept: str) -> Non
     assert notes == {"sub": "submodule", "big.txt": ""}
     with pytest.raises(NoDiff, match="submodule") as caught:
         undo.undo(tree.cwd, kept, "", "sub", "")
-    assert caught.value.name == "not_undoable"
+    assert caught.value.reason == "not_undoable"
     assert refusal(tree, kept, "big.txt") == "not_undoable"
 
 

@@ -27,7 +27,7 @@ def refusal(places: Directories, path: str) -> str:
     assert not places.known([path])
     with pytest.raises(Unreadable) as error:
         places.read(path)
-    return error.value.name
+    return error.value.reason
 
 
 def test_a_file_is_read_by_any_of_its_names(places: Directories) -> None:

@@ -109,7 +109,7 @@ def test_a_failed_set_up_is_told_and_leaves_nothing(home: Path, tree: Tree) -> N
     prepare(home, tree, 'setup = "echo no such package; mkdir -p d; chmod 0 d; exit 3"')
     with pytest.raises(NoWorktree, match=r"(?s)exit code 3.*no such package") as failed:
         make(home, tree.place)
-    assert failed.value.name == "setup_failed"
+    assert failed.value.reason == "setup_failed"
     assert not paths.session_ids(str(home))
     nothing_is_left(home, tree)
 
@@ -135,7 +135,7 @@ def test_what_has_no_worktree_gets_a_sentence(home: Path, tree: Tree, tmp_path: 
     def refused(cwd: str | Path, name: str = "") -> str:
         with pytest.raises(NoWorktree) as found:
             make(home, cwd, name)
-        return found.value.name
+        return found.value.reason
 
     plain = tmp_path / "plain"
     plain.mkdir()

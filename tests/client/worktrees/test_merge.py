@@ -145,7 +145,7 @@ def test_a_conflict_is_told_before_anything_is_touched(copy: Copy, tree: Tree, h
     before = tree.git("rev-parse", "HEAD"), tree.git("reflog")
     with pytest.raises(NoWorktree, match=r"Conflict with main in .*a.txt") as found:
         copy.merge(how)
-    assert found.value.name == "conflict"
+    assert found.value.reason == "conflict"
     assert (tree.git("rev-parse", "HEAD"), tree.git("reflog")) == before
     assert tree.status() == ""
     assert (copy.place / "new dir/ü.txt").exists()
@@ -165,7 +165,7 @@ def test_changes_of_the_users_that_are_in_the_way_are_told(copy: Copy, tree: Tre
     tree.put({"a.txt": "mine\n", "fresh.o": "mine, and ignored\n"})
     with pytest.raises(NoWorktree, match=r"a.txt, fresh.o") as found:
         copy.merge()
-    assert found.value.name == "dirty_target"
+    assert found.value.reason == "dirty_target"
     assert (tree.read("a.txt"), tree.read("fresh.o")) == (b"mine\n", b"mine, and ignored\n")
     tree.git("checkout", "a.txt")
     (tree.place / "fresh.o").unlink()

@@ -141,7 +141,7 @@ def test_a_worktree_is_dropped_without_them(tame: Enemy, home: Path) -> None:
 def test_nothing_is_checked_out_without_the_filter_that_it_needs(enemy: Enemy, home: Path) -> None:
     with pytest.raises(NoWorktree, match=r"filter trap .*clean = ") as refused:
         made(enemy, home)
-    assert refused.value.name == "untrusted_program"
+    assert refused.value.reason == "untrusted_program"
     assert "trust-git" in refused.value.remedy
     assert not (enemy.place / ".git" / "worktrees").exists()
 

@@ -23,17 +23,16 @@ from rookery.acp.bridge.silence import Silence
 from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.children import addressed
 from rookery.acp.bridge.updates.events import Sharing
-from rookery.client.session import UNSENT, Rejected
+from rookery.client.session import Rejected
 from rookery.core import budgets
 from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to
 from rookery.core.json import Event, Json, kind_of, lenient
+from rookery.core.refusals import Refused, sentences
 from rookery.home import paths
 from rookery.home.seen import mark
-from rookery.log.errors import LogError
 from rookery.operations.calling.local_session import LocalSession
 from rookery.wire.failures import INTERNAL_ERROR, ConnectionClosed, RpcError, TooLarge
-from rookery.wire.frames import Refused
 from rookery.wire.jsonrpc import HIGH_WATER, Incoming, Peer
 from rookery.wire.params import invalid, offers
 
@@ -151,8 +150,8 @@ class Attached:
                     await peer.drain()
         except ConnectionClosed:
             return
-        except (LogError, OSError, Refused) as error:
-            self._prompts.fail(f"The session can no longer be followed: {error}")
+        except (Refused, OSError) as error:
+            self._prompts.fail(f"The session can no longer be followed: {sentences(error)}")
             self._moved.set()
 
     def _take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
@@ -241,7 +240,7 @@ class Attached:
         have logged in there. Where the editor shows notices, the log's own says it."""
         if self._editor.is_remote:
             return
-        with suppress(*UNSENT):
+        with suppress(Refused, OSError):
             words = await self.client.renew(command, "editor")
             if words and not offers(self._editor.client, "session", "notices"):
                 self.tell(shapes.aside(f"renewed-{self.seq}", words))
@@ -314,12 +313,12 @@ class Attached:
             return await self.client.send(command)
         except Rejected as refusal:
             raise invalid(refusal.message) from None
-        except UNSENT as error:
-            raise RpcError(INTERNAL_ERROR, str(error)) from None
+        except (Refused, OSError) as error:
+            raise RpcError(INTERNAL_ERROR, sentences(error)) from None
 
     async def _attempt(self, command: Json) -> Event | None:
         """Send it; a failure is left to the log. Only a queued prompt wakes a worker."""
-        with suppress(*UNSENT):
+        with suppress(Refused, OSError):
             event = await self.client.send(command, wake=command.get("op") == "send")
             await self.reached(event.seq)
             return event
@@ -355,7 +354,8 @@ class Attached:
 
     async def _answer(self, command: Json) -> None:
         taken, problem = False, ""
-        with suppress(*UNSENT):  # it stays open: another client, or the next load, can answer it
+        # Without an outcome it stays open: another client, or the next load, can answer it.
+        with suppress(Refused, OSError):
             try:
                 event = await self.client.send(command)
                 await self.reached(event.seq)  # what was asked before it is no new question

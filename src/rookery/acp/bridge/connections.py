@@ -14,6 +14,7 @@ import asyncio
 import os
 
 from rookery.acp.bridge.door import Bridge
+from rookery.core.refusals import Fixed
 from rookery.wire.reception import serve
 from rookery.wire.websocket import codec
 from rookery.wire.websocket.served import Served
@@ -25,8 +26,11 @@ MOST = 200
 """Connections at once; those that wait for their clients give way to new ones."""
 
 
-class Full(Exception):
+class Full(Fixed):
     """No more connections are taken."""
+
+    kind = "busy"
+    reason = "too_many_connections"
 
 
 class Connections:
@@ -76,7 +80,10 @@ class Connections:
         if len(self._open) >= self._most:
             waiting = next((id for id in self._timers if id in self._open), None)
             if waiting is None:
-                raise Full(f"{self._most} connections are open already.")
+                raise Full(
+                    f"{self._most} connections are open already.",
+                    "Close editors that you do not use, or try again later.",
+                )
             self._open.pop(waiting).end()
         connection = Served(os.urandom(16).hex(), resumes=resumes, owner=owner)
         self._open[connection.id] = connection

@@ -15,23 +15,20 @@ from rookery.agents.elsewhere import own_agent
 from rookery.client import fleet, offline
 from rookery.client.config import in_force
 from rookery.client.create import create_session
-from rookery.client.guard import FromAgent
-from rookery.client.session import Rejected, Trouble
-from rookery.client.start import StartError, connectable
+from rookery.client.session import Rejected
+from rookery.client.start import connectable
 from rookery.client.trash import emptying
 from rookery.client.trash import moves as trash
-from rookery.client.trash.store import TrashError
-from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import argv
 from rookery.core.agent.imported import is_unloaded
 from rookery.core.json import Draft, lenient
 from rookery.core.policy import modes
+from rookery.core.refusals import Refused, sentences
 from rookery.core.turn.remedies import remedy_for
 from rookery.core.vendors import logins
 from rookery.home import config, paths
 from rookery.log.errors import LogError
 from rookery.models.choice import chosen_agent
-from rookery.wire.frames import Refused
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
 from rookery.wire.params import (
     AUTH_REQUIRED,
@@ -82,8 +79,8 @@ class Sessions:
         not the bridge."""
         try:
             await self._methods[request.method](request, params)
-        except (LogError, OSError, TooLarge, paths.PathError, fleet.StillAlive, FromAgent) as error:
-            raise RpcError(INTERNAL_ERROR, str(error)) from error
+        except (Refused, OSError, TooLarge) as error:
+            raise RpcError(INTERNAL_ERROR, sentences(error)) from error
 
     # --- logins --------------------------------------------------------------------------------
 
@@ -234,14 +231,14 @@ class Sessions:
                 data = login.data_of(self._editor.home, attached.logged(), error)
                 raise RpcError(AUTH_REQUIRED, words, data) from None
             raise RpcError(INTERNAL_ERROR, words, error.get("data")) from None
-        except (StartError, Refused, Trouble, LogError, OSError) as error:
-            raise RpcError(INTERNAL_ERROR, str(error)) from None
+        except (Refused, OSError) as error:
+            raise RpcError(INTERNAL_ERROR, sentences(error)) from None
 
     async def _discard(self, attached: Attached) -> None:
         """Delete a session whose agent never started."""
         del self._attached[attached.session]
         await attached.detach()
-        with suppress(LogError, OSError, NoWorktree, fleet.StillAlive, FromAgent):
+        with suppress(Refused, OSError):
             await asyncio.to_thread(fleet.remove, self._editor.home, attached.session)
 
     def _session_again(self, cwd: str) -> str | None:
@@ -365,10 +362,10 @@ class Sessions:
                 await attached.close(stop=False)
             try:
                 await asyncio.to_thread(trash.remove, self._editor.home, session)
-            except (NoWorktree, TrashError) as error:  # such as: work that was not merged
-                raise RpcError(INTERNAL_ERROR, str(error)) from None
             except (LogError, paths.PathError, fleet.UnknownSession):
                 pass
+            except Refused as error:  # such as: work that was not merged
+                raise RpcError(INTERNAL_ERROR, error.message) from None
         del self._opening[session]
         request.reply({})
 

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from rookery.client import fleet
 from rookery.client.rewind.fork import fork
-from rookery.client.session import UNSENT, Rejected
+from rookery.client.session import Rejected
 from rookery.client.start import connectable
-from rookery.client.worktrees.repository import NoWorktree
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Refused, sentences
 from rookery.core.view import states
 from rookery.core.view.fleet import is_hidden, state_of
 from rookery.home import paths
@@ -50,8 +50,8 @@ async def command(home: str, session: str, **given: object) -> None:
             await client.send(dict(given), wake=False)
     except Rejected as refusal:
         raise invalid(refusal.message) from None
-    except UNSENT as error:
-        raise RpcError(INTERNAL_ERROR, str(error)) from None
+    except (Refused, OSError) as error:
+        raise RpcError(INTERNAL_ERROR, sentences(error)) from None
 
 
 def is_listed(params: Json, head: Json, now: float) -> bool:
@@ -81,8 +81,6 @@ async def forked(home: str, params: Json) -> str:
         return await asyncio.to_thread(fork, home, session, turn)
     except Rejected as refusal:
         raise invalid(refusal.message) from None
-    except NoWorktree as error:
-        raise RpcError(INTERNAL_ERROR, str(error)) from None
 
 
 class Shelf:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
-from rookery.client.daemon.errors import RemoteError
-from rookery.client.session import UNSENT
 from rookery.core.json.safe_text import count
+from rookery.core.refusals import Refused, sentences
 from rookery.operations.calling.interface import Rookery
 
 AT_ONCE = 3
@@ -57,6 +56,6 @@ async def _load(rookery: Rookery, session: str, *, sleeps: bool = False) -> str:
             await client.send({"do": "start"})
             if sleeps:
                 await client.send({"do": "stop", "idle": True, "room": True})
-    except (*UNSENT, RemoteError) as error:
-        return str(error)
+    except (Refused, OSError) as error:
+        return sentences(error)
     return ""

@@ -170,7 +170,9 @@ def wanted(  # noqa: PLR0913 - each is an option
     if sandbox not in (None, CONTAINER) and registry.image_of(made.argv) is not None:
         raise click.UsageError(f"{made.name} always runs in the sandbox container.")
     if (sandbox or default_sandbox(settings, made.name, argv)) == CONTAINER:
-        _check_image(settings, made.argv)
+        from rookery.sandbox import engine
+
+        engine.check(settings.sandbox, made.argv)
     else:
         registry.check_installed(made, os.environ, cwd, settings.node_path)
     if worktree is not None:
@@ -187,17 +189,6 @@ def _whereabouts(remote: str | None, model: str) -> str:
     said = _model(paths.home(), checked_model(model) if model else "")
     where = f"agent server {clean_line(remote)}" if remote else "OpenHands Cloud"
     return f"model {said} · {where}"
-
-
-def _check_image(settings: config.Config, argv: list[str]) -> None:
-    """Raises ClickException."""
-    from rookery.sandbox import engine
-    from rookery.sandbox.plan import SandboxError
-
-    try:
-        engine.check(settings.sandbox, argv)
-    except SandboxError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _elsewhere(

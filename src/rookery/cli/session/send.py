@@ -162,7 +162,7 @@ def _one(screen: Screen, session: str, work: Work, given: dict[str, Any]) -> int
     except click.ClickException as error:
         errors.say(f"rookery: {session}: {error.format_message()}")
         return error.exit_code
-    except errors.faults() as error:
+    except errors.EXPECTED as error:
         known = errors.explain(error)
         if known is None:
             raise

@@ -17,7 +17,6 @@ from rookery.home import paths
 from rookery.home.config import Config
 from rookery.installation import wheel as own_wheel
 from rookery.sandbox import engine
-from rookery.sandbox.plan import SandboxError
 
 FILE = "Containerfile"
 
@@ -30,16 +29,13 @@ def make(names: Sequence[str], base: str, tag: str, *, shown: bool, folder: str,
     tag = tag or image.NAME
     if not shown and not folder:  # before the engine is run
         require_person(paths.home(), "make images")
-    try:
-        wanted = image.chosen(names or [registry.OWN], config.agents)
-        program = [] if shown or folder else engine.find(config.sandbox.engine, [])
-        before = engine.contents(program, tag) if program else None
-        before = before or engine.Contents()
-        wanted = [name for name in registry.AGENTS if name in (*wanted, *before.agents)]
-        base = base or before.base
-        wheel = own_wheel.name() if {registry.OWN, registry.DEMO} & {*wanted} else ""
-    except (image.ImageError, own_wheel.WheelError, SandboxError) as error:
-        raise click.ClickException(str(error)) from None
+    wanted = image.chosen(names or [registry.OWN], config.agents)
+    program = [] if shown or folder else engine.find(config.sandbox.engine, [])
+    before = engine.contents(program, tag) if program else None
+    before = before or engine.Contents()
+    wanted = [name for name in registry.AGENTS if name in (*wanted, *before.agents)]
+    base = base or before.base
+    wheel = own_wheel.name() if {registry.OWN, registry.DEMO} & {*wanted} else ""
     text = image.containerfile(wanted, base, wheel, build())
     if shown:
         screen.result({"image": tag, "agents": wanted, "containerfile": text})

@@ -14,6 +14,7 @@ from rookery.client.guard import require_person
 from rookery.client.login import held_prompts, terminal
 from rookery.client.login.agent import LoginAgent, LoginFailed, environment_of
 from rookery.client.login.status import Known
+from rookery.core.refusals import sentences
 from rookery.core.vendors import logins, profiles
 from rookery.core.vendors.logins import Method
 from rookery.home import paths
@@ -40,14 +41,11 @@ def log_in(name: str, line: str | None, method: str, *, key_stdin: bool, key_env
     name = subject.agent.name
     if registry.is_own(subject.agent.argv):
         return _set_up(screen, name)
-    try:
-        done = asyncio.run(_log_in(screen, home, subject, method, _key(key_stdin, key_env)))
-        if isinstance(done, Method):
-            screen.note(f"Runs: {clean_line(logins.command_line(done))}")
-            terminal.run(home, subject.agent, subject.config, done)
-            screen.note(f"Logged in to {clean_line(name)}.")
-    except LoginFailed as error:
-        raise click.ClickException(clean(str(error))) from None
+    done = asyncio.run(_log_in(screen, home, subject, method, _key(key_stdin, key_env)))
+    if isinstance(done, Method):
+        screen.note(f"Runs: {clean_line(logins.command_line(done))}")
+        terminal.run(home, subject.agent, subject.config, done)
+        screen.note(f"Logged in to {clean_line(name)}.")
     return _go_on(screen, home, subject) if done else exits.FAILED
 
 
@@ -68,8 +66,6 @@ def log_out(name: str) -> int:
 
     try:
         known = asyncio.run(work())
-    except LoginFailed as error:
-        raise click.ClickException(clean(str(error))) from None
     finally:
         screen.status("")
     screen.result({"name": name, "state": known.state, "account": known.account})
@@ -90,7 +86,7 @@ def complete_methods(
     try:
         agent = _subject(paths.home(), str(context.params.get("name") or "")).agent
         known = status.read(paths.home(), *agent)
-    except errors.faults():
+    except errors.EXPECTED:
         return []
     items = [click.shell_completion.CompletionItem(m.id, help=m.name) for m in known.methods()]
     return [item for item in items if item.value.startswith(incomplete)]
@@ -227,8 +223,8 @@ def _go_on(screen: Screen, home: str, subject: Subject) -> int:
     for session in held_prompts.waiting(home, subject.agent, named=subject.named):
         try:
             sent = asyncio.run(held_prompts.send(home, session))
-        except errors.faults() as error:
-            screen.note(f"{session} did not go on: {clean(str(error))}")
+        except errors.EXPECTED as error:
+            screen.note(f"{session} did not go on: {clean(sentences(error))}")
             continue
         if sent:
             screen.note(f"Its prompt is sent again: rookery tail {session}")

@@ -61,18 +61,14 @@ def _place(where: Mapping[str, Any]) -> Place:
 
 
 def _try_container(where: Mapping[str, Any]) -> None:
-    """Raises UsageError, ClickException."""
+    """Raises UsageError, SandboxError."""
     from rookery.cli.setup.agent_image import check_name
     from rookery.sandbox import engine
-    from rookery.sandbox.plan import SandboxError
 
     if others := [f"--{name}" for name in ("remote", "cloud", "directory") if where[name]]:
         raise click.UsageError(f"--container cannot be combined with {others[0]}.")
     check_name(where["image"] or "")
-    try:
-        engine.check(settings.load().sandbox, _command(where))
-    except SandboxError as error:
-        raise click.ClickException(str(error)) from None
+    engine.check(settings.load().sandbox, _command(where))
 
 
 def _key(screen: Screen, place: Place) -> str:

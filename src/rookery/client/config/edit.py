@@ -17,6 +17,8 @@ type Value = float | int | str | bool | None
 class BadSetting(config.ConfigError):
     """A value that a setting cannot have; nothing was changed."""
 
+    kind = "unclear"
+
 
 def change(home: str, wanted: Mapping[str, Value]) -> None:
     """Set each dotted key of definitions.SINGLE. Raises ConfigError, NotEdited; then nothing is

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from rookery.client import guard
 from rookery.core.json import lenient
+from rookery.core.refusals import Fixed
 from rookery.core.settings.held import WAITS
 from rookery.core.settings.loosening import Guarded, loosened, strictest
 from rookery.home import config as files
@@ -39,12 +40,16 @@ class InForce(NamedTuple):
     held: Held | None = None
 
 
-class Waiting(Exception):
+class Waiting(Fixed):
     """Something waits for confirmation, so nothing was written."""
 
+    reason = "waiting"
 
-class Changed(Exception):
+
+class Changed(Fixed):
     """The files changed after the user saw what to confirm."""
+
+    reason = "changed"
 
 
 def settings(home: str) -> InForce:

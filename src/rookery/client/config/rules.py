@@ -12,6 +12,7 @@ from rookery.client.config import in_force
 from rookery.core.json import Json
 from rookery.core.policy.rule_tables import KEYS
 from rookery.core.policy.rules import GROUNDS, Rule
+from rookery.core.refusals import Fixed
 from rookery.home import config, confirmed, paths
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 type Body = "list[tuple[Key | None, Item]]"
 
 
-class NotEdited(Exception):
+class NotEdited(Fixed):
     """The file was left as it is; the message says what to do."""
+
+    reason = "bad_settings"
 
 
 def add(home: str, make: Callable[[Sequence[Rule]], Rule], *, first: bool = False) -> Rule:

@@ -10,49 +10,67 @@ RemoteError
 └── OnlyThere       what can be done on that machine alone
 """
 
-
-class RemoteError(Exception):
-    """The message says what is wrong and what helps."""
+from rookery.core.refusals import Fixed, Refused
 
 
-class NotLoggedIn(RemoteError):
+class RemoteError(Refused):
+    """The root of what stands between us."""
+
+
+class NotLoggedIn(Fixed, RemoteError):
+    kind = "denied"
+    reason = "no_token"
+
     def __init__(self, url: str, why: str = "") -> None:
-        words = why or f"You are not logged in to {url}."
-        super().__init__(f"{words} To log in: rookery login {url}")
+        why = why or f"You are not logged in to {url}."
+        super().__init__(why, f"To log in: rookery login {url}")
 
 
-class Unreachable(RemoteError):
+class Unreachable(Fixed, RemoteError):
+    kind = "failed"
+    reason = "unreachable"
+
     def __init__(self, url: str, why: str, *, sent: bool = False) -> None:
         super().__init__(f"{url} cannot be reached: {why}. Is the daemon running there?")
         self.sent = sent
         """The request may have arrived all the same."""
 
 
-class Untrusted(RemoteError):
+class Untrusted(Fixed, RemoteError):
+    kind = "failed"
+    reason = "untrusted"
+
     def __init__(self, message: str, fingerprint: str = "") -> None:
         super().__init__(message)
         self.fingerprint = fingerprint
         """Of the certificate that was shown, if it is known."""
 
 
-class OtherVersion(RemoteError):
+class OtherVersion(Fixed, RemoteError):
+    kind = "version"
+    reason = "other_version"
+
     def __init__(self, url: str, what: str) -> None:
         super().__init__(
             f"The Rookery at {url} does not know {what}: it is of another version, or this is not "
-            "the address of a daemon. Update the older one."
+            "the address of a daemon.",
+            "Update the older one.",
         )
 
 
-class ReadOnly(RemoteError):
+class ReadOnly(Fixed, RemoteError):
+    kind = "denied"
+    reason = "read_only"
+
     def __init__(self, url: str) -> None:
         super().__init__(f"{url} is read-only (--read-only): nothing was changed.")
 
 
 class Denied(RemoteError):
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(message)
-        self.name = name
+    """In the other Rookery's own words."""
 
 
-class OnlyThere(RemoteError):
+class OnlyThere(Fixed, RemoteError):
     """It would have to happen on the other machine, and cannot be asked for from here."""
+
+    reason = "only_there"

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, override
 
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Fixed
 from rookery.home import paths
 from rookery.log.lock import is_held
 from rookery.processes import tree
@@ -23,8 +24,11 @@ PATIENCE = 30.0
 """Seconds for an answer."""
 
 
-class NoDaemon(Exception):
+class NoDaemon(Fixed):
     """No daemon serves this home, or it does not respond."""
+
+    kind = "failed"
+    reason = "no_daemon"
 
     def __init__(self, why: str = "No daemon is running.") -> None:
         super().__init__(f"{why} To start one: rookery serve --background")

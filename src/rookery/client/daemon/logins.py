@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from rookery.client import guard
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Fixed
 from rookery.home import paths
 from rookery.log.lock import Lock
 from rookery.wire.websocket.address import LOOPBACK, BadAddress, pinned
@@ -18,12 +19,17 @@ SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
 WAIT = 5.0
 
 
-class BadUrl(ValueError):
+class BadUrl(Fixed):
     """Not the address of a daemon; the message says why, and what one looks like."""
 
+    kind = "usage"
+    reason = "bad_address"
 
-class Unusable(Exception):
+
+class Unusable(Fixed):
     """The file of logins cannot be used; the message says what helps."""
+
+    reason = "bad_logins"
 
 
 class Login(NamedTuple):

@@ -26,6 +26,9 @@ from rookery.client.daemon.logins import Login
 from rookery.client.guard import FromAgent
 from rookery.core import refusals
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import KINDS, Fixed, Kind, Refused, kind_of
+from rookery.log.errors import LogError, NoSession
+from rookery.wire.frames import WorkerRefused
 from rookery.wire.websocket import streams
 
 PATIENCE = 75.0
@@ -291,29 +294,45 @@ def attached(name: str, data: bytes) -> Json:
     return {"name": shown[:200] or "file", "data": base64.b64encode(data).decode("ascii")}
 
 
-def refusal(url: str, path: str, answer: Answer) -> Exception:
-    """An answer that says no, as what a face knows: of another machine's login, version and mode
-    here; what is about sessions is for the caller."""
+def refusal(url: str, path: str, answer: Answer) -> Refused:
+    """An answer that says no: of that machine's login, version and mode, or in its own words."""
     try:
         said = answer.json()
     except ValueError:
         said = None
-    name, message = lenient.text(said, "error"), lenient.text(said, "message")
-    remedy = lenient.text(said, "remedy")
-    if not name:
+    reason = lenient.text(said, "error")
+    if not reason:
         return OtherVersion(url, f"{path.partition('?')[0]} (HTTP {answer.status})")
-    match answer.status, name:
+    match answer.status, reason:
         case 409, refusals.PREVIEW | refusals.CHANGED if lenient.text(said, "fingerprint"):
             shown, fingerprint = lenient.text(said, "shown"), lenient.text(said, "fingerprint")
-            return refusals.NotAgreed(shown, fingerprint, changed=name == refusals.CHANGED)
+            return refusals.NotAgreed(shown, fingerprint, changed=reason == refusals.CHANGED)
         case 401, "bad_token":
             return NotLoggedIn(url, f"Your login on {url} was revoked, or is not known there.")
         case 401, "no_token":
             return NotLoggedIn(url)
         case 403, "read_only":
             return ReadOnly(url)
-        case 403, "from_the_agent":
-            return FromAgent(message)
         case 404 | 405, "not_found" | "wrong_method" | "unknown_operation":
             return OtherVersion(url, path.partition("?")[0])
-    return Denied(name, f"{message} {remedy}".strip())
+    return refused(said, kind_of(answer.status))
+
+
+CAUGHT: dict[str, type[Fixed]] = {
+    "from_the_agent": FromAgent,
+    "unknown_session": NoSession,
+    "unreadable_log": LogError,
+    "worker_refused": WorkerRefused,
+}
+"""By their reasons, refusals that callers catch as what they are on this machine."""
+
+
+def refused(said: object, kind: Kind) -> Refused:
+    """What a daemon said no with. `kind`: of an answer from a daemon that does not tell it."""
+    reason, message = lenient.text(said, "error"), lenient.text(said, "message")
+    remedy = lenient.text(said, "remedy")
+    remedy = "" if "/api/" in remedy else remedy  # which is for programs
+    kind = next((each for each in KINDS if each == lenient.text(said, "kind")), kind)
+    if (known := CAUGHT.get(reason)) is not None:
+        return known(message, remedy)
+    return Denied(reason, message, remedy, kind)

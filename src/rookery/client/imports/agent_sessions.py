@@ -19,6 +19,7 @@ from rookery.core.agent.addresses import address_of
 from rookery.core.agent.imported import Listed
 from rookery.core.agent.opening import can
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Fixed
 from rookery.home.config import Config
 from rookery.processes import tree
 from rookery.processes.child import Child, Fence
@@ -31,8 +32,10 @@ MAX_PAGES = 5000
 """Of a list: an agent may invent them for ever."""
 
 
-class CannotImport(Exception):
+class CannotImport(Fixed):
     """Why not; the message says what to do."""
+
+    reason = "cannot_import"
 
 
 class AgentSessions:

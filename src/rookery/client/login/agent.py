@@ -19,6 +19,7 @@ from rookery.core.agent.addresses import address_of
 from rookery.core.asks import links
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
+from rookery.core.refusals import Fixed
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.vendors import logins
 from rookery.core.vendors.logins import Method
@@ -49,8 +50,10 @@ CAPABILITIES: Json = {
 }
 
 
-class LoginFailed(Exception):
+class LoginFailed(Fixed):
     """Why not, in a sentence that says what to do."""
+
+    reason = "login_failed"
 
 
 def environment_of(config: Config, name: str) -> dict[str, str]:

@@ -14,11 +14,12 @@ from rookery.client import fleet, guard
 from rookery.client.create import begun, complete, default_confirm, own_worktree, sweep, write_head
 from rookery.client.daemon.origin import by, run
 from rookery.client.rewind.preview import end_of, preview
-from rookery.client.session import UNSENT, Rejected, SessionClient
+from rookery.client.session import Rejected, SessionClient
 from rookery.core.agent import pictures
 from rookery.core.agent.opening import can
 from rookery.core.asks import kept_asks
 from rookery.core.json import Draft, Json, kind_of, lenient
+from rookery.core.refusals import Refused, sentences
 from rookery.core.turn import rewinding
 from rookery.home import paths
 from rookery.log.place import check_home
@@ -100,8 +101,8 @@ def _fill(home: str, session: str, turn: int, told: Told) -> None:
 
     try:
         run(rewind())
-    except UNSENT as error:
-        told(f"The files are from the last commit. {error}")
+    except (Refused, OSError) as error:
+        told(f"The files are from the last commit. {sentences(error)}")
 
 
 def new_title(home: str, title: str) -> str:

@@ -10,12 +10,13 @@ from typing import NamedTuple
 from rookery.client import deletion, fleet, guard
 from rookery.client.daemon.origin import run
 from rookery.client.offline import check_format
-from rookery.client.session import UNSENT, SessionClient
+from rookery.client.session import SessionClient
 from rookery.client.start import connectable
 from rookery.client.trash import branch, store
 from rookery.client.trash.store import Entry, TrashError
 from rookery.client.worktrees import drop, place
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Refused
 from rookery.home import paths
 from rookery.log.lock import becomes_free
 
@@ -58,7 +59,7 @@ def _stop(home: str, session: str) -> None:
             async with asyncio.timeout(deletion.ANSWER):
                 await client.send({"do": "stop"})
 
-    with suppress(TimeoutError, *UNSENT):
+    with suppress(Refused, OSError):
         run(stop())
         becomes_free(directory, fleet.ENDS)
 
@@ -102,7 +103,7 @@ def find(home: str, name: str) -> Entry:
 
 def not_there(name: str) -> TrashError:
     words = f"There is no session {name!r} in the trash."
-    return TrashError("not_in_trash", words, "To see what is in it: rookery trash")
+    return TrashError("not_in_trash", words, kind="missing")
 
 
 def restore(home: str, name: str) -> Restored:

@@ -21,6 +21,7 @@ from rookery.client.trash import branch
 from rookery.client.worktrees import own_git, place
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core.json import Json
+from rookery.core.refusals import Refused
 from rookery.home import paths
 from rookery.log.lock import Lock
 
@@ -31,13 +32,8 @@ KEPT = 14 * 24 * 3600 * 1000
 _NAME = re.compile(r"(\d{13})-(.+)")
 
 
-class TrashError(Exception):
-    """Nothing was moved; `name` for programs, the message for people."""
-
-    def __init__(self, name: str, message: str, remedy: str = "") -> None:
-        super().__init__(message)
-        self.name = name
-        self.remedy = remedy
+class TrashError(Refused):
+    """Nothing was moved."""
 
 
 class Entry(NamedTuple):
@@ -153,7 +149,8 @@ def restore(entry: Entry) -> str:
     directory, folder = paths.session_dir(home, session), place.folder(home, session)
     with held(home):
         if not os.path.isdir(entry.directory):
-            raise TrashError("not_in_trash", f"Session {session} is no longer in the trash.")
+            words = f"Session {session} is no longer in the trash."
+            raise TrashError("not_in_trash", words, kind="missing")
         for taken in (directory, folder if os.path.isdir(entry.worktree) else ""):
             if os.path.lexists(taken):
                 words = f"Session {session} cannot be restored: {taken} exists."
@@ -165,7 +162,7 @@ def restore(entry: Entry) -> str:
             _move_back(entry, directory, folder)
         except NoWorktree as error:
             words = f"Session {session} cannot be restored. {error}"
-            raise TrashError(error.name, words, error.remedy) from error
+            raise TrashError(error.reason, words, error.remedy, error.kind) from error
         except OSError as error:
             words = f"Session {session} cannot be restored: {error.strerror or error}."
             raise TrashError("not_restored", words) from error

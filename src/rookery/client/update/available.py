@@ -15,6 +15,7 @@ from typing import NamedTuple
 from rookery.build import DIFFERS, SAME, STAMP, build, compare, installed, parts
 from rookery.client.update import checkout
 from rookery.core.json.safe_text import count
+from rookery.core.refusals import Fixed
 from rookery.installation import commands
 from rookery.installation.distribution import AUTHOR, NAME, Installation, Source
 
@@ -26,8 +27,10 @@ ADDRESS = re.compile(r"git\+(?P<url>\w+://[^/]*/[^@#]*)(?:@(?P<revision>[^#]+))?
 FIXED = re.compile(r"[0-9a-f]{7,40}")
 
 
-class Unavailable(Exception):
+class Unavailable(Fixed):
     """There is nothing to update to, or it cannot be found out; the message says what to do."""
+
+    reason = "no_update"
 
 
 class Offer(NamedTuple):

@@ -7,6 +7,7 @@ import subprocess
 from rookery.client.work_tree import git
 from rookery.client.worktrees import programs
 from rookery.client.worktrees.repository import Git, NoWorktree, names_of
+from rookery.core.refusals import Fixed
 from rookery.git import places, settings, shadow
 from rookery.git.program import NoGit, for_network
 from rookery.home import paths
@@ -16,8 +17,10 @@ SECONDS = 120.0
 UPSTREAM = "@{upstream}"
 
 
-class Failed(Exception):
+class Failed(Fixed):
     """The message is git's own."""
+
+    reason = "git_failed"
 
 
 def ask(place: str, *words: str) -> str:
@@ -60,7 +63,7 @@ def fast_forward(place: str) -> str:
         changed = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "HEAD", UPSTREAM)
         programs.check(store, names_of(store.data(*changed)), UPSTREAM)
     except NoWorktree as error:
-        raise Failed(f"{error} {error.remedy}".strip()) from error
+        raise Failed(error.sentences) from error
     done = git.do(place, ["merge", "--ff-only", "--stat", UPSTREAM])
     if done.code != 0:
         raise Failed(done.said)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery.client.work_tree import git
+from rookery.core.refusals import Refused
 from rookery.snapshots import place
 
 PATCH_BYTES = 2 * 1024 * 1024
@@ -36,12 +37,25 @@ _SKEWED = 1_000_000_000
 """A file from further in the future has another machine's clock."""
 
 
-class NoDiff(Exception):
-    """It cannot be told; `name` for programs, the message for people."""
+REMEDIES = {
+    "no_git": "Run git init there to see changes.",
+    "bad_base": "Name another base.",
+    "unknown_base": "Name another base.",
+    "changed_since": "Look at the new changes first.",
+    "unchanged": "Reload the changes.",
+    "no_identity": "Run git config user.name and git config user.email in the directory.",
+    "busy": "Try again when it is done.",
+    "untrusted_program": "If you trust it, run rookery config trust-git in the directory.",
+    "new_hooks": "Read them. To run them, commit again with their fingerprint as hooks.",
+    "hook_failed": "Correct what the hook found, or commit in a terminal.",
+}
 
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(message)
-        self.name = name
+
+class NoDiff(Refused):
+    """It cannot be told what changed, or it cannot be undone or committed."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(reason, message, REMEDIES.get(reason, ""))
 
 
 class Change(NamedTuple):

@@ -23,14 +23,6 @@ class Shown(NamedTuple):
     digest: str
 
 
-class Failed(NoDiff):
-    """git made no commit; `said` is what it and its hooks printed."""
-
-    def __init__(self, name: str, message: str, said: str = "") -> None:
-        super().__init__(name, message)
-        self.said = said
-
-
 class NewHooks(NoDiff):
     """Hooks would run that the user may not know."""
 
@@ -38,8 +30,8 @@ class NewHooks(NoDiff):
         listed = "; ".join(map(str, hooks))
         words = f"Since the session began, commit hooks changed: {listed}. Nothing was committed."
         super().__init__("new_hooks", words)
-        self.fingerprint = commit_hooks.fingerprint(hooks)
-        self.scripts = commit_hooks.shown(hooks)
+        shown = commit_hooks.shown(hooks)
+        self.question = {"fingerprint": commit_hooks.fingerprint(hooks), "shown": shown}
 
 
 class Commit(NamedTuple):
@@ -70,7 +62,7 @@ def commit(
     if fresh:
         added = git.do(cwd, ["add", "--intent-to-add", *_FROM], _paths(fresh))
         if added.code != 0:
-            raise Failed("no_commit", "git cannot add the new files.", added.said)
+            raise _failed("no_commit", "git cannot add the new files.", added.said)
     words = ["commit", "--quiet", "--only", f"--message={message}", *_FROM]
     try:
         with commit_hooks.guarded(paths.home(), run) as folder:
@@ -107,7 +99,7 @@ def _check_filters(cwd: str, place: Place, files: Sequence[File]) -> None:
             return
         told = git.do(cwd, ["check-attr", "-z", "--stdin", "filter"], _paths(files))
         if told.code != 0:
-            raise Failed("no_commit", "git cannot tell which filters the files need.", told.said)
+            raise _failed("no_commit", "git cannot tell which filters the files need.", told.said)
         named = told.data.decode("utf-8", "surrogateescape").split("\0")[2::3]
         chosen = drivers.untrusted(paths.home(), place, [("filter", name) for name in named])
     except NoGit as error:
@@ -138,19 +130,24 @@ def _paths(files: Sequence[File]) -> bytes:
     return "\0".join(names).encode("utf-8", "surrogateescape")
 
 
-def _failure(made: git.Told, *, hooked: bool) -> Failed:
+def _failed(reason: str, message: str, printed: str = "") -> NoDiff:
+    """`printed`: by git and its hooks."""
+    return NoDiff(reason, f"{message}\n{printed}".rstrip("\n"))
+
+
+def _failure(made: git.Told, *, hooked: bool) -> NoDiff:
     said = made.said
     if made.code is None:
-        return Failed("no_commit", "git did not finish the commit.", said)
+        return _failed("no_commit", "git did not finish the commit.", said)
     if "tell me who you are" in said or "empty ident" in said or "no email was given" in said:
-        return Failed("no_identity", "git does not know who commits here.", said)
+        return _failed("no_identity", "git does not know who commits here.", said)
     if "index.lock" in said:
-        return Failed("busy", "Another git command is at work in this directory.", said)
+        return _failed("busy", "Another git command is at work in this directory.", said)
     if "nothing to commit" in said or "no changes added" in said or "nothing added" in said:
-        return Failed("nothing_to_commit", "Nothing to commit.")
+        return _failed("nothing_to_commit", "Nothing to commit.")
     if hooked:
-        return Failed("hook_failed", "A commit hook refused the commit.", said)
-    return Failed("no_commit", "git made no commit.", said)
+        return _failed("hook_failed", "A commit hook refused the commit.", said)
+    return _failed("no_commit", "git made no commit.", said)
 
 
 def hooks(cwd: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rookery.core.json import Json, lenient, secrets
 from rookery.core.json.secret_files import hides_values, is_key, without_value
 from rookery.core.policy.reach import KEYS
+from rookery.core.refusals import Refused
 from rookery.core.units import size as size_of
 from rookery.snapshots import place
 
@@ -24,13 +25,8 @@ AROUND = 400
 _SYSTEM = ("/proc", "/sys", "/dev")
 
 
-class Unreadable(Exception):
-    """Why a file is not shown: `name` for programs, the message for people, what helps."""
-
-    def __init__(self, name: str, message: str, remedy: str = "") -> None:
-        super().__init__(message)
-        self.name = name
-        self.remedy = remedy
+class Unreadable(Refused):
+    """A file is not shown."""
 
 
 class Part(NamedTuple):
@@ -69,7 +65,8 @@ class Directories(NamedTuple):
         except OSError as error:
             raise _unreadable(shown, error, os.path.join(root, path)) from None
         if found.kind == place.ABSENT:
-            raise Unreadable("no_file", f"{shown} does not exist.", "It may have been moved.")
+            remedy = "It may have been moved."
+            raise Unreadable("no_file", f"{shown} does not exist.", remedy, "missing")
         if found.kind != place.FILE:  # a link since it was resolved
             raise Unreadable("outside", f"{shown} has just become a link.", "Try again.")
         if b"\0" in found.data[:8_000]:
@@ -156,7 +153,7 @@ def _unreadable(shown: str, error: OSError, path: str) -> Unreadable:
         return Unreadable(
             "too_large", f"{shown} is too large to show{size}.", "Open it in an editor."
         )
-    return Unreadable("no_file", f"{shown} cannot be read: {error.strerror}.")
+    return Unreadable("no_file", f"{shown} cannot be read: {error.strerror}.", kind="missing")
 
 
 def _part(part: Part, data: bytes, line: int, first: int, last: int) -> Part:

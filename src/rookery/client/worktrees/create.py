@@ -96,7 +96,7 @@ def _commit(cwd: str, base: str) -> str:
     try:
         return commit_of(cwd, base)
     except NoDiff as error:
-        raise NoWorktree(error.name, str(error), "Name another base.") from None
+        raise NoWorktree(error.reason, str(error), "Name another base.") from None
 
 
 def name_of(name: str) -> str:

@@ -35,6 +35,8 @@ class Work(NamedTuple):
 class Unmerged(NoWorktree):
     """There is work that would be lost."""
 
+    kind = "preview"
+
     def __init__(self, session: str, work: Work) -> None:
         words = f"The worktree of session {session} has work that was not merged: {work}."
         keep = "" if work.unknown else f"To keep it: rookery merge {session}. "

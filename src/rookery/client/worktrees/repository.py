@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from rookery.client.work_tree import git
+from rookery.core.refusals import Refused
 from rookery.git import places
 from rookery.git.places import Place
 from rookery.git.program import NoGit, program
@@ -20,13 +21,8 @@ SECONDS = 600.0
 """For what reads or writes all files."""
 
 
-class NoWorktree(Exception):
-    """It cannot be done; `name` for programs, the message for people."""
-
-    def __init__(self, name: str, message: str, remedy: str = "") -> None:
-        super().__init__(message)
-        self.name = name
-        self.remedy = remedy
+class NoWorktree(Refused):
+    """It cannot be done with a worktree."""
 
 
 class Repository(NamedTuple):

@@ -5,10 +5,13 @@ import re
 from typing import Any
 
 from rookery.core.json.events import Json
+from rookery.core.refusals import Fixed
 
 
-class Unusable(Exception):
+class Unusable(Fixed):
     """A file of the user's cannot be used. The message names it, the place and what is wrong."""
+
+    reason = "bad_settings"
 
 
 def parse(data: bytes, path: str, shape: str = "{…}") -> Json:

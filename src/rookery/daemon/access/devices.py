@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from rookery.core.json import Json, lenient
 from rookery.core.json.senders import clean_name, sender
 from rookery.core.limits import DAY
+from rookery.core.refusals import Fixed
 from rookery.core.settings.devices import DevicesPolicy
 from rookery.daemon.access.names import BROWSER, readable
 from rookery.daemon.access.roles import ALL, LOOK, ROLES
@@ -81,13 +82,16 @@ class Use(NamedTuple):
     address: str
 
 
-class LastOne(Exception):
+class LastOne(Fixed):
     """No device would be left that may do everything."""
+
+    reason = "last_device"
 
     def __init__(self) -> None:
         super().__init__(
             "This is the last device that may do everything: without it, nobody could manage the "
-            "others over the network."
+            "others over the network.",
+            "Give another device the role all first, or use rookery devices on the machine itself.",
         )
 
 

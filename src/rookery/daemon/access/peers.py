@@ -16,7 +16,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from rookery.client import guard
-from rookery.daemon.options import NONE, Options, Refusal
+from rookery.core.refusals import Refused
+from rookery.daemon.options import NONE, Options
 from rookery.processes import ancestry
 from rookery.processes.lineage import LINUX
 from rookery.wire.credentials import peer_of
@@ -109,7 +110,7 @@ def _plain(address: str) -> str:
 
 def check_users_known(options: Options) -> None:
     """Without a login, or where the proxy's word counts, users have to be told apart. Raises
-    Refusal where that is not possible."""
+    Refused where that is not possible."""
     if options.auth != NONE and not options.trusted_user_header:
         return
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
@@ -121,13 +122,13 @@ def check_users_known(options: Options) -> None:
         known = _user((_plain(name[0]), name[1]), (_plain(there[0]), there[1]))
     if known != os.geteuid():
         where = "/proc/net/tcp" if LINUX else "lsof"
-        raise Refusal(
+        raise Refused(
             "unknown_peers",
             f"--auth none: {where} does not tell here which user connects, so every user of this "
             "machine could come in. Use --auth token.",
         )
     if not LINUX and len(options.users) > 1:
-        raise Refusal(
+        raise Refused(
             "unknown_peers",
             "--auth none: this system does not tell which connections are the proxy's. Use --auth "
             "token, or let the proxy run as your own user.",

@@ -11,7 +11,6 @@ from pydantic import BaseModel, Field
 
 from rookery.agents import registry
 from rookery.client.config import in_force
-from rookery.client.imports.agent_sessions import CannotImport
 from rookery.client.imports.importing import HERE, NEW, Found, Importer, gathered
 from rookery.client.work_tree.directories import branches, completed
 from rookery.client.work_tree.files import Finder
@@ -145,11 +144,8 @@ async def list_elsewhere(daemon: Daemon, agent: Agent, given: Of) -> Listing:
     """The sessions that you began with the agent without Rookery. The agent is started for it."""
     place = os.path.expanduser(given.cwd)
     known, settings = await asyncio.to_thread(_agent, daemon, agent, place)
-    try:
-        async with Importer(daemon.home, known, settings, os.environ) as importer:
-            return _listing(await gathered(importer.pages(place)))
-    except CannotImport as error:
-        raise Problem(409, "cannot_import", str(error)) from None
+    async with Importer(daemon.home, known, settings, os.environ) as importer:
+        return _listing(await gathered(importer.pages(place)))
 
 
 def _listing(rows: Sequence[Found]) -> Listing:
@@ -191,9 +187,6 @@ async def _bring(
 ) -> list[Found]:
     known, settings = await asyncio.to_thread(_agent, daemon, agent, "/")
     importer = Importer(daemon.home, known, settings, os.environ)
-    try:
-        found = await asyncio.to_thread(importer.bring, wanted, removed=removed)
-    except CannotImport as error:
-        raise Problem(409, "cannot_import", str(error)) from None
+    found = await asyncio.to_thread(importer.bring, wanted, removed=removed)
     await daemon.hub.look()
     return found

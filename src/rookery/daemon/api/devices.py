@@ -10,7 +10,7 @@ from rookery.client.config import in_force
 from rookery.client.daemon.origin import SENDER
 from rookery.core.json.secrets import masked_json
 from rookery.core.json.senders import NAME_MOST, clean_name
-from rookery.daemon.access.devices import Device, Grant, LastOne
+from rookery.daemon.access.devices import Device, Grant
 from rookery.daemon.access.gate import PEER
 from rookery.daemon.access.journal import deeds
 from rookery.daemon.access.recognition import forbidden
@@ -119,12 +119,9 @@ async def change_device(daemon: Daemon, request: Request, device: Id, given: Cha
     if "name" in fields and not fields["name"]:
         raise Problem(422, "invalid", "name: has nothing that can be shown", "Use letters.")
     before = daemon.devices.find(device)
-    try:
-        found = await asyncio.to_thread(
-            daemon.devices.change, device, fields, here=request.scope[PEER].local
-        )
-    except LastOne as error:
-        raise last_one(error) from None
+    found = await asyncio.to_thread(
+        daemon.devices.change, device, fields, here=request.scope[PEER].local
+    )
     if before is None or found is None:
         raise unknown(device)
     if found.role != before.role:
@@ -143,11 +140,8 @@ async def revoke_device(daemon: Daemon, request: Request, device: Id) -> DeviceC
     if daemon.device and daemon.role != ALL and daemon.device.id != device:
         raise forbidden(daemon.device)
     before = daemon.devices.find(device)
-    try:
-        here = request.scope[PEER].local
-        done = await asyncio.to_thread(daemon.devices.revoke, device, here=here)
-    except LastOne as error:
-        raise last_one(error) from None
+    here = request.scope[PEER].local
+    done = await asyncio.to_thread(daemon.devices.revoke, device, here=here)
     if before is None or not done:
         raise unknown(device)
     daemon.journal.note("revoked", SENDER.get(), of=before.sender)
@@ -158,11 +152,6 @@ async def revoke_device(daemon: Daemon, request: Request, device: Id) -> DeviceC
 def unknown(device: str) -> Problem:
     words = f"There is no device {device!r}."
     return Problem(404, "unknown_device", words, "GET /api/devices lists them.")
-
-
-def last_one(error: LastOne) -> Problem:
-    words = "Give another device the role all first, or use rookery devices on the machine itself."
-    return Problem(409, "last_device", str(error), words)
 
 
 # --- Web Push ------------------------------------------------------------------------------------

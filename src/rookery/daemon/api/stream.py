@@ -19,13 +19,14 @@ from fastapi.responses import Response, StreamingResponse
 
 from rookery.client.fleet import UnknownSession, head_of_session
 from rookery.core.json import Json, dumps, lenient, loads
+from rookery.core.refusals import Refused
 from rookery.daemon.access import tabs
 from rookery.daemon.access.gate import LOGGED_OUT, TAB
 from rookery.daemon.access.recognition import SUBPROTOCOL
 from rookery.daemon.access.tabs import Tab
 from rookery.daemon.api.answers import sends
 from rookery.daemon.api.bodies import LARGEST
-from rookery.daemon.errors import EXPECTED, Problem, problem_of
+from rookery.daemon.errors import Problem, problem_of
 from rookery.daemon.fleet import FLEET
 from rookery.daemon.followed import FORMS, OPS
 from rookery.daemon.hub import TOPICS
@@ -95,10 +96,8 @@ async def _take(daemon: State, watcher: Watcher, text: str, proofs: asyncio.Queu
     except ValueError:
         problem = Problem(400, "bad_frame", "A frame must be JSON.", "See /api/docs.")
         watcher.insist(dumps({"error": problem.body()}))
-    except EXPECTED as error:
-        found = problem_of(error)
-        assert found is not None
-        watcher.insist(dumps({"error": found.body()}))
+    except Refused as error:
+        watcher.insist(dumps({"error": problem_of(error).body()}))
 
 
 async def _do(daemon: State, watcher: Watcher, kind: str, body: Json) -> None:

@@ -4,7 +4,6 @@ its changes."""
 
 import asyncio
 import os
-from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -13,10 +12,10 @@ from pydantic import BaseModel, Field
 
 from rookery.client import fleet
 from rookery.client.work_tree import commit, undo
-from rookery.client.work_tree.changes import Change, Hunk, NoDiff, changes
+from rookery.client.work_tree.changes import Change, Hunk, changes
 from rookery.client.work_tree.diff import as_patch, diff
 from rookery.client.work_tree.files import Finder
-from rookery.client.work_tree.viewer import Directories, Part, Unreadable, directories_of
+from rookery.client.work_tree.viewer import Directories, Part, directories_of
 from rookery.core.json import Json
 from rookery.core.json.secret_files import hides_values, line_without_value, patch_without_values
 from rookery.core.json.secrets import masked
@@ -52,29 +51,6 @@ FilePath = Annotated[
     ),
 ]
 Digest = Annotated[str, Field(max_length=64, description="From the change.")]
-
-
-REMEDIES = {
-    "no_git": "Run git init there to see changes.",
-    "bad_base": "Name another base.",
-    "unknown_base": "Name another base.",
-    "changed_since": "Look at the new changes first.",
-    "unchanged": "Reload the changes.",
-    "no_identity": "Run git config user.name and git config user.email in the directory.",
-    "busy": "Try again when it is done.",
-    "untrusted_program": "If you trust it, run rookery config trust-git in the directory.",
-    "new_hooks": "Read them. To run them, commit again with their fingerprint as hooks.",
-    "hook_failed": "Correct what the hook found, or commit in a terminal.",
-}
-
-
-def problem_of(error: NoDiff) -> Problem:
-    said = error.said if isinstance(error, commit.Failed) else ""
-    message = f"{error}\n{masked(said)}" if said else str(error)
-    problem = Problem(409, error.name, message, REMEDIES.get(error.name, ""))
-    if isinstance(error, commit.NewHooks):
-        problem.question = {"fingerprint": error.fingerprint, "shown": masked(error.scripts)}
-    return problem
 
 
 def directory_of(daemon: State, session: str) -> str:
@@ -136,11 +112,7 @@ def reader_of(daemon: State, session: str) -> Directories:
 
 def read_part(daemon: State, session: str, path: str, where: tuple[int, int, int]) -> Part:
     """`where`: the line, or the first and the last. Raises Problem."""
-    try:
-        return reader_of(daemon, session).read(path, *where)
-    except Unreadable as error:
-        status = 404 if error.name == "no_file" else 409
-        raise Problem(status, error.name, masked(str(error)), error.remedy) from error
+    return reader_of(daemon, session).read(path, *where)
 
 
 @router.get("/api/sessions/{session}/file", responses=reads(FilePart, 409), response_class=Masked)
@@ -195,20 +167,15 @@ async def read_diff(
     def read() -> Json:
         head = fleet.head_of_session(daemon.home, session)
         told = {"of": "directory", "note": ""}
-        try:
-            if (of == "session" or turn) and head:
-                changes, whose, note = (
-                    changed_alone(daemon.home, session, turn)
-                    if turn
-                    else changed(daemon.home, head)
-                )
-                found, told = as_patch(changes), {"of": whose, "note": note}
-            elif base or of or not head or not head.get("worktree"):
-                found = diff(directory_of(daemon, session), base)
-            else:
-                found, told["of"] = as_patch(branch.changes_of(head)), "worktree"
-        except NoDiff as error:
-            raise problem_of(error) from error
+        if (of == "session" or turn) and head:
+            changes, whose, note = (
+                changed_alone(daemon.home, session, turn) if turn else changed(daemon.home, head)
+            )
+            found, told = as_patch(changes), {"of": whose, "note": note}
+        elif base or of or not head or not head.get("worktree"):
+            found = diff(directory_of(daemon, session), base)
+        else:
+            found, told["of"] = as_patch(branch.changes_of(head)), "worktree"
         files = [each._asdict() for each in found.files]
         patch = patch_without_values(found.patch)
         return {**found._asdict(), "patch": patch, "files": files, **told}
@@ -263,10 +230,7 @@ async def read_changes(daemon: Daemon, session: SessionId, base: InQuery = "") -
     commit it."""
 
     def read() -> Json:
-        try:
-            found = changes(directory_of(daemon, session), base)
-        except NoDiff as error:
-            raise problem_of(error) from error
+        found = changes(directory_of(daemon, session), base)
         files = [
             {
                 **file.change._asdict(),
@@ -297,7 +261,7 @@ async def undo_change(daemon: Daemon, session: SessionId, given: Undo) -> Undone
         cwd, kept = directory_of(daemon, session), paths.session_dir(daemon.home, session)
         return undo.undo(cwd, kept, given.base, given.path, given.digest, given.hunk)
 
-    found = await _worked(work)
+    found = await asyncio.to_thread(work)
     return Undone(id=found.id, paths=found.paths)
 
 
@@ -309,7 +273,7 @@ async def put_back_change(daemon: Daemon, session: SessionId, given: PutBack) ->
         cwd, kept = directory_of(daemon, session), paths.session_dir(daemon.home, session)
         return undo.put_back(cwd, kept, given.id)
 
-    found = await _worked(work)
+    found = await asyncio.to_thread(work)
     return Undone(id=found.id, paths=found.paths)
 
 
@@ -323,12 +287,5 @@ async def commit_changes(daemon: Daemon, session: SessionId, given: NewCommit) -
         kept = paths.session_dir(daemon.home, session)
         return commit.commit(directory_of(daemon, session), given.message, shown, kept, given.hooks)
 
-    found = await _worked(work)
+    found = await asyncio.to_thread(work)
     return Committed(id=found.id, summary=masked(found.summary), said=masked(found.said))
-
-
-async def _worked[Found](work: Callable[[], Found]) -> Found:
-    try:
-        return await asyncio.to_thread(work)
-    except NoDiff as error:
-        raise problem_of(error) from error

@@ -14,7 +14,6 @@ from rookery.core.json import Json
 from rookery.daemon.api.answers import WRITES
 from rookery.daemon.api.bodies import Strict
 from rookery.daemon.api.sessions import Approval, Budget, Key, New, created
-from rookery.daemon.errors import EXPECTED
 from rookery.daemon.idempotency import digest
 from rookery.daemon.state import Daemon, SessionId
 from rookery.home import paths
@@ -231,7 +230,7 @@ async def start_race(daemon: Daemon, given: Start, idempotency_key: Key = "") ->
             is_there = os.path.isdir(paths.session_dir(daemon.home, session))
             return session if is_there else created(daemon, new, session)
 
-        about = rookery, agent, given.prompt, create, EXPECTED
+        about = rookery, agent, given.prompt, create
         return (await entry.enter(*about, label=label, command=f"race.{session}"))._asdict()
 
     async def enter_all(race: str) -> Json:

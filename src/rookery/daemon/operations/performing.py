@@ -11,6 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from rookery.core.json import Json, dumps, loads
 from rookery.core.json.secrets import encoded
+from rookery.core.refusals import Refused
 from rookery.daemon.api.answers import Masked
 from rookery.daemon.api.commands import sent
 from rookery.daemon.errors import Problem, internal, problem_of
@@ -84,7 +85,7 @@ async def _told(daemon: State, row: Row, session: str, given: Json, key: str) ->
         if error is None:
             lines.put_nowait(("result", {} if work.cancelled() else work.result()))
             return
-        problem = problem_of(error) if isinstance(error, Exception) else None
+        problem = problem_of(error) if isinstance(error, Refused) else None
         if problem is None:  # a bug: the daemon's log says which
             loop.call_exception_handler({"message": f"{row.name} failed", "exception": error})
             problem = internal()

@@ -19,8 +19,9 @@ from rookery.client.work_tree.context import Gap, lines_of, on_disk
 from rookery.client.work_tree.context import whole as whole_file
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked, masked_json
-from rookery.daemon.api.work_tree import directory_of, problem_of
-from rookery.daemon.errors import Problem
+from rookery.core.refusals import Refused
+from rookery.daemon.api.work_tree import directory_of
+from rookery.daemon.errors import problem_of
 from rookery.daemon.page import shell
 from rookery.daemon.pieces.review import changes as pieces
 from rookery.daemon.pieces.review.changed_file import (
@@ -131,10 +132,7 @@ async def unchanged_lines(
 ) -> HTMLResponse:
     """Rows of a changed file that no hunk shows."""
     shown = Shown(session, **compared.fields)
-    try:
-        return HTMLResponse(await asyncio.to_thread(_between, daemon, shown, wanted))
-    except NoDiff as error:
-        raise problem_of(error) from error
+    return HTMLResponse(await asyncio.to_thread(_between, daemon, shown, wanted))
 
 
 def _between(daemon: State, shown: Shown, wanted: Lines) -> str:
@@ -163,16 +161,13 @@ def _piece(daemon: State, head: Json, shown: Shown, asked: Asked) -> str:
                 lines = [line.encode() for line in _lines(daemon, shown, one)]
                 one = whole_file(one, lines)
             return section(one, shown, full=True, whole=asked.whole)
-    except NoDiff as error:
-        if asked.whole:
-            raise problem_of(error) from error
-        problem = problem_of(error)
-        edits = _edits(daemon, shown.session) if error.name == "no_git" else []
-        return pieces.refused(problem.message, problem.remedy, shown, edits)
-    except Problem as problem:
-        if problem.error != "no_directory":
+    except Refused as error:
+        known = error.reason == "no_directory" or (isinstance(error, NoDiff) and not asked.whole)
+        if not known:
             raise
-        return pieces.refused(problem.message, problem.remedy, shown)
+        problem = problem_of(error)
+        edits = _edits(daemon, shown.session) if error.reason == "no_git" else []
+        return pieces.refused(problem.message, problem.remedy, shown, edits)
     return pieces.rendered(found._replace(files=[]) if asked.file else found, shown)
 
 

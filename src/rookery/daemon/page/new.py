@@ -14,9 +14,10 @@ from rookery.agents.registry import DEMO
 from rookery.client.config import in_force
 from rookery.core.json import Json, lenient
 from rookery.core.policy import planning
+from rookery.core.refusals import Refused
 from rookery.daemon.api.sessions import New, create_session
 from rookery.daemon.branches.api import Start, start_race
-from rookery.daemon.errors import EXPECTED, Problem, problem_of
+from rookery.daemon.errors import Problem, problem_of
 from rookery.daemon.page import shell
 from rookery.daemon.pieces import new_form
 from rookery.daemon.pieces.new_form import Given
@@ -70,10 +71,8 @@ async def create(daemon: Daemon, request: Request) -> Response:
         first = error.errors()[0]
         words = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         return await _screen(daemon, given, 422, (words, ""))
-    except EXPECTED as error:
+    except Refused as error:
         problem = problem_of(error)
-        if problem is None:
-            raise
         return await _screen(daemon, given, problem.status, (problem.message, problem.remedy))
     return RedirectResponse(f"/sessions/{made.id}", 303)
 

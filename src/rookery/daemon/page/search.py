@@ -13,11 +13,11 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
+from rookery.core.refusals import Refused
 from rookery.core.view.fleet import NO_TITLE
 from rookery.core.view.fuzzy import score
 from rookery.daemon.access.roles import ALL
 from rookery.daemon.api.everything import find
-from rookery.daemon.errors import Problem
 from rookery.daemon.page import shell
 from rookery.daemon.page.settings import sections
 from rookery.daemon.pieces.fleet_list import shown_agent
@@ -141,7 +141,7 @@ def _settings(daemon: State) -> list[Json]:
 def _fields(daemon: State, section: str, title: str, address: str) -> list[Json]:
     try:
         form = catalog.form_of(daemon.home, section)
-    except Problem:  # a file that cannot be read: its own screen says so
+    except Refused:  # a file that cannot be read: its own screen says so
         return []
     rows = []
     for name, field in form.fields.items():

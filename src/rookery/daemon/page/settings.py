@@ -151,8 +151,8 @@ async def section(daemon: Daemon, section: str) -> HTMLResponse:
     about = f'<p class="soft">{NOTE[section]}</p>'
     try:
         found = await asyncio.to_thread(catalog.form_of, daemon.home, section)
-    except Refused as problem:
-        return frame(daemon, section, title, about + tag("p", esc_line(problem.message), "wrong"))
+    except Refused as error:
+        return frame(daemon, section, title, about + tag("p", esc_line(error.message), "wrong"))
     drawn = forms.form(
         found.schema,
         found.values,

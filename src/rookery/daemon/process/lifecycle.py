@@ -17,7 +17,8 @@ from rookery.client import guard
 from rookery.client.daemon import local as daemon
 from rookery.client.update.difference import between
 from rookery.core.json import Json, lenient
-from rookery.daemon.options import Options, Refusal, from_json
+from rookery.core.refusals import Refused
+from rookery.daemon.options import Options, from_json
 from rookery.daemon.options import check as check_options
 from rookery.daemon.process.record import already_running
 from rookery.home import paths
@@ -40,16 +41,16 @@ SECRET = "ROOKERY_PASSPHRASE"  # noqa: S105 - the name of a variable
 
 
 def check(home: str) -> None:
-    """Whether a daemon can be started from here. Raises Refusal."""
+    """Whether a daemon can be started from here. Raises Refused."""
     from importlib.util import find_spec
 
     if missing := [name for name in MODULES if find_spec(name) is None]:
         from rookery.agents.registry import missing_extra
 
         words = missing_extra(f"The daemon ({', '.join(missing)})", "web")
-        raise Refusal("not_installed", words)
+        raise Refused("not_installed", words)
     if guard.of_an_agent(home):
-        raise Refusal(
+        raise Refused(
             "from_the_agent",
             "An agent cannot start, stop or change the daemon. Do it in a terminal of your own.",
         )
@@ -77,7 +78,7 @@ def run(home: str, options: Options, say: Json) -> NoReturn:
 
 
 def start(home: str, options: Options) -> Json:
-    """A daemon in the background; its record. Raises Refusal."""
+    """A daemon in the background; its record. Raises Refused."""
     if (found := find(home)) is not None:
         raise already_running(home, found)
     paths.ensure_home(home)
@@ -110,10 +111,10 @@ def start(home: str, options: Options) -> Json:
             return record
         case {"error": str(name), "message": str(message)}:
             child.wait()
-            raise Refusal(name, message)
+            raise Refused(name, message)
     child.kill()
     child.wait()
-    raise Refusal("not_started", f"The daemon did not start. {log} says why.")
+    raise Refused("not_started", f"The daemon did not start. {log} says why.")
 
 
 def _line(file: int) -> object:
@@ -132,10 +133,10 @@ def _line(file: int) -> object:
 
 
 def find(home: str) -> Json | None:
-    """The record of the running daemon; None: there is none. Raises Refusal."""
+    """The record of the running daemon; None: there is none. Raises Refused."""
     found = daemon.record(home)
     if found is None and is_held(lock := os.path.join(home, daemon.LOCK)):
-        raise Refusal(
+        raise Refused(
             "not_listening",
             f"A daemon of {home} is starting or stopping. Try again in a moment; if that does not "
             f"help, end the process that `fuser {lock}` names.",
@@ -145,7 +146,7 @@ def find(home: str) -> Json | None:
 
 def stop(home: str) -> str:
     """STOPPED, or FORCED where it had to be killed; "": there is none. Its workers keep running.
-    Raises Refusal."""
+    Raises Refused."""
     found = find(home)
     if found is None:
         return ""
@@ -157,22 +158,22 @@ def stop(home: str) -> str:
             os.kill(pid, signal.SIGCONT)  # a stopped one would not even hear it
         if not tree.wait_gone([process], wait):
             return STOPPED if number == signal.SIGTERM else FORCED
-    raise Refusal("still_running", f"The daemon (pid {pid}) could not be killed. Try as root.")
+    raise Refused("still_running", f"The daemon (pid {pid}) could not be killed. Try as root.")
 
 
 def restart(home: str) -> Json:
-    """As it was started, with today's build. Raises Refusal."""
+    """As it was started, with today's build. Raises Refused."""
     found = find(home)
     if found is None:
-        raise Refusal("not_running", "No daemon is running. To start one: rookery serve")
+        raise Refused("not_running", "No daemon is running. To start one: rookery serve")
     if "options" not in found:
-        raise Refusal(
+        raise Refused(
             "no_options",
             f"{daemon.RECORD} does not say how the daemon was started. Stop it (rookery serve "
             "--stop) and start it again.",
         )
     if not found.get("background"):
-        raise Refusal(
+        raise Refused(
             "not_in_background",
             f"The daemon (pid {found['pid']}) was not started with --background: restart it where "
             "it runs, in its terminal or with systemctl or launchctl.",
@@ -185,7 +186,7 @@ def restart(home: str) -> Json:
 
 def status(home: str) -> Json | None:
     """What may be told of the daemon; nothing in it is secret. None: there is none. Raises
-    Refusal."""
+    Refused."""
     found = find(home)
     if found is None:
         return None

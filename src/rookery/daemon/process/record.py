@@ -9,7 +9,8 @@ from contextlib import contextmanager, suppress
 from rookery.build import build
 from rookery.client.daemon import local as daemon
 from rookery.core.json import Json
-from rookery.daemon.options import Options, Refusal
+from rookery.core.refusals import Refused
+from rookery.daemon.options import Options
 from rookery.home import paths
 from rookery.log.errors import Busy
 from rookery.log.lock import Lock
@@ -18,11 +19,11 @@ from rookery.processes import tree
 
 @contextmanager
 def only_one(home: str) -> Iterator[Lock]:
-    """Held while a daemon serves the home. Raises Refusal."""
+    """Held while a daemon serves the home. Raises Refused."""
     try:
         paths.ensure_home(home)
     except paths.PathError as error:
-        raise Refusal("unusable_home", str(error)) from error
+        raise Refused("unusable_home", str(error)) from error
     paths.make_private(os.path.join(home, "run"))
     try:
         lock = Lock.acquire(os.path.join(home, daemon.LOCK), 1.0)
@@ -36,9 +37,9 @@ def only_one(home: str) -> Iterator[Lock]:
         lock.release()
 
 
-def already_running(home: str, found: Json) -> Refusal:
+def already_running(home: str, found: Json) -> Refused:
     where = f" at {found['address']}" if found.get("address") else ""
-    return Refusal(
+    return Refused(
         "already_running",
         f"A daemon already serves {home}{where}. To stop it: rookery serve --stop",
     )

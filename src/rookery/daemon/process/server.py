@@ -12,8 +12,9 @@ from typing import override
 import uvicorn
 
 from rookery.client.daemon.local import socket_path
+from rookery.core.refusals import Refused
 from rookery.daemon.access.gate import App
-from rookery.daemon.options import NONE, Options, Refusal
+from rookery.daemon.options import NONE, Options
 from rookery.daemon.process.connections import GUEST, ROOM, Http, WebSocket
 from rookery.daemon.process.listener import Listener
 from rookery.daemon.process.room import MAX_LOCAL, Guest, Room, raise_limit
@@ -55,7 +56,7 @@ class Sockets:
             found.bind(address)
             found.listen(BACKLOG)
         except OSError as error:
-            raise Refusal(
+            raise Refused(
                 "no_address",
                 f"Cannot listen on {options.host}:{options.port}: {error.strerror or error}. "
                 "Choose another with --host and --port.",
@@ -162,7 +163,7 @@ def _tls(options: Options) -> ssl.SSLContext | None:
         context.load_cert_chain(options.tls_cert, options.tls_key)
     except (OSError, ssl.SSLError) as error:
         why = error.strerror or str(error)
-        raise Refusal(
+        raise Refused(
             "bad_certificate", f"{options.tls_cert} and {options.tls_key} do not work: {why}"
         ) from error
     return context

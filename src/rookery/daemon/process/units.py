@@ -8,7 +8,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from rookery.daemon.options import PASSPHRASE, Options, Refusal
+from rookery.core.refusals import Refused
+from rookery.daemon.options import PASSPHRASE, Options
 from rookery.home import paths
 from rookery.processes.lineage import LINUX
 
@@ -98,9 +99,9 @@ def launchd(home: str, options: Options) -> str:
 
 
 def install(home: str, options: Options, say: Callable[[str], object]) -> None:
-    """Write the file and start the service. Raises Refusal."""
+    """Write the file and start the service. Raises Refused."""
     if options.auth == PASSPHRASE:
-        raise Refusal(
+        raise Refused(
             "passphrase_unit",
             "A service cannot ask for a passphrase, and its file is no place for one. Leave "
             "--passphrase out: devices log in by links then (rookery serve --link).",
@@ -129,7 +130,7 @@ def undoing() -> str:
 def _install_systemd(text: str, say: Callable[[str], object]) -> None:
     path = file()
     if shutil.which("systemctl") is None or not _runs("systemctl", "--user", "show-environment"):
-        raise Refusal(
+        raise Refused(
             "no_systemd",
             f"systemd does not run for your user here. This is the unit, for another service "
             f"manager or for {path}:\n\n{text}",
@@ -148,7 +149,7 @@ def _install_systemd(text: str, say: Callable[[str], object]) -> None:
 def _install_launchd(text: str, say: Callable[[str], object]) -> None:
     path = file()
     if shutil.which("launchctl") is None:
-        raise Refusal("no_launchd", f"launchctl is not here. This is the file, {path}:\n\n{text}")
+        raise Refused("no_launchd", f"launchctl is not here. This is the file, {path}:\n\n{text}")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     paths.write_atomic(path, text.encode(), 0o644)
     say(f"Wrote {path}")
@@ -168,4 +169,4 @@ def _runs(*words: str) -> bool:
 def _must(*words: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:
-        raise Refusal("not_installed", f"{' '.join(words)} failed: {done.stderr.strip()}")
+        raise Refused("not_installed", f"{' '.join(words)} failed: {done.stderr.strip()}")

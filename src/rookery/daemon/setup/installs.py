@@ -65,11 +65,8 @@ def _end() -> None:
 
 
 def _planned(daemon: State, name: str) -> Plan:
-    """Raises Problem, UnknownAgent, FromAgent."""
-    try:
-        return agent_install.prepare(daemon.home, name, in_force.load(daemon.home).node_path)
-    except InstallError as error:
-        raise Problem(409, "not_installable", str(error)) from None
+    """Raises UnknownAgent, FromAgent, InstallError."""
+    return agent_install.prepare(daemon.home, name, in_force.load(daemon.home).node_path)
 
 
 def _told(job: _Job) -> Installation:

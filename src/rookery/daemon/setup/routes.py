@@ -27,7 +27,9 @@ async def read_setup(daemon: Daemon) -> Response:
 
 @router.post("/api/setup/held")
 async def confirm_settings(daemon: Daemon, given: Given) -> Response:
-    held = {"held": given.get("fingerprint")}
+    if not isinstance(given.get("fingerprint"), str):
+        raise Refused("invalid", "fingerprint is required.", kind="usage")
+    held = {"held": given["fingerprint"]}
     return await _changed(daemon, "confirm-settings", held, {"confirm": True})
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, override
 from urllib.parse import quote
 
-from rookery.client.daemon.errors import Denied, OnlyThere
+from rookery.client.daemon.errors import OnlyThere
 from rookery.client.daemon.logins import load
 from rookery.client.daemon.remote import Door, of_session
 from rookery.client.fleet import named
@@ -21,6 +21,7 @@ from rookery.core.refusals import Refused
 from rookery.core.turn import rewind_preview
 from rookery.core.turn.rewind_preview import Preview
 from rookery.core.view.states import in_order, standing
+from rookery.log.errors import NoSession
 from rookery.operations.calling.attempts import send_once
 from rookery.operations.calling.interface import Rookery, Told
 from rookery.operations.calling.remote_history import RemoteHistory
@@ -89,10 +90,8 @@ class RemoteRookery(Rookery):
     def head(self, session: str) -> Json | None:
         try:
             return _head(self.door.json("GET", of_session(session)))
-        except Denied as error:
-            if error.name == "unknown_session":
-                return None
-            raise
+        except NoSession:
+            return None
 
     @override
     def find(self, name: str) -> str:

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
-from rookery.client.daemon.errors import Denied, OtherVersion
+from rookery.client.daemon.errors import OtherVersion
 from rookery.client.daemon.remote import Door, of_session, refusal
 from rookery.core.json import Event, Json
 from rookery.core.json.events import event_from_json
 from rookery.log.ending import ROOM, Part
-from rookery.log.errors import LogError, NoSession
 
 PAGE = 1000
 SOME = 100
@@ -92,14 +91,7 @@ class RemoteHistory:
         return _events(self._get("/events", **query))
 
     def _get(self, rest: str, **query: Any) -> Json:
-        try:
-            found = self._door.json("GET", of_session(self._session, rest), query=query)
-        except Denied as error:
-            if error.name == "unknown_session":
-                raise NoSession(f"Session {self._session} no longer exists.") from None
-            if error.name == "unreadable_log":
-                raise LogError(str(error)) from None
-            raise
+        found = self._door.json("GET", of_session(self._session, rest), query=query)
         if not isinstance(found, dict):
             raise OtherVersion(self._door.url, rest)
         return found

@@ -18,15 +18,14 @@ from rookery.client.daemon.local import Answer
 from rookery.client.daemon.remote import Door, attached, of_session, refusal
 from rookery.client.session import Rejected, Trouble
 from rookery.client.start import StartError
-from rookery.core.json import Event, Json, lenient
+from rookery.core.json import Event, Json
 from rookery.core.json.events import event_from_json
-from rookery.log.errors import Full, LogError, NoSession
+from rookery.log.errors import Full
 from rookery.operations.calling.attempts import DELAY, Attempts
 from rookery.operations.calling.interface import Session
 from rookery.operations.calling.remote_history import RemoteHistory
 from rookery.operations.calling.stream import news
 from rookery.operations.catalogue.finding import find
-from rookery.wire.frames import Refused
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
@@ -141,26 +140,17 @@ class RemoteSession(Session):
         problem = refusal(self._door.url, path, answer)
         if not isinstance(problem, Denied):
             return problem
-        message = lenient.text(answer.json(), "message")
-        match answer.status, problem.name:
-            case 404, "unknown_session":
-                return NoSession(f"Session {self.session} no longer exists.")
-            case 409, "worker_refused":
-                return Refused(message)
-            case 409, "unreadable_log" | "bad_settings" | "ambiguous":
-                return LogError(message)
-            case 409, reason:
-                return Rejected({"reason": reason, "message": message})
+        waits = "waits in the worker" in problem.message  # an earlier daemon does not tell the kind
+        match answer.status, problem.reason:
+            case 409, reason if reason not in ("bad_settings", "ambiguous"):
+                return Rejected({"reason": reason, "message": problem.message})
             case 503, "no_answer":
                 return _Silent()
             case 502 | 503, reason:
-                return StartError(reason, message)
-            case 507, _ if (
-                "waits in the worker" in message
-            ):  # an earlier daemon has one name for both
-                return Trouble(message)
+                return StartError(reason, problem.message)
             case 507, _:
-                return Full(message)
+                wait = problem.kind == "pending" or waits
+                return Trouble(problem.message) if wait else Full(problem.message)
         return problem
 
 

@@ -6,10 +6,10 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 
-from rookery.client.daemon.errors import Denied, NotLoggedIn, RemoteError, Unreachable, Untrusted
-from rookery.client.daemon.remote import Door
+from rookery.client.daemon.errors import Denied, NotLoggedIn, Unreachable, Untrusted
+from rookery.client.daemon.remote import Door, refused
 from rookery.core.json import Json, dumps, lenient, loads
-from rookery.log.errors import LogError, NoSession
+from rookery.log.errors import NoSession
 from rookery.operations.calling.interface import Told
 from rookery.wire import frames
 from rookery.wire.lines import TooLong
@@ -92,7 +92,7 @@ async def _frames(door: Door, socket: WebSocket, subscribe: Subscribe) -> AsyncI
             case "ended", said:
                 raise NoSession(lenient.text(said, "message") or "The session is gone.")
             case "error", said:
-                raise _fault(said)
+                raise refused(said, "failed")
             case _, said:
                 yield kind, said
     if message == LOGGED_OUT:
@@ -101,12 +101,3 @@ async def _frames(door: Door, socket: WebSocket, subscribe: Subscribe) -> AsyncI
 
 def _subscription(subscribe: Subscribe) -> bytes:
     return dumps({"subscribe": subscribe()}).encode("ascii")
-
-
-def _fault(said: Json) -> LogError | RemoteError:
-    name, message = lenient.text(said, "error"), lenient.text(said, "message")
-    if name == "unknown_session":
-        return NoSession(message)
-    if name == "unreadable_log":
-        return LogError(message)
-    return Denied(name, f"{message} {lenient.text(said, 'remedy')}".strip())

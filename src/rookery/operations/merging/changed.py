@@ -53,7 +53,7 @@ def changed(home: str, head: Json) -> Changed:
         try:
             found = changes(cwd)
         except NoDiff as other:
-            raise NoDiff(other.name, f"{why} {other}") from None
+            raise NoDiff(other.reason, f"{why} {other}") from None
         return Changed(
             found, "directory", f"{why} These are all changes in {cwd} since the last commit."
         )

@@ -1,11 +1,12 @@
 """How a race begins: each agent's session is made and gets the prompt."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
-from rookery.client.worktrees.repository import NoWorktree
+from rookery.agents.registry import UnknownAgent
 from rookery.core.json import lenient
+from rookery.core.refusals import Refused, sentences
 from rookery.operations.calling.interface import Rookery
 
 
@@ -23,7 +24,7 @@ async def enter(
     agent: str,
     prompt: str,
     create: Callable[[], str],
-    faults: Sequence[type[Exception]] = (),
+    faults: tuple[type[Exception], ...] = (),
     *,
     label: str = "",
     command: str = "",
@@ -31,21 +32,7 @@ async def enter(
     """Create its session and send it the prompt; one that cannot start does not hold up the others.
     `faults`: what else `create` may raise. `label`: what its title begins with, since the prompt is
     the same for all. `command`: the prompt's id, with which it is sent once."""
-    from rookery.agents.registry import NotInstalled, UnknownAgent
-    from rookery.client.daemon.errors import RemoteError
-    from rookery.client.guard import FromAgent
-    from rookery.client.session import UNSENT
-    from rookery.home.config import ConfigError
-
-    known: tuple[type[Exception], ...] = (
-        *UNSENT,
-        NotInstalled,
-        UnknownAgent,
-        NoWorktree,
-        FromAgent,
-        RemoteError,
-        ConfigError,
-    )
+    known: tuple[type[Exception], ...] = (Refused, OSError, *faults)
     try:
         session = await asyncio.to_thread(create)
         with rookery.open(session) as client:
@@ -58,8 +45,7 @@ async def enter(
             except known:
                 client.discard_unbegun()
                 raise
-    except (*known, *faults) as error:
-        words = f"{error} {error.remedy}" if isinstance(error, NoWorktree) else str(error)
-        words = "no such agent" if isinstance(error, UnknownAgent) else words
-        return Entry(agent, why=words.strip())
+    except known as error:
+        unknown = isinstance(error, UnknownAgent)
+        return Entry(agent, why="no such agent" if unknown else sentences(error))
     return Entry(agent, session)

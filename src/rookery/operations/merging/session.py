@@ -78,7 +78,7 @@ def merge_session(
         except Trouble as error:
             stops = "The session stops once its disk takes something."
             raise NoWorktree(
-                "disk_full", f"Nothing was merged. {_why(error)} {stops}", AGAIN
+                "disk_full", f"Nothing was merged. {_why(error)} {stops}", AGAIN, "full"
             ) from error
     with place.held(home, session):
         planned, commit = _merged(tree, how, message)
@@ -95,12 +95,12 @@ def _merged(tree: Json, how: str, message: str) -> tuple[merge.Plan, str]:
         planned = merge.plan(tree, how, message)
         return planned, merge.carry_out(planned, tree, message)
     except (NoWorktree, OSError) as error:
-        known = isinstance(error, NoWorktree) and error.name != "git_failed"
+        known = isinstance(error, NoWorktree) and error.reason != "git_failed"
         fault = 0 if known else fault_of(tree["git"]) or fault_of(tree["path"])
         if not fault:
             raise
         words = f"Nothing was merged: {FAULTS[fault]} ({tree['git']})."
-        raise NoWorktree("disk_full", words, f"{AGAIN} git said: {error}") from error
+        raise NoWorktree("disk_full", words, f"{AGAIN} git said: {error}", "full") from error
 
 
 def _why(error: Trouble) -> str:
@@ -115,11 +115,12 @@ def _note_merged(home: str, session: str, planned: merge.Plan, *, kept: bool) ->
         _note(home, session, worktree.MERGED, planned.tip, kept=kept)
     except Trouble as error:
         words = f"{done}. {_why(error)} That it was merged waits in the worker to be noted."
-        raise NoWorktree("disk_full", words, "Free some space. Do not merge again.") from error
+        remedy = "Free some space. Do not merge again."
+        raise NoWorktree("disk_full", words, remedy, "full") from error
     except StoreError as error:
         words = f"{done}, but the session's log could not be written. {error}"
         rest = "The worktree stays. Then merge once more: what is there is not merged twice."
-        raise NoWorktree("disk_full", words, rest) from error
+        raise NoWorktree("disk_full", words, rest, "full") from error
 
 
 def told(done: Merged) -> Json:

@@ -5,6 +5,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Refused
 from rookery.core.view import below_asks
 from rookery.tui.actions.shell_line import ShellLines
 from rookery.tui.keys.map import label
@@ -165,11 +166,9 @@ class ComposerActions:
         self._app.reader.run(find, lambda names: self.files_found(query, names))
 
     def _distant_files(self, session: str, query: str) -> list[str]:
-        from rookery.client.daemon.errors import RemoteError
-
         try:
             return self._app.reader.rookery.files(session, query, 20) if session else []
-        except RemoteError:
+        except Refused:
             return []
 
     def files_found(self, query: str, names: list[str] | None) -> None:

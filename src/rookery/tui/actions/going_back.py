@@ -1,6 +1,7 @@
 """Rewinding and forking the session that is shown."""
 
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import Refused
 from rookery.core.turn.rewind_preview import LOOK_AGAIN, Preview
 from rookery.forms.lists import Row
 from rookery.render.local_time import day_and_time
@@ -58,14 +59,10 @@ def show(app: Shell, turn: int | None, again: str = "") -> None:
     session, rookery = app.session, app.reader.rookery
 
     def look() -> Preview | str:
-        from rookery.client.daemon.errors import RemoteError
-        from rookery.client.session import Rejected
-        from rookery.log.errors import LogError
-
         try:
             return rookery.rewind_preview(session, turn)
-        except (Rejected, LogError, RemoteError) as error:
-            return str(error)
+        except Refused as error:
+            return error.sentences
 
     def looked(found: Preview | str) -> None:
         if isinstance(found, str):
@@ -106,18 +103,10 @@ def fork_at(app: Shell, given: str) -> None:
     worktree = "" if own else None
 
     def fork() -> tuple[str, str]:
-        from rookery.client.daemon.errors import RemoteError
-        from rookery.client.guard import FromAgent
-        from rookery.client.session import Rejected
-        from rookery.client.worktrees.repository import NoWorktree
-        from rookery.log.errors import LogError
-
         try:
             return rookery.fork(session, int(turn) if turn else None, "", worktree), ""
-        except NoWorktree as error:
-            return "", f"{error} {error.remedy}".strip()
-        except (Rejected, FromAgent, LogError, RemoteError) as error:
-            return "", str(error)
+        except Refused as error:
+            return "", error.sentences
 
     def forked(found: tuple[str, str]) -> None:
         name, why = found

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from rookery.core.refusals import Refused, sentences
 from rookery.forms.lists import Row
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
@@ -44,12 +45,6 @@ def _with[Got](
     """In the reader's thread; why it cannot be done is shown."""
 
     async def run() -> tuple[Got | None, str]:
-        from rookery.agents import registry
-        from rookery.client.daemon.errors import RemoteError
-        from rookery.client.guard import FromAgent
-        from rookery.client.imports.agent_sessions import CannotImport
-        from rookery.home.config import ConfigError
-        from rookery.log.errors import LogError
         from rookery.operations.calling import imports as anywhere
 
         try:
@@ -58,10 +53,8 @@ def _with[Got](
                 return await work(source), ""
             finally:
                 await source.rest()
-        except (CannotImport, FromAgent, ConfigError, LogError, RemoteError, OSError) as error:
-            return None, str(error)
-        except (registry.UnknownAgent, registry.NotInstalled) as error:
-            return None, str(error)
+        except (Refused, OSError) as error:
+            return None, sentences(error)
 
     def done(found: tuple[Got | None, str]) -> None:
         got, why = found

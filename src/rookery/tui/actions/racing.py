@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rookery.core import units
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
+from rookery.core.refusals import Refused, sentences
 from rookery.core.view.states import label_of
 from rookery.forms.lists import Row
 from rookery.tui.look.runs import clean_line
@@ -43,17 +44,10 @@ def _blocking[Found](
     """In the reader's thread; why it cannot be done is shown."""
 
     def run() -> tuple[Found | None, str]:
-        from rookery.client.daemon.errors import RemoteError
-        from rookery.client.guard import FromAgent
-        from rookery.client.session import UNSENT
-        from rookery.client.worktrees.repository import NoWorktree
-
         try:
             return work(), ""
-        except NoWorktree as error:
-            return None, f"{error} {error.remedy}".strip()
-        except (FromAgent, RemoteError, *UNSENT) as error:
-            return None, str(error)
+        except (Refused, OSError) as error:
+            return None, sentences(error)
 
     def done(found: tuple[Found | None, str]) -> None:
         if found[1]:

@@ -2,6 +2,7 @@
 
 from rookery.core import units
 from rookery.core.json import Json
+from rookery.core.refusals import Refused, sentences
 from rookery.forms.lists import Row
 from rookery.render.local_time import day_of
 from rookery.tui.look.runs import clean_line
@@ -22,16 +23,11 @@ def _delete(app: Shell, session: str, title: str, *, force: bool = False) -> Non
 
     def remove() -> tuple[str, str]:
         """Why it was not deleted, in words, and by which name; both "": it was."""
-        from rookery.client import fleet
-        from rookery.client.daemon.errors import Denied, RemoteError
-        from rookery.client.trash.store import TrashError
-        from rookery.client.worktrees.repository import NoWorktree
-
         try:
             rookery.remove(session, force=force)
-        except (NoWorktree, TrashError, Denied) as error:
-            return str(error), error.name
-        except (OSError, fleet.StillAlive, RemoteError) as error:
+        except Refused as error:
+            return error.message, error.reason
+        except OSError as error:
             return str(error), "failed"
         return "", ""
 
@@ -85,15 +81,10 @@ def restore(app: Shell, name: str) -> None:
 
     def bring_back() -> tuple[str, str]:
         """Its id, "" if it was not restored; and what there is to say."""
-        from rookery.client.daemon.errors import RemoteError
-        from rookery.client.fleet import Ambiguous
-        from rookery.client.guard import FromAgent
-        from rookery.client.trash.store import TrashError
-
         try:
             return rookery.restore(name)
-        except (TrashError, Ambiguous, FromAgent, RemoteError, OSError) as error:
-            return "", f"Not restored: {error}"
+        except (Refused, OSError) as error:
+            return "", f"Not restored: {sentences(error)}"
 
     def restored(outcome: tuple[str, str]) -> None:
         session, words = outcome

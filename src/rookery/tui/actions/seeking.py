@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from rookery.core.refusals import Refused
 from rookery.tui.shell import Shell
 
 
@@ -23,14 +24,12 @@ class Seeking:
         reader = self._app.reader
 
         def read() -> str:
-            from rookery.client.daemon.errors import RemoteError
             from rookery.client.reading import block_at
-            from rookery.log.errors import LogError
 
             try:
                 with reader.rookery.history(place.session) as log:
                     return block_at(log, place.seq) if place.seq <= log.last_seq() else ""
-            except (LogError, RemoteError):
+            except Refused:
                 return ""
 
         def found(block: str) -> None:

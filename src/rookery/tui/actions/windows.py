@@ -7,6 +7,7 @@ from typing import Any
 
 from rookery.core.json import Json
 from rookery.core.limits import Interface
+from rookery.core.refusals import Refused
 from rookery.tui import messages
 from rookery.tui.actions.parts import Parts
 from rookery.tui.look.runs import clean_line
@@ -311,14 +312,10 @@ class Windows(Parts):
         session, rookery = self.session, self.reader.rookery
 
         def kill() -> str:
-            from rookery.client.daemon.errors import RemoteError
-            from rookery.client.fleet import StillAlive
-            from rookery.client.guard import FromAgent
-
             try:
                 left = rookery.kill(session)
-            except (StillAlive, FromAgent, RemoteError) as error:
-                return str(error)
+            except Refused as error:
+                return error.sentences
             return f"Not ended: {', '.join(left)}" if left else "Ended. Your next prompt wakes it."
 
         self.reader.fetch(kill, lambda words: self.notify(words, markup=False))
@@ -328,14 +325,12 @@ class Windows(Parts):
         session, rookery = self.session, self.reader.rookery
 
         def read() -> str:
-            from rookery.client.daemon.errors import RemoteError
             from rookery.client.reading import prompt_text
-            from rookery.log.errors import LogError
 
             try:
                 with rookery.history(session) as log:
                     return prompt_text(log, turn)
-            except (LogError, RemoteError):
+            except Refused:
                 return ""
 
         def put(text: str) -> None:

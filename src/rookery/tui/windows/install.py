@@ -6,11 +6,10 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 from textual.widgets import Label, Static
 
-from rookery.agents.install import InstallError, Plan, Watch
+from rookery.agents.install import Plan, Watch
 from rookery.client.config import in_force
-from rookery.client.guard import FromAgent
+from rookery.core.refusals import Refused, sentences
 from rookery.forms import agent_install
-from rookery.home.config import ConfigError
 from rookery.render.signs import SIGNS
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import clean, clean_line
@@ -25,8 +24,8 @@ def prepared(home: str, name: str) -> tuple[Plan | None, str]:
     try:
         node_path = in_force.load(home).node_path
         return agent_install.prepare(home, name, node_path), ""
-    except (ConfigError, FromAgent, InstallError) as error:
-        return None, str(error)
+    except Refused as error:
+        return None, error.sentences
 
 
 class InstallScreen(Modal[str]):
@@ -67,8 +66,8 @@ class InstallScreen(Modal[str]):
         def work() -> str:
             try:
                 agent_install.run(home, plan, watch)
-            except (InstallError, OSError) as error:
-                return str(error)
+            except (Refused, OSError) as error:
+                return sentences(error)
             return ""
 
         self.fetch(work, self._ended)

@@ -10,6 +10,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from rookery.core.blocks import Block, asks
+from rookery.core.refusals import Refused
 from rookery.tui.keys import bindings
 from rookery.tui.look import ask_body
 from rookery.tui.look.colours import printed
@@ -155,9 +156,7 @@ class LogScreen(WholeScreen):
 
 
 def last_words(rookery: "Rookery", session: str, of: str) -> str:
-    from rookery.client.daemon.errors import RemoteError
-
     try:
         return rookery.log_end(session, LOG_END, of)
-    except RemoteError as error:
-        return str(error)
+    except Refused as error:
+        return error.sentences

@@ -9,7 +9,7 @@ from rookery.client.daemon.origin import client_name
 from rookery.core.json import Json, lenient
 from rookery.wire import mcp
 from rookery.wire.failures import RpcError, error_to_json
-from rookery.wire.frames import COMMAND_BYTES, Link, Refused, encode
+from rookery.wire.frames import COMMAND_BYTES, Link, WorkerRefused, encode
 from rookery.wire.jsonrpc import Answer, Peer
 
 LOOKS = 0.1
@@ -58,7 +58,7 @@ class Provided:
             try:
                 while (frame := await link.frame()) is not None:
                     self._take(link, frame)
-            except Refused:  # by a worker of another build
+            except WorkerRefused:  # by a worker of another build
                 return
             finally:
                 for name, call in list(self._calls.items()):

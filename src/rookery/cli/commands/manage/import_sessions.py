@@ -147,8 +147,8 @@ class _Import:
                             break
             except (CannotImport, RemoteError) as error:
                 if len(sources) == 1 and not self._ids:
-                    raise click.ClickException(str(error)) from None
-                self._screen.note(clean_line(str(error)))
+                    raise
+                self._screen.note(clean_line(error.sentences))
                 self._failed = len(sources) == 1
             finally:
                 self._screen.status("")

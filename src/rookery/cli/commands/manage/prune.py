@@ -16,8 +16,8 @@ from rookery.client.offline import fault_of
 from rookery.core import units
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
+from rookery.core.refusals import Refused, sentences
 from rookery.home import paths
-from rookery.log.errors import LogError
 from rookery.render.local_time import ago, day_of
 from rookery.search.update import drop_deleted
 
@@ -119,7 +119,6 @@ def _write(screen: Screen, meant: list[Json]) -> None:
 
 def _remove(screen: Screen, home: str, meant: list[Json], *, permanently: bool) -> int:
     from rookery.client.trash import emptying, moves
-    from rookery.client.trash.store import TrashError
     from rookery.client.worktrees.drop import Unmerged
 
     gone, until, failed = list[Json](), 0, False
@@ -138,8 +137,8 @@ def _remove(screen: Screen, home: str, meant: list[Json], *, permanently: bool) 
         except fleet.UnknownSession:
             screen.note(f"{head['id']} was removed in the meantime.")
             continue
-        except (LogError, OSError, TrashError, fleet.StillAlive) as error:
-            screen.note(f"{head['id']} could not be removed: {clean_line(str(error))}")
+        except (Refused, OSError) as error:
+            screen.note(f"{head['id']} could not be removed: {clean_line(sentences(error))}")
             failed = True
             continue
         gone.append(head)

@@ -21,7 +21,6 @@ from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.core.units import size
 from rookery.core.view.fleet import state_of
-from rookery.daemon.options import Refusal
 from rookery.daemon.process import lifecycle, units
 from rookery.home import paths
 from rookery.installation.commands import uninstall_line
@@ -252,10 +251,7 @@ def _export(screen: Screen, found: Inventory, place: str) -> None:
 
 def _end_daemon(home: str) -> None:
     """First: it would start a warm agent again, and write what it keeps."""
-    try:
-        lifecycle.stop(home)
-    except Refusal as refusal:
-        raise click.ClickException(str(refusal)) from refusal
+    lifecycle.stop(home)
 
 
 def _end_workers(screen: Screen, found: Inventory) -> None:

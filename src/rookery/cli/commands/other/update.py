@@ -26,7 +26,7 @@ from rookery.client.update.available import (
 from rookery.client.update.difference import between
 from rookery.core.json import dumps
 from rookery.core.json.safe_text import count
-from rookery.daemon.options import Refusal
+from rookery.core.refusals import Refused
 from rookery.daemon.process import lifecycle
 from rookery.home import paths
 from rookery.installation import commands
@@ -65,10 +65,7 @@ def update(
     if as_json and not check:
         raise click.UsageError("--json needs --check.")
     found = running()
-    try:
-        offer = look(found, path)
-    except Unavailable as error:
-        raise click.ClickException(str(error)) from error
+    offer = look(found, path)
     if as_json:
         screen.line(dumps(_to_json(found, offer)))
         return exits.DONE
@@ -233,6 +230,6 @@ def _restart_daemon(screen: Screen, home: str, *, restart: bool, ask: bool) -> N
     try:
         lifecycle.check(home)
         lifecycle.restart(home)
-    except Refusal as refusal:
+    except Refused as refusal:
         raise click.ClickException(f"Updated; the daemon was not restarted. {refusal}") from refusal
     screen.line("The daemon is restarted with the new build.")

@@ -29,13 +29,10 @@ def api(method: str, path: str, data: str | None) -> int:
     if not path.startswith("/"):
         path = f"/api/{path}"
     door = target.door()
-    try:
-        if door is not None:
-            answer = door.ask(method.upper(), path, _body(data))
-        else:
-            answer = daemon.request(paths.home(), method.upper(), path, _body(data))
-    except daemon.NoDaemon as error:
-        raise click.ClickException(str(error)) from error
+    if door is not None:
+        answer = door.ask(method.upper(), path, _body(data))
+    else:
+        answer = daemon.request(paths.home(), method.upper(), path, _body(data))
     if answer.kind == "application/json":
         text = json.dumps(answer.json(), indent=2 if sys.stdout.isatty() else None)
         sys.stdout.write(text + "\n")

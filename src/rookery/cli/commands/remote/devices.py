@@ -169,12 +169,9 @@ def _path(device: str) -> str:
 
 def _ask(method: str, path: str, body: Json | None = None) -> Any:
     door = target.door()
-    try:
-        if door:
-            return door.json(method, path, body)
-        answer = daemon.request(paths.home(), method, path, body)
-    except daemon.NoDaemon as error:
-        raise click.ClickException(str(error)) from error
+    if door:
+        return door.json(method, path, body)
+    answer = daemon.request(paths.home(), method, path, body)
     return answer.json() if answer.status == 200 else _complain(answer.json())
 
 

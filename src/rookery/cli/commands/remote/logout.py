@@ -34,7 +34,7 @@ def logout(url: str | None) -> int:
     except RemoteError as error:
         logins.forget(home, url)
         screen.note("The login is forgotten here, and may still be valid there.")
-        screen.note(clean_line(str(error)))
+        screen.note(clean_line(error.sentences))
         screen.note("To end it there: rookery devices revoke ID")
         return exits.FAILED
     logins.forget(home, url)

@@ -14,7 +14,7 @@ from rookery.core.json import Json, lenient
 from rookery.core.units import duration
 from rookery.daemon import options
 from rookery.daemon.access.roles import ALL, ROLES
-from rookery.daemon.options import Options, Refusal
+from rookery.daemon.options import Options
 from rookery.daemon.process import lifecycle, welcome
 from rookery.home import paths
 
@@ -98,12 +98,7 @@ def serve(**given: Any) -> int:
         raise click.UsageError(f"--{doing[0]} and --{doing[1]} cannot be combined.")
     action = doing[0] if doing else ""
     _refuse_ignored(action, background=given["background"])
-    try:
-        return _do(screen, action, given)
-    except Refusal as refusal:
-        raise click.ClickException(str(refusal)) from refusal
-    except daemon.NoDaemon as error:
-        raise click.ClickException(str(error)) from error
+    return _do(screen, action, given)
 
 
 def _refuse_ignored(action: str, *, background: bool) -> None:
@@ -154,7 +149,7 @@ def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
 
 
 def chosen(given: dict[str, Any]) -> Options:
-    """Raises Refusal."""
+    """Raises Refused."""
     secret = given["passphrase"] or os.environ.get(lifecycle.SECRET, "")
     if given["passphrase"] == ASK:
         secret = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)

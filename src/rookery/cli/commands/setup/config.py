@@ -183,7 +183,7 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
     """
     from rookery.cli.session.git_programs import trusted
     from rookery.client.work_tree import drivers
-    from rookery.git import places, program
+    from rookery.git import places
 
     screen, home = standard(), paths.home()
     place = places.find(directory)
@@ -194,10 +194,7 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
         screen.result({"directory": place.top, "trusted": []})
         screen.note("None of its programs is trusted now." if there else "Nothing was trusted.")
         return exits.DONE
-    try:
-        chosen = drivers.found(place)
-    except program.NoGit as error:
-        raise click.ClickException(str(error)) from None
+    chosen = drivers.found(place)
     if not chosen:
         screen.note("Its own configuration names no filter and no merge driver.")
         return exits.DONE

@@ -5,12 +5,9 @@ import os
 import click
 
 from rookery.cli.output import Screen, clean_line
-from rookery.client.config.in_force import Waiting
-from rookery.client.guard import FromAgent
 from rookery.client.project_hooks import trust as trusts
 from rookery.client.project_hooks.found import Found, find
 from rookery.core.json import safe_text
-from rookery.core.json.files import Unusable
 from rookery.home import paths
 from rookery.sandbox.git import repository_of
 
@@ -23,18 +20,12 @@ STATES = {
 
 def show(screen: Screen, directory: str, *, trust: bool, forget: bool) -> None:
     home, cwd = paths.home(), os.path.realpath(directory)
-    try:
-        found = find(home, cwd)
-        found = found if found and found.hooks else None
-    except Unusable as error:
-        raise click.ClickException(str(error)) from None
-    try:
-        if forget:
-            _forget(screen, home, cwd)
-        elif trust:
-            _trust(screen, home, found)
-    except (Waiting, FromAgent) as error:
-        raise click.ClickException(str(error)) from None
+    found = find(home, cwd)
+    found = found if found and found.hooks else None
+    if forget:
+        _forget(screen, home, cwd)
+    elif trust:
+        _trust(screen, home, found)
     if screen.as_json:
         _as_json(screen, home, found)
     elif not forget and not trust:

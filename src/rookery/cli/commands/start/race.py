@@ -124,8 +124,6 @@ class _Running:
 
     async def begin(self, name: str, label: str, of_session: dict[str, Any]) -> None:
         """One that cannot start does not hold up the others."""
-        from rookery.cli.errors import faults
-
         given = of_session | {"agent": name, "worktree": f"{self.name}-{label}"}
 
         def create() -> str:
@@ -133,8 +131,7 @@ class _Running:
             assert wanted is not None
             return wanted.create(self._order, self.name)
 
-        more = (*faults(), click.ClickException)
-        about = target.rookery(), name, self._text, create, more
+        about = target.rookery(), name, self._text, create, (click.ClickException,)
         entry = await enter(*about, label=label)
         if entry.why:
             self.screen.note(clean_line(f"Skipping {name}: {entry.why}"))

@@ -7,8 +7,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from rookery.core.json.secrets import masked
+from rookery.core.refusals import Refused
 from rookery.daemon.api.work_tree import directory_of, finder, read_part, reader_of
-from rookery.daemon.errors import Problem
+from rookery.daemon.errors import problem_of
 from rookery.daemon.page import shell
 from rookery.daemon.pieces.review import file as pieces
 from rookery.daemon.state import Daemon, SessionId, State
@@ -57,8 +58,9 @@ def _piece(
             there = sorted(reader_of(daemon, shown.session).known(found))
             return pieces.choice(there, shown, more=len(found) == OFFERED)
         part = read_part(daemon, shown.session, path, where)
-    except Problem as problem:
+    except Refused as error:
         if rows:
             raise
+        problem = problem_of(error)
         return pieces.refused(problem.message, problem.remedy, shown)
     return pieces.lines(part, shown) if rows else pieces.rendered(part, shown)
