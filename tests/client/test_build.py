@@ -52,8 +52,9 @@ class Tree:
         self.place = place
         package = place / "src" / "rookery"
         package.mkdir(parents=True)
-        for name in ("build.py", "__init__.py"):
-            shutil.copy(ROOT / "src" / "rookery" / name, package)
+        (package / "core").mkdir()
+        for name in ("build.py", "__init__.py", "core/__init__.py", "core/refusals.py"):
+            shutil.copy(ROOT / "src" / "rookery" / name, package / name)
         for name in ("git", "installation"):
             shutil.copytree(ROOT / "src" / "rookery" / name, package / name)
         for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):

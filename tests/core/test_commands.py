@@ -18,7 +18,7 @@ from tests.core.hostile import FIELDS, foreign_json
 from tests.core.making import Json, text
 
 MOST = 100
-NAMES = (*COMMANDS, *(row.name for row in every() if not row.traits.sends))
+NAMES = (*COMMANDS, *(row.name for row in every() if row.is_sent and not row.traits.sends))
 WAKES = {"prompt", "retry", "queue", "start", "restart", "answer", "settings", "rewind"}
 
 FINE: list[Json] = [

@@ -9,8 +9,10 @@ Whatever a user may meet is a `Refused`. A class of its own is worth it where ca
 where it carries more than these four.
 """
 
-from collections.abc import Mapping
-from typing import Literal, NamedTuple
+TYPE_CHECKING = False  # the warden imports this file, and `typing` would cost it 1 MB
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Literal
 
 type Kind = Literal[
     "usage",
@@ -29,33 +31,27 @@ type Kind = Literal[
 ]
 
 
-class Outcome(NamedTuple):
-    exit_code: int
-    status: int
-    """Of HTTP."""
-
-
-KINDS: dict[Kind, Outcome] = {
-    "usage": Outcome(2, 422),  # the arguments are wrong
-    "missing": Outcome(2, 404),  # nothing has that name
-    "gone": Outcome(1, 404),  # it no longer exists
-    "conflict": Outcome(1, 409),  # not possible in the current state
-    "unclear": Outcome(2, 409),  # it could mean several things, or none that is known
-    "preview": Outcome(2, 409),  # something would be lost: it has to be confirmed first
-    "denied": Outcome(1, 403),  # whoever asks may not
-    "limited": Outcome(4, 429),  # too often
-    "busy": Outcome(1, 503),  # it may work in a moment
-    "failed": Outcome(1, 502),  # something that is needed did not start or respond
-    "full": Outcome(1, 507),  # the disk has no room; nothing was done
-    "pending": Outcome(5, 507),  # it was taken, and is done once the disk can be written to
-    "version": Outcome(1, 404),  # another version of Rookery does not know it
+KINDS: dict[Kind, tuple[int, int]] = {
+    "usage": (2, 422),  # the arguments are wrong
+    "missing": (2, 404),  # nothing has that name
+    "gone": (1, 404),  # it no longer exists
+    "conflict": (1, 409),  # not possible in the current state
+    "unclear": (2, 409),  # it could mean several things, or none that is known
+    "preview": (2, 409),  # something would be lost: it has to be confirmed first
+    "denied": (1, 403),  # whoever asks may not
+    "limited": (4, 429),  # too often
+    "busy": (1, 503),  # it may work in a moment
+    "failed": (1, 502),  # something that is needed did not start or respond
+    "full": (1, 507),  # the disk has no room; nothing was done
+    "pending": (5, 507),  # it was taken, and is done once the disk can be written to
+    "version": (1, 404),  # another version of Rookery does not know it
 }
-"""Of kinds that share a status, the first is what an answer without a kind means."""
+"""Exit code and HTTP status. Of kinds that share a status, the first is what an answer without a kind means."""
 
 PREVIEW, CHANGED = "preview", "changed"
 """The reasons of `NotAgreed`."""
 
-_BY_STATUS: dict[int, Kind] = {outcome.status: kind for kind, outcome in reversed(KINDS.items())}
+_BY_STATUS: dict[int, Kind] = {status: kind for kind, (_, status) in reversed(KINDS.items())}
 
 
 def kind_of(status: int) -> Kind:
@@ -69,7 +65,7 @@ class Refused(Exception):
 
     kind: Kind = "conflict"
     reason: str = "failed"
-    question: Mapping[str, str] = {}
+    question: "Mapping[str, str]" = {}
     """What can be agreed to: its `fingerprint`, and as `shown`."""
 
     def __init__(
@@ -84,11 +80,11 @@ class Refused(Exception):
 
     @property
     def exit_code(self) -> int:
-        return KINDS[self.kind].exit_code
+        return KINDS[self.kind][0]
 
     @property
     def status(self) -> int:
-        return KINDS[self.kind].status
+        return KINDS[self.kind][1]
 
     @property
     def sentences(self) -> str:
