@@ -65,8 +65,6 @@ class Refused(Exception):
 
     kind: Kind = "conflict"
     reason: str = "failed"
-    question: "Mapping[str, str]" = {}
-    """What can be agreed to: its `fingerprint`, and as `shown`."""
 
     def __init__(
         self, reason: str, message: str, remedy: str = "", kind: Kind | None = None
@@ -75,6 +73,8 @@ class Refused(Exception):
         self.reason = reason
         self.message = message
         self.remedy = remedy
+        self.question: Mapping[str, str] = {}
+        """What can be agreed to: its `fingerprint`, and as `shown`."""
         if kind is not None:
             self.kind = kind
 
