@@ -46,7 +46,8 @@ KINDS: dict[Kind, tuple[int, int]] = {
     "pending": (5, 507),  # it was taken, and is done once the disk can be written to
     "version": (1, 404),  # another version of Rookery does not know it
 }
-"""Exit code and HTTP status. Of kinds that share a status, the first is what an answer without a kind means."""
+"""Exit code and HTTP status. Of kinds that share a status, the first is what an answer without a
+kind means."""
 
 PREVIEW, CHANGED = "preview", "changed"
 """The reasons of `NotAgreed`."""
