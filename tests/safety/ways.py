@@ -42,6 +42,7 @@ class Frame(NamedTuple):
 type Way = Cli | Http | Frame
 
 SESSION = "/api/sessions/{session}"
+OPERATED = "/api/v1/sessions/{session}/{operation}"
 ITEM = "{item}"
 
 
@@ -73,8 +74,7 @@ def answer(**fields: Any) -> tuple[Way, ...]:
 
 def operated(name: str, /, **given: Any) -> Http:
     """An operation of the catalogue, at its own address."""
-    route = "/api/v1/sessions/{session}/{operation}"
-    return Http("POST", route, given, {"operation": name})
+    return Http("POST", OPERATED, given, {"operation": name})
 
 
 def performed(name: str, /, **given: Any) -> Http:
@@ -137,7 +137,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *cli("prompt {other} '/confirm all'", "prompt {asleep} /compact"),
     ),
     "prompt: unattended from then on": cli("prompt {other} --approve all 'go on'"),
-    "retry": (*command("retry"), *cli("retry {failed}")),
+    "retry": (*command("retry"), operated("retry"), *cli("retry {failed}")),
     "retry: what met a limit, as a prompt": cli("retry {met}"),
     "queue: edit, plain": (
         *command("queue", op="edit", item=ITEM, prompt=text("other words")),
@@ -213,8 +213,12 @@ WAYS: dict[str, tuple[Way, ...]] = {
         operated("rename", title="y"),
         *cli("rename {asleep} other"),
     ),
-    "resume: when the limit is lifted": (*command("resume"), *cli("retry --at-reset {limited}")),
-    "resume: no more": command("resume", off=True),
+    "resume: when the limit is lifted": (
+        *command("resume"),
+        operated("resume"),
+        *cli("retry --at-reset {limited}"),
+    ),
+    "resume: no more": (*command("resume", off=True), operated("resume", off=True)),
     "start": does("start", to="other"),
     "stop": (*command("stop"), operated("stop"), *cli("stop {other}")),
     "stop: an idle one, for room": (Frame({"do": "stop", "idle": True, "room": True}, ("other",)),),
@@ -492,6 +496,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "read: a session": (
         *get(SESSION, f"{SESSION}/header", "/sessions/{session}"),
         *cli("show {other}", "queue {other} --json"),
+        *get(OPERATED, operation="resumption"),
     ),
     "read: its events and transcript": (
         *of_session("events", "document", "turns", "recap"),

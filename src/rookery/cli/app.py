@@ -34,7 +34,6 @@ GROUPS = {
         "answer": "Answer an agent's question.",
         "queue": "List, change or send queued prompts.",
         "set": "Set mode, model, effort and other options.",
-        "retry": "Send a prompt again that failed or hit a rate limit.",
         "switch-agent": "Switch a session to another agent.",
         "rewind": "Take a session back to an earlier turn: files, conversation or both.",
         "fork": "Fork a session at a turn: a new session that begins there.",

@@ -36,7 +36,7 @@ def command_of(row: Row) -> click.Command:
 
     def body(session: str = "", say: Say | None = None, **given: Any) -> int:
         carry_out = _send if row.is_sent else _perform
-        return carry_out(row, session, say or standard().note, given, look) or exits.DONE
+        return carry_out(row, session, say or standard().note, given, look)
 
     made: Any = as_json(READING if row.kind == "read" else OUTCOME)(body)
     if row.traits.preview is not None:
@@ -55,8 +55,8 @@ def command_of(row: Row) -> click.Command:
 
 def look_of(name: str) -> Any:
     """The module that adds to a command: `OPTIONS` that only a command line has, and `carry_out`,
-    which does it, says what came of it, and returns what `--json` prints; of a read, `show` prints
-    the result. None: there is none."""
+    which does it, says what came of it, and returns what `--json` prints, of what is sent also with
+    the exit code; of a read, `show` prints the result. None: there is none."""
     module = name.replace("-", "_")
     if not os.path.isfile(os.path.join(_LOOKS, f"{module}.py")):
         return None
@@ -199,14 +199,15 @@ def _agreed(question: NotAgreed, *, yes: bool, dry: bool, prints: bool) -> bool:
     return click.confirm("Go ahead?", abort=True, err=True)
 
 
-def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> None:
+def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> int:
     """Carry out what is sent to a session."""
     prints = given.pop("as_json")
     if look is not None:
-        said = look.carry_out(row, session, _silent if prints else say, given)
+        found = look.carry_out(row, session, _silent if prints else say, given)
+        said, code = found if isinstance(found, tuple) else (found, exits.DONE)
         if prints:
             standard().line(dumps(said))
-        return
+        return int(code)
     if given.pop("off", False) and (back := find(row.traits.undo)) is not None:
         if any(given.values()):
             raise click.UsageError("--off takes no time.")
@@ -216,15 +217,16 @@ def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) ->
     known = conditions.facts(head, time.time() * 1000)
     if row.traits.needless and not conditions.holds(row, known):
         standard().note(f"{session} {row.traits.needless}.")
-        return
+        return exits.DONE
     outcome = send(session, row.command(values))
     if prints:
         standard().line(dumps(_json(outcome)))
-        return
+        return exits.DONE
     if words := filling.told(row, values, session, datetime.now().astimezone()):
         standard().note(words)
     if row.traits.while_running and known["awake"] and head.get("state") != "idle":
         say(row.traits.while_running)
+    return exits.DONE
 
 
 def _silent(_words: str) -> None:

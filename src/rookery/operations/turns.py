@@ -1,9 +1,9 @@
 """A session's turns: the one that runs, and the conversation that they make."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from rookery.operations.catalogue.arguments import Arg
-from rookery.operations.catalogue.row import command
+from rookery.operations.catalogue.row import At, command, read
 
 if TYPE_CHECKING:
     from rookery.core.json import Json
@@ -11,6 +11,14 @@ if TYPE_CHECKING:
 GROUP = "Start and talk"
 
 Force = Annotated[bool, Arg("End it now, without waiting for the agent.")]
+Again = Annotated[
+    int, Arg("The turn whose prompt it is; 0: the last one.", minimum=0, reason="no_turn")
+]
+Off = Annotated[bool, Arg("Do not send it by itself any more.")]
+
+
+class Resumption(TypedDict):
+    at: Annotated[int | None, "In milliseconds of the epoch; null: it does not."]
 
 
 @command(
@@ -44,3 +52,28 @@ def clear() -> "Json":
     options and queued prompts stay. `rookery show --all` still prints everything.
     """
     return {"do": "clear"}
+
+
+@command("Send again", group=GROUP, listed=False, examples=("3f2a", "3f2a --at-reset"))
+def retry(turn: Again = 0) -> "Json":
+    """Send a prompt again that failed or hit a rate limit. After a rate limit: now, or when the
+    limit is lifted; if it still applies, the agent says so.
+
+    The setting rate_limit_auto_resume sends such prompts at the reset in every session.
+    """
+    return {"do": "retry", "turn": turn} if turn else {"do": "retry"}
+
+
+@command("Continue at the reset", group=GROUP, on="session", listed=False, typed=False)
+def resume(off: Off = False) -> "Json":
+    """Send the prompt that hit a rate limit again once the limit is lifted."""
+    return {"do": "resume", "off": True} if off else {"do": "resume"}
+
+
+@read("When it continues", group=GROUP, on="session", listed=False, typed=False)
+def resumption(at: At) -> Resumption:
+    """Say when a session that hit a rate limit, or a budget, continues by itself."""
+    from rookery.client.waking import resume_later
+
+    found = resume_later(at.home, at.session)
+    return {"at": None if found is None else round(found)}

@@ -122,10 +122,16 @@ def tell_queued(say: Say, session: str) -> int:
 
 def tell_resumption(say: Say, session: str) -> None:
     """A session that hit a rate limit, or the day's budget, continues by itself, even asleep."""
+    from rookery.client.daemon.errors import OtherVersion
+
     rookery = target.rookery()
-    at, head = rookery.resumes_at(session), rookery.head(session)
+    try:
+        at = rookery.call("resumption", session)["at"]
+    except OtherVersion:  # that daemon's session says when in its notice
+        return
     if at is None:
         return
+    head = rookery.head(session)
     now = time.time() * 1000
     when, ordered = clock_time(max(at, now), now), head is not None and head.get("resumes")
     if head is not None and head.get("paused"):

@@ -16,7 +16,7 @@ export const holds = (when, about) => Object.entries(when).every(([fact, wanted]
 
 /** As rows of a menu: what can be done with a session as it is. */
 export async function rows(about) {
-  const found = (await operations()).filter((row) => holds(row.when, about));
+  const found = (await operations()).filter((row) => row.listed && row.on !== "rookery" && holds(row.when, about));
   return found.flatMap((row) => [
     ...row.presets.map(({ title, more, given }) => ({ label: title, more, run: () => choose(row.name, about, given) })),
     { label: row.arguments.required.length ? `${row.title}…` : row.title, more: row.more, run: () => choose(row.name, about) },

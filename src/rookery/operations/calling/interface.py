@@ -158,11 +158,6 @@ class Rookery(Protocol):
         """Whether its worker has gone within that many seconds."""
         ...
 
-    def resumes_at(self, session: str) -> float | None:
-        """Of a session that is put to sleep: when it goes on by itself; milliseconds of the
-        epoch."""
-        ...
-
     def recap(self, session: str, before: int | None) -> str: ...
 
     def rewinds(self, session: str) -> list[Json]:

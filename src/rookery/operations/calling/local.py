@@ -164,10 +164,6 @@ class LocalRookery(Rookery):
         return becomes_free(paths.session_dir(self.home, session), within)
 
     @override
-    def resumes_at(self, session: str) -> float | None:
-        return waking.resume_later(self.home, session)
-
-    @override
     def recap(self, session: str, before: int | None) -> str:
         from rookery.client import reading
 

@@ -217,11 +217,6 @@ class RemoteRookery(Rookery):
         return True
 
     @override
-    def resumes_at(self, session: str) -> float | None:
-        """The daemon sees to it, and the session's notice says when."""
-        return None
-
-    @override
     def recap(self, session: str, before: int | None) -> str:
         answer = self.door.get(of_session(session, "/recap"), {"before": before})
         return answer.body.decode("utf-8", "replace")
