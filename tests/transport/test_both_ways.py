@@ -255,7 +255,7 @@ async def test_D10_killed_in_mid_stream_nothing_is_lost_or_doubled(way: Way) -> 
         kept = list(client.log.events())  # a snapshot may follow the turn
         assert kept[: len(found)] == found
         broken = [words for words in links if words]
-        assert bool(broken) == bool(way.rookery.url)
+        assert bool(broken) == bool(way.rookery.address)
         assert not links or not links[-1]
 
 

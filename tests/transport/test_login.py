@@ -17,7 +17,8 @@ from rookery.client.daemon import local, logins
 from rookery.client.daemon.errors import NotLoggedIn, OtherVersion, ReadOnly, Untrusted
 from rookery.client.daemon.logins import BadUrl, Login, normal
 from rookery.client.daemon.remote import Door
-from rookery.operations.calling.remote import RemoteRookery, reach
+from rookery.operations.calling.reaching import rookery_at
+from rookery.operations.calling.remote import RemoteRookery
 from rookery.processes.lineage import MARK, home_tag
 from tests.cli.driving import Result, rookery
 from tests.daemon.served import Served, serve
@@ -205,7 +206,7 @@ def test_D10_P10_an_agent_cannot_use_the_users_login(daemon: Served, mine: str) 
         )
         assert done.code == 1, done.out
         assert "An agent cannot" in done.err
-    with closing(reach(mine, daemon.address)) as found:
+    with closing(rookery_at(mine, daemon.address)) as found:
         assert found.heads() == []
 
 

@@ -53,14 +53,12 @@ def rookery() -> "Rookery":
     """Raises RemoteError and its like."""
     place = url()
     if place not in _reached:
-        if place:
-            from rookery.operations.calling.remote import reach
+        from rookery.operations.calling.reaching import rookery_at
 
-            _reached[place] = reach(paths.home(), place)
-        else:
-            from rookery.operations.calling.local import LocalRookery
-
-            return LocalRookery(paths.home())  # a home may change between two commands of a test
+        found = rookery_at(paths.home(), place)
+        if not place:
+            return found  # a home may change between two commands of a test
+        _reached[place] = found
     return _reached[place]
 
 

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rookery.home import paths
 from rookery.processes import without_tls
@@ -51,7 +51,7 @@ def open_screen(**asked: Any) -> int:
 
     home = paths.ensure_home(paths.home())
     other = _elsewhere(home)
-    cwd = other.directory() if other else paths.work_directory()
+    cwd = other.directory() if other else paths.work_directory()  # the first picture needs no more
     return run(Start(home, cwd, taste=taste_of(home), rookery=other, **asked))
 
 
@@ -61,9 +61,9 @@ def _elsewhere(home: str) -> "RemoteRookery | None":
 
     if not target.url():
         return None
-    from rookery.operations.calling.remote import reach
+    from rookery.operations.calling.reaching import rookery_at
 
-    return reach(home, target.url(), WAITS)
+    return cast("RemoteRookery", rookery_at(home, target.url(), WAITS))
 
 
 def _paint_often() -> None:

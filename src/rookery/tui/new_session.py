@@ -21,17 +21,10 @@ def unsent(prompts: list[Prompt], why: str) -> Sent:
     return Sent("", command, why, files=[each for _, files in prompts for each in files])
 
 
-def created(rookery: "Rookery", home: str, agent: str, **given: Any) -> tuple[str, str]:
+def created(rookery: "Rookery", **given: Any) -> tuple[str, str]:
     """A new session's id, or why there is none and what helps."""
-    from rookery.client.config import in_force
-    from rookery.models.choice import chosen_agent
-
     try:
-        name = agent  # another machine knows its own
-        if not rookery.url:
-            where = {"sandbox": given["sandbox"]}
-            name = chosen_agent(home, in_force.load(home), given["cwd"], agent, **where).name
-        return rookery.create(agent=name, **given), ""
+        return rookery.create(**given), ""
     except Refused as error:
         return "", error.sentences
     except OSError as error:

@@ -78,11 +78,9 @@ class ReaderThread:
     @property
     def rookery(self) -> "Rookery":
         if self._rookery is None:
-            from rookery.operations.calling.local import (
-                LocalRookery,  # the first paint does without
-            )
+            from rookery.operations.calling.reaching import rookery_at  # not for the first paint
 
-            self._rookery = LocalRookery(self.home)
+            self._rookery = rookery_at(self.home)
         return self._rookery
 
     def _spacing(self, urgent: bool) -> float:
@@ -194,7 +192,13 @@ class ReaderThread:
     ) -> None:
         """A new session, and its first prompt if there is one. What is sent from the same screen
         before the session is there goes into its queue."""
-        given: Json = {"cwd": cwd, "confirm": confirm, "worktree": worktree, "sandbox": sandbox}
+        given: Json = {
+            "agent": agent,
+            "cwd": cwd,
+            "confirm": confirm,
+            "worktree": worktree,
+            "sandbox": sandbox,
+        }
         given |= {"argv": argv} if argv else {}
         command: Json = {"do": "prompt", "prompt": prompt}
         first: list[Prompt] = [(command, files)] if prompt or files else []
@@ -207,8 +211,8 @@ class ReaderThread:
                 return
             waiting = self._making = first
             try:
-                rookery, home = self.rookery, self.home
-                session, why = await asyncio.to_thread(created, rookery, home, agent, **given)
+                rookery = self.rookery
+                session, why = await asyncio.to_thread(created, rookery, **given)
                 if why:
                     self._tell(unsent(waiting, why))
                     return
@@ -317,8 +321,8 @@ class ReaderThread:
             client.close()
 
     async def _read[Found](self, work: Callable[[], Found]) -> Found:
-        """Of this machine's files at once; another machine is asked by a thread."""
-        return await asyncio.to_thread(work) if self.rookery.url else work()
+        """At once where that takes no longer than a file; another machine is asked by a thread."""
+        return work() if self.rookery.answers_at_once else await asyncio.to_thread(work)
 
     async def _stream(self, client: "Session", document: Document, seq: int) -> None:
         """Until a rewind."""
@@ -348,7 +352,7 @@ class ReaderThread:
                 return pages_upto(log, before, upto) if upto else older_pages(log, before)
 
         try:
-            threaded = bool(upto or self.rookery.url)
+            threaded = bool(upto or not self.rookery.answers_at_once)
             pages = await asyncio.to_thread(read) if threaded else read()
         except Refused as error:
             self._tell(Trouble(error.sentences, session))

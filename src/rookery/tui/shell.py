@@ -61,9 +61,9 @@ class Start:
     """Of another machine; None: this one's."""
 
     @property
-    def url(self) -> str:
+    def address(self) -> str:
         """Of the other machine's daemon; "": it is this machine's."""
-        return self.rookery.url if self.rookery else ""
+        return self.rookery.address if self.rookery else ""
 
     def confirms(self, default: str) -> str:
         """How much the next session asks."""
@@ -157,12 +157,12 @@ class Shell(App[str]):
     def offers(self, action: str) -> bool:
         """Whether an action is offered: what only this machine can do is not, while another one is
         shown. Its key still acts, and says why not."""
-        return not self.start.url or action not in ONLY_HERE
+        return not self.start.address or action not in ONLY_HERE
 
     def is_elsewhere(self, what: str, instead: str = "") -> bool:
         """Whether another machine is shown, on which this cannot be done from here: then says so.
         `instead`: the command that does it."""
-        url = self.start.url
+        url = self.start.address
         if url:
             more = f": rookery --daemon {url} {instead}" if instead else " on that machine itself."
             self.notify(f"{what} is on {url}. Do it{more}", severity="warning", markup=False)
@@ -215,7 +215,7 @@ class Shell(App[str]):
         """Reads files: for the reader's thread."""
         from rookery.tui.system import git_branch
 
-        if self.start.url:
+        if self.start.address:
             return ""  # of another machine's directory nothing is known here
         return git_branch.branch_of(cwd)
 

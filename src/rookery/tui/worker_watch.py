@@ -22,14 +22,14 @@ async def watch(
     rookery: "Rookery", session: str, due: asyncio.Event, tell: Callable[[Message], object]
 ) -> None:
     """`due`: check now."""
-    from rookery.client.daemon.errors import RemoteError
+    from rookery.core.refusals import Refused
 
     before = False
     while True:
         due.clear()
         try:
             silent = await asyncio.to_thread(rookery.hung, session, PATIENCE)
-        except RemoteError:
+        except Refused:
             silent = before  # of a link that is broken, nothing is known
         if silent != before:
             before = silent

@@ -65,8 +65,10 @@ class Session(Protocol):
 class Rookery(Protocol):
     """All sessions of one home."""
 
-    url: str
-    """Of the daemon; "": it is this machine's."""
+    address: str
+    """Of the daemon that is asked, as it is shown; "": it is this machine's."""
+    answers_at_once: bool
+    """Whether a read takes no longer than a file: else a thread has to wait for it."""
 
     def call(
         self,
@@ -89,6 +91,14 @@ class Rookery(Protocol):
 
     def tidy(self, heads: list[Json]) -> list[str]:
         """End what killed workers left behind and wake what is due; what there is to say of it."""
+        ...
+
+    def notices(self) -> list[str]:
+        """What concerns every session, and the user should know."""
+        ...
+
+    def directory(self) -> str:
+        """Where a new session works unless another place is named."""
         ...
 
     def head(self, session: str) -> Json | None: ...
@@ -119,9 +129,9 @@ class Rookery(Protocol):
         told: Told = lambda _: None,
         **chosen: bool | None,
     ) -> str:
-        """A new session's id. Nothing is started: the first prompt does that. `worktree`: the name
-        of its own one; "": it gets one. `picks`: the mode and the model of its agent. `told` gets
-        what is said meanwhile."""
+        """A new session's id. Nothing is started: the first prompt does that. `agent`: one that is
+        installed there; "": the default one. `worktree`: the name of its own one; "": it gets one.
+        `picks`: the mode and the model of its agent. `told` gets what is said meanwhile."""
         ...
 
     def kill(self, session: str) -> list[str]:

@@ -30,7 +30,8 @@ GLANCE, SHARE = 1.0, 20
 
 
 class LocalRookery(Rookery):
-    url = ""
+    address = ""
+    answers_at_once = True
 
     def __init__(self, home: str) -> None:
         self.home = home
@@ -94,6 +95,27 @@ class LocalRookery(Rookery):
         return said
 
     @override
+    def notices(self) -> list[str]:
+        """The first worker that notices settings which wait records it in a file, so that a list
+        need not read the settings."""
+        from rookery.client.update.difference import of_daemon
+        from rookery.core.settings.held import WAITS
+        from rookery.home import confirmed
+        from rookery.home.config import ConfigError
+
+        waits, record = False, confirmed.read(self.home)
+        if record is not None and record.held:
+            from rookery.client.config import in_force
+
+            with suppress(ConfigError):
+                waits = in_force.settings(self.home).held is not None
+        return [*([WAITS] if waits else []), *filter(None, [of_daemon(self.home)])]
+
+    @override
+    def directory(self) -> str:
+        return paths.work_directory()
+
+    @override
     def head(self, session: str) -> Json | None:
         return fleet.head_of_session(self.home, session)
 
@@ -113,13 +135,20 @@ class LocalRookery(Rookery):
 
     @override
     def create(self, **given: Any) -> str:
+        from rookery.client.config import in_force
         from rookery.client.create import create_session
+        from rookery.models.choice import chosen_agent
 
         if os.path.isdir(paths.trash(self.home)) and os.listdir(paths.trash(self.home)):
             from rookery.client.trash import emptying  # seldom
 
             emptying.before_session(self.home, given.get("told"))
-        return create_session(self.home, **{"argv": [], **given})
+        given = {"argv": [], **given}
+        if not given["argv"]:
+            place, settings = {"sandbox": given.get("sandbox", "")}, in_force.load(self.home)
+            agent = chosen_agent(self.home, settings, given["cwd"], given["agent"], **place)
+            given["agent"] = agent.name
+        return create_session(self.home, **given)
 
     @override
     def kill(self, session: str) -> list[str]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, override
 from urllib.parse import quote
 
 from rookery.client.daemon.errors import OnlyThere
-from rookery.client.daemon.logins import load
 from rookery.client.daemon.remote import Door, of_session
 from rookery.client.fleet import named
 from rookery.client.trash.moves import Restored
@@ -40,10 +39,12 @@ LOOKS = 0.2
 
 
 class RemoteRookery(Rookery):
+    answers_at_once = False
+
     def __init__(self, door: Door, patience: float = PATIENCE) -> None:
         """`patience`: seconds for which a command waits for a link that broke."""
         self.door = door
-        self.url = door.url
+        self.address = door.url
         self._patience = patience
 
     @override
@@ -67,13 +68,16 @@ class RemoteRookery(Rookery):
         heard = None if row.is_sent or report is unheard else report
         return send_once(self.door, path, body, timeout=self._patience, report=heard)
 
-    def about(self) -> Json:
-        return dict(self.door.json("GET", "/api/about"))
-
+    @override
     def directory(self) -> str:
-        """Where a new session works unless another place is named: where the latest one does."""
+        """Where the latest session does."""
         heads = self.heads()
-        return str(heads[0]["cwd"] if heads else self.about()["directory"])
+        return str(heads[0]["cwd"] if heads else self.door.json("GET", "/api/about")["directory"])
+
+    @override
+    def notices(self) -> list[str]:
+        """The daemon's machine tells its own users."""
+        return []
 
     @override
     def heads(self, *, probe: bool = False, hidden: bool = True) -> list[Json]:
@@ -268,12 +272,6 @@ class RemoteRookery(Rookery):
     @override
     def close(self) -> None:
         self.door.close()
-
-
-def reach(home: str, url: str, patience: float = PATIENCE) -> RemoteRookery:
-    """The Rookery at an address, with the login that is saved for it. Raises BadUrl, Unusable,
-    FromAgent, Denied."""
-    return RemoteRookery(Door(load(home, url)), patience)
 
 
 def _head(row: Json) -> Json:

@@ -122,7 +122,7 @@ class ComposerActions:
         match what:
             case "commands":
                 header = app.window.header if app.session else None
-                found = commands.matching(word, header, here=not app.start.url)
+                found = commands.matching(word, header, here=not app.start.address)
                 app.composer.offer("/", word, _offers(found))
             case "files":
                 self._find_files(word)
@@ -158,7 +158,7 @@ class ComposerActions:
 
             if query != self._wanted:
                 return None
-            if self._app.start.url:
+            if self._app.start.address:
                 return await asyncio.to_thread(self._distant_files, session, query)
             self._finder = self._finder or Finder()
             return await asyncio.to_thread(self._finder.find, cwd, query)
@@ -185,7 +185,7 @@ class ComposerActions:
         from rookery.tui.writing.pasted import path_of
 
         given = [os.path.expanduser(path if pasted else path_of(path)) for path in paths]
-        place = os.getcwd() if self._app.start.url else self.cwd  # files of this machine
+        place = os.getcwd() if self._app.start.address else self.cwd  # files of this machine
         files = [os.path.join(place, path) for path in given]
         session = self._app.session
 

@@ -30,7 +30,7 @@ def choose(app: Shell, given: str) -> None:
     app.notify(f"Asking {agent} for its sessions …", markup=False)
 
     async def find(source: "Source") -> "list[Found]":
-        return await source.find(cwd or ("" if app.reader.rookery.url else app.start.cwd))
+        return await source.find(cwd or ("" if app.start.address else app.start.cwd))
 
     _with(app, agent, cwd, find, lambda found: _ask(app, agent, found))
 

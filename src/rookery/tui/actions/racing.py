@@ -66,7 +66,7 @@ def _start(app: Shell, names: list[str], task: str) -> None:
     from rookery.operations.merging import race as races
     from rookery.operations.merging.entry import enter
 
-    rookery, home, cwd = app.reader.rookery, app.start.home, app.start.cwd
+    rookery, cwd = app.reader.rookery, app.start.cwd
     confirm, name = app.start.confirms(""), races.new_name()
     header: Json = app.window.header if app.session else {}
     tree = header.get("worktree") or {}
@@ -74,14 +74,7 @@ def _start(app: Shell, names: list[str], task: str) -> None:
 
     def create(agent: str, label: str) -> Callable[[], str]:
         def made() -> str:
-            known = agent
-            if not rookery.url:
-                from rookery.client.config import in_force
-                from rookery.models.choice import chosen_agent
-
-                sandbox = app.start.sandbox
-                known = chosen_agent(home, in_force.load(home), cwd, agent, sandbox=sandbox).name
-            given: dict[str, Any] = {"agent": known, "cwd": cwd, "confirm": confirm}
+            given: dict[str, Any] = {"agent": agent, "cwd": cwd, "confirm": confirm}
             given["sandbox"] = app.start.sandbox
             return rookery.create(**given, worktree=f"{name}-{label}", race=name)
 

@@ -32,7 +32,7 @@ class TranscriptTools(Windows):
         """Stays until the connection stands again."""
         self.clear_notifications()
         if message.broken:
-            words = f"Connection to {self.start.url} lost. Trying again; sessions keep running."
+            words = f"Connection to {self.start.address} lost. Trying again; sessions keep running."
             self.notify(words, severity="warning", markup=False, timeout=86_400)
         else:
             self.notify("Connected again.")

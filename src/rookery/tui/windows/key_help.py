@@ -32,7 +32,7 @@ class Key(NamedTuple):
 
 
 def all_keys(app: App[Any]) -> list[Key]:
-    left_out = bindings.OF_THIS_MACHINE if isinstance(app, Shell) and app.start.url else ()
+    left_out = bindings.OF_THIS_MACHINE if isinstance(app, Shell) and app.start.address else ()
     ours = [
         Key(place, shown(keys_of(app, str(each.id))), each.tooltip or each.description)
         for place, found in bindings.PLACES

@@ -64,7 +64,7 @@ def entries(app: Shell) -> list[Entry]:
     found.append(Entry("Search everything…", "in all sessions", action="search_all"))
     found += [
         Entry(f"/{each.name}", each.words, slash=each.name)
-        for each in commands.known(header, here=not app.start.url).values()
+        for each in commands.known(header, here=not app.start.address).values()
     ]
     found += [
         Entry(clean_line(block["title"], 80), f"session {block['id']}", session=block["id"])

@@ -1,13 +1,11 @@
 """`ps`: the sessions, those that need the user first."""
 
 import time
-from contextlib import suppress
 
 import click
 
 from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, cut, standard, table
-from rookery.client.update.difference import of_daemon
 from rookery.client.update.workers import is_older
 from rookery.core import worktree
 from rookery.core.clock_slip import is_snoozed
@@ -81,12 +79,10 @@ def ps(everything: bool, wide: bool, as_json: bool) -> None:
             screen.note(f"{name} does not respond. To end it: rookery stop --now {name}")
         if any(head.get("damaged") for head in found):
             screen.note("To recover a damaged log: rookery doctor")
-        if not rookery.url:
-            _say_held(screen, paths.home())
     else:
         screen.note(_none(len(rookery.heads())))
-    if not rookery.url and (difference := of_daemon(paths.home())):
-        screen.note(difference)
+    for notice in rookery.notices():
+        screen.note(notice)
 
 
 def _none(hidden: int) -> str:
@@ -98,20 +94,6 @@ def _none(hidden: int) -> str:
 def _as_json(head: Json, now: float) -> Json:
     status, label = state_of(head, awake=head["awake"]), signs.label(head, now)
     return {**head, "status": status, "label": label, "stale": is_stale(head)}
-
-
-def _say_held(screen: Screen, home: str) -> None:
-    """Settings that wait for the user concern every session. The first worker that notices records
-    it in a file, so that a list need not read the settings."""
-    from rookery.client.config import in_force
-    from rookery.core.settings.held import WAITS
-    from rookery.home import confirmed
-    from rookery.home.config import ConfigError
-
-    record = confirmed.read(home)
-    with suppress(ConfigError):
-        if record is not None and record.held and in_force.settings(home).held is not None:
-            screen.note(WAITS)
 
 
 def is_stale(head: Json) -> bool:
