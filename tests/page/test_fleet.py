@@ -213,3 +213,22 @@ def test_a_deleted_session_is_brought_back_by_undo_and_from_the_trash(site: Site
     expect(page.get_by_text("The trash is empty.")).to_be_visible()
     page.goto(f"{site.served.address}/")
     expect(row).to_have_count(1)
+
+
+def test_the_trash_says_what_goes_before_it_deletes_permanently(site: Site) -> None:
+    site.expected = ("409",)
+    for title in ("One word", "Other words", "More words"):
+        site.served.ask("DELETE", f"/api/sessions/{site.session(QUICK, title=title)}")
+    page = site.page("/settings/trash")
+    page.get_by_role("button", name="Delete permanently: One word").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("One word")
+    dialog.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Delete permanently: One word").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Deleted permanently.")).to_be_visible()
+    expect(page.get_by_role("button", name="Delete permanently: One word")).to_have_count(0)
+    page.get_by_role("button", name="Empty the trash").click()
+    expect(dialog).to_contain_text("More words")
+    dialog.get_by_role("button", name="Empty").click()
+    expect(page.get_by_text("The trash is empty.").first).to_be_visible()

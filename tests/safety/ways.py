@@ -312,13 +312,19 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "remove: what is in the trash": (
         Http("DELETE", "/api/trash/{session}", None, {"session": "{trashed}"}),
+        performed("delete-trashed", name="{trashed}"),
         *cli("remove --yes --permanently {trashed}"),
     ),
     "restore": (
         Http("POST", "/api/trash/{session}/restore", {}, {"session": "{trashed}"}),
+        performed("restore", name="{trashed}"),
         *cli("restore {trashed}"),
     ),
-    "empty the trash": (Http("DELETE", "/api/trash"), *cli("trash --empty --yes")),
+    "empty the trash": (
+        Http("DELETE", "/api/trash"),
+        performed("empty-trash"),
+        *cli("trash --empty --yes"),
+    ),
     "prune": cli("prune --older-than 0s --yes", "prune --older-than 0s --yes --permanently"),
     "import: list": (
         Http("POST", "/api/agents/{agent}/sessions/list", {}),
@@ -531,7 +537,11 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *get("/races/{race}", "/api/races/{race}"),
         *cli("race show r1", says="No tests ran"),
     ),
-    "read: the trash": (*get("/api/trash"), *cli("trash")),
+    "read: the trash": (
+        *get("/api/trash"),
+        *get("/api/v1/{operation}", operation="trash"),
+        *cli("trash"),
+    ),
     "read: live news": (
         Http("WEBSOCKET", "/api/stream"),
         *get("/api/events", query="topic=fleet&form=x", says="invalid"),

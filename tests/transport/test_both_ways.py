@@ -15,8 +15,9 @@ from rookery.client.fleet import Ambiguous, UnknownSession
 from rookery.client.reading import excerpt
 from rookery.client.session import Rejected
 from rookery.core.blocks import Block
-from rookery.core.json import Event, kind_of
+from rookery.core.json import Event, Json, kind_of
 from rookery.core.policy.unattended import Order
+from rookery.core.refusals import NotAgreed, Refused
 from rookery.core.view.reduce import fold
 from rookery.log.errors import NoSession
 from rookery.operations.calling.interface import Session
@@ -181,18 +182,31 @@ async def test_D10_a_session_is_renamed_marked_as_read_and_deleted(way: Way) -> 
     assert way.rookery.head(session) is None
     with pytest.raises(NoSession):
         way.rookery.history(session).header()
-    [row] = await asyncio.to_thread(way.rookery.trash)
+    [row] = (await asyncio.to_thread(way.rookery.call, "trash"))["sessions"]
     assert (row["id"], row["title"], row["until"]) == (session, "Wren", until)
-    assert await asyncio.to_thread(way.rookery.restore, "Wren") == (session, "")
+    back = await asyncio.to_thread(way.rookery.call, "restore", name="Wren")
+    assert (back["id"], back["missing"]) == (session, "")
     head = way.rookery.head(session)
     assert head is not None
     assert head["title"] == "Wren"
     await asyncio.to_thread(way.rookery.remove, session)
-    assert await asyncio.to_thread(way.rookery.delete_trashed, "Wren", pytest.fail) == session
+    with pytest.raises(Refused, match="A title could mean another session"):
+        way.rookery.call("delete-trashed", name="Wren")
+    gone = await asyncio.to_thread(agreed, way, "delete-trashed", name=session)
+    assert (gone["deleted"], gone["kept"]) == ([session], [])
     other = create(way)
     await asyncio.to_thread(way.rookery.remove, other)
-    assert await asyncio.to_thread(way.rookery.empty_trash, pytest.fail) == [other]
-    assert await asyncio.to_thread(way.rookery.trash) == []
+    gone = await asyncio.to_thread(agreed, way, "empty-trash")
+    assert (gone["deleted"], gone["kept"]) == ([other], [])
+    assert way.rookery.call("empty-trash")["deleted"] == []
+    assert way.rookery.call("trash") == {"sessions": []}
+
+
+def agreed(way: Way, operation: str, **given: str) -> Json:
+    """A work whose preview is agreed to."""
+    with pytest.raises(NotAgreed, match="cannot be restored") as question:
+        way.rookery.call(operation, **given)
+    return way.rookery.call(operation, fingerprint=question.value.fingerprint, **given)
 
 
 async def test_D10_files_go_with_a_prompt(way: Way) -> None:

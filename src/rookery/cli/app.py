@@ -57,8 +57,6 @@ GROUPS = {
         "import": "Import sessions begun with an agent elsewhere.",
         "prune": "Find old or large sessions and move them to the trash.",
         "remove": "Move sessions to the trash, or delete them permanently.",
-        "restore": "Restore sessions from the trash.",
-        "trash": "List the trash, or empty it.",
     },
     "Setup": {
         "setup": "Choose the model for Rookery's own agent.",
@@ -104,7 +102,6 @@ All of them: rookery help all
 
 TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
 TOGETHER |= dict.fromkeys(("move", "merge", "drop"), "merge")
-TOGETHER |= dict.fromkeys(("restore", "trash"), "trash")
 TOGETHER["import"] = "import_sessions"
 
 MODULES = {

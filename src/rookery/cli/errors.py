@@ -199,7 +199,7 @@ def _unknown_session(name: str) -> str:
     from rookery.client.fleet import named
 
     with suppress(*EXPECTED):
-        session = named(name, target.rookery().trash())
+        session = named(name, target.rookery().call("trash")["sessions"])
         return f"Session {session} is in the trash. To restore it: rookery restore {session}"
     known = target.rookery().heads()
     if not known:

@@ -193,10 +193,16 @@ def complete_sessions(
     return _completed(known, incomplete)
 
 
+def trashed() -> list["Json"]:
+    """The sessions in the trash."""
+    found: list[Json] = target.rookery().call("trash")["sessions"]
+    return found
+
+
 def complete_trashed(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    return _completed(lambda: target.rookery().trash(), incomplete)
+    return _completed(trashed, incomplete)
 
 
 def _completed(known: "Callable[[], list[Json]]", incomplete: str) -> list[CompletionItem]:

@@ -38,7 +38,8 @@ def command_of(row: Row) -> click.Command:
         carry_out = _send if row.is_sent else _perform
         return carry_out(row, session, say or standard().note, given, look)
 
-    made: Any = as_json(READING if row.kind == "read" else OUTCOME)(body)
+    prints = getattr(look, "JSON", None) or as_json(READING if row.kind == "read" else OUTCOME)
+    made: Any = prints(body)
     if row.traits.preview is not None:
         made = flags.yes(dry_run(made))
     for option in reversed(getattr(look, "OPTIONS", ())):
@@ -46,26 +47,35 @@ def command_of(row: Row) -> click.Command:
     if row.traits.undo and any(each.about.how == "moment" for each in row.arguments):
         made = flag("--off", hidden=True)(made)  # an earlier word for the operation that undoes it
     for argument in reversed(row.arguments):
-        for parameter in reversed(parameters_of(argument)):
+        own = getattr(look, "ARGUMENTS", {}).get(argument.name)
+        for parameter in reversed(parameters_of(argument) if own is None else [own]):
             made = parameter(made)
     if row.on_session:
         made = for_each(made) if row.traits.on == "sessions" else session_argument(made)
-    return click.command(row.name, help=_help(row))(made)
+    return click.command(row.name, help=_help(row, look))(made)
 
 
 def look_of(name: str) -> Any:
-    """The module that adds to a command: `OPTIONS` that only a command line has, and `carry_out`,
-    which does it, says what came of it, and returns what `--json` prints, of what is sent also with
-    the exit code; of a read, `show` prints the result. None: there is none."""
+    """The module that adds to a command. None: there is none.
+
+    OPTIONS      those that only a command line has
+    ARGUMENTS    what a command line takes in the place of some arguments, by their names
+    MORE         a paragraph of the help
+    carry_out    does it, says what came of it, and returns what `--json` prints; with an exit code,
+                 if it has one
+    JSON         the option, where `carry_out` passes objects to `Screen.result` instead
+    show         prints a read's result
+    """
     module = name.replace("-", "_")
     if not os.path.isfile(os.path.join(_LOOKS, f"{module}.py")):
         return None
     return importlib.import_module(f"rookery.cli.looks.{module}")
 
 
-def _help(row: Row) -> str:
-    lines = "\n".join(f"rookery {row.name} {example}" for example in row.traits.examples)
-    return "\n\n".join([*row.paragraphs, *([f"\b\n{lines}"] if lines else [])])
+def _help(row: Row, look: Any) -> str:
+    lines = "\n".join(f"rookery {row.name} {each}".rstrip() for each in row.traits.examples)
+    more = getattr(look, "MORE", "")
+    return "\n\n".join(filter(None, [*row.paragraphs, more, f"\b\n{lines}" if lines else ""]))
 
 
 # --- arguments ---------------------------------------------------------------------------------
@@ -153,12 +163,9 @@ class Moment(click.ParamType[int]):
 
 def _perform(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> int:
     """Carry out a work or a read."""
-    prints, screen = given.pop("as_json"), standard()
+    prints, screen = given.pop("as_json", False), standard()
     if hasattr(look, "carry_out"):
-        said = look.carry_out(row, session, _silent if prints else say, given)
-        if prints:
-            screen.line(dumps(said))
-        return exits.DONE
+        return _looked(look, row, session, say, given, prints=prints)
     yes, dry = given.pop("yes", False), given.pop("dry_run", False)
     values, rookery = _values(row, given), target.rookery()
     report = _silent if prints else screen.note
@@ -179,6 +186,17 @@ def _perform(row: Row, session: str, say: Say, given: dict[str, Any], look: Any)
     else:
         say(clean_line(results.text_of(result)))
     return exits.DONE
+
+
+def _looked(
+    look: Any, row: Row, session: str, say: Say, given: dict[str, Any], *, prints: bool
+) -> int:
+    """Carry it out as its look does; the exit code."""
+    found = look.carry_out(row, session, _silent if prints else say, given)
+    said, code = found if isinstance(found, tuple) else (found, exits.DONE)
+    if prints:
+        standard().line(dumps(said))
+    return int(code)
 
 
 def _agreed(question: NotAgreed, *, yes: bool, dry: bool, prints: bool) -> bool:
@@ -203,11 +221,7 @@ def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) ->
     """Carry out what is sent to a session."""
     prints = given.pop("as_json")
     if look is not None:
-        found = look.carry_out(row, session, _silent if prints else say, given)
-        said, code = found if isinstance(found, tuple) else (found, exits.DONE)
-        if prints:
-            standard().line(dumps(said))
-        return int(code)
+        return _looked(look, row, session, say, given, prints=prints)
     if given.pop("off", False) and (back := find(row.traits.undo)) is not None:
         if any(given.values()):
             raise click.UsageError("--off takes no time.")

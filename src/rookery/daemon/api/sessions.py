@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Path, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -105,16 +105,6 @@ class Deleted(BaseModel):
     until: int | None = Field(
         None, description=f"Until when it can be restored; null: it cannot. {shapes.WHEN}"
     )
-
-
-class Emptied(BaseModel):
-    deleted: list[str] = Field(description="The ids of the sessions.")
-    kept: list[str] = Field(description="What could not be deleted.")
-
-
-class Restored(BaseModel):
-    id: str
-    missing: str = Field(description="What could not be restored with it; may be empty.")
 
 
 @router.get("/api/sessions/{session}", responses=reads(shapes.Session, 409), response_class=Masked)
@@ -265,44 +255,6 @@ def _require_whole(request: Request, session: str) -> None:
         raise Problem(
             409, "whole_id", "A title could mean another session.", "Use the session's whole id."
         )
-
-
-Trashed = Annotated[
-    str, Path(description="A session in the trash: its id or title.", min_length=1, max_length=200)
-]
-
-
-@router.get("/api/trash", responses=reads(shapes.Trash), response_class=Masked)
-async def list_trash(daemon: Daemon) -> Response:
-    """Deleted sessions that can be restored, newest first."""
-    return Masked({"sessions": await asyncio.to_thread(trash.listed, daemon.home)})
-
-
-@router.post("/api/trash/{session}/restore", responses=WRITES)
-async def restore_session(daemon: Daemon, session: Trashed) -> Restored:
-    """Restore a session from the trash, with its worktree and branch."""
-    found = await asyncio.to_thread(trash.restore, daemon.home, session)
-    await daemon.hub.look()
-    return Restored(id=found.session, missing=found.missing)
-
-
-@router.delete("/api/trash/{session}", responses=WRITES)
-async def delete_trashed(daemon: Daemon, session: Trashed, request: Request) -> Deleted:
-    """Delete a session in the trash permanently. It must be named by its whole id."""
-    _require_whole(request, (await asyncio.to_thread(trash.find, daemon.home, session)).session)
-    kept: list[str] = []
-    await asyncio.to_thread(trash.delete, daemon.home, session, kept.append)
-    await asyncio.to_thread(drop_deleted, daemon.home)
-    return Deleted(kept=kept, until=None)
-
-
-@router.delete("/api/trash", responses=WRITES)
-async def empty_trash(daemon: Daemon) -> Emptied:
-    """Delete all sessions in the trash permanently."""
-    kept: list[str] = []
-    gone = await asyncio.to_thread(trash.empty, daemon.home, kept.append)
-    await asyncio.to_thread(drop_deleted, daemon.home)
-    return Emptied(deleted=gone, kept=kept)
 
 
 @router.patch(

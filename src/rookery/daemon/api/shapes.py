@@ -110,23 +110,6 @@ class SessionPage(BaseModel):
     next: str | None = Field(description="The cursor of the next page; null: this is the last.")
 
 
-class Trashed(Open):
-    """A session in the trash."""
-
-    id: str
-    title: str
-    agent: str
-    cwd: str
-    removed: int = Field(description=WHEN)
-    until: int = Field(description=f"When it is deleted permanently. {WHEN}")
-    branch: str = Field(description="Of its worktree; empty: it has none.")
-    bytes: int = Field(description="On the disk, with its worktree.")
-
-
-class Trash(BaseModel):
-    sessions: list[Trashed]
-
-
 class Block(Open):
     """One thing in a transcript: a prompt, an answer, a tool call, an ask."""
 

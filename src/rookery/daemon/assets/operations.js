@@ -4,9 +4,9 @@ import { danger, sure } from "./dialogs.js";
 
 let listed = null;
 
-/** All of them, as the daemon lists them; asked for once. */
+/** Those that are sent to a session, as the daemon lists them; asked for once. */
 export function operations() {
-  listed ??= api("GET", "/api/v1/operations").then((said) => said.operations);
+  listed ??= api("GET", "/api/v1/operations").then((said) => said.operations.filter(({ kind }) => kind === "change" || kind === "command"));
   listed.catch(() => { listed = null; });
   return listed;
 }
@@ -48,6 +48,16 @@ export async function operate(name, about, given = {}) {
   for (const [key, value] of Object.entries(sent)) shown[key] = field(row, key).how === "moment" ? clock(value) : value;
   const undo = { label: "Undo", run: () => api("POST", `${place}/${row.undo}`, {}) };
   toast(row.done.replace(/\{(\w*)\}/g, (_, key) => shown[key]), row.undo ? { action: undo } : {});
+}
+
+/** Carry out a work. What it would do for good is asked first; null: it was not agreed to. `ask`: gets the lines that are shown. */
+export async function work(path, given, ask) {
+  try {
+    return await api("POST", path, given);
+  } catch (error) {
+    if (!error.fingerprint) throw error;
+    return await ask(error.shown.split("\n")) ? api("POST", path, { ...given, fingerprint: error.fingerprint }) : null;
+  }
 }
 
 const field = (row, name) => row.arguments.properties[name] ?? {};

@@ -59,7 +59,7 @@ async function remove(id, title) {
 /** Says that it is in the trash, with the button that brings it back. */
 export function removed(id, title) {
   const undo = async () => {
-    const { missing } = await api("POST", `/api/trash/${id}/restore`);
+    const { missing } = await api("POST", "/api/v1/restore", { name: id });
     toast(missing ? `Restored. ${missing}` : "Restored.");
   };
   toast(`“${title}” is in the trash.`, { remedy: "Settings › Trash keeps it for 14 days.", action: { label: "Undo", run: undo } });

@@ -1,5 +1,6 @@
 // Forms of the settings: only what was changed is sent; what is wrong is said at its field.
 import { $, $$, api, copy, element, html, kept, say, toast, told, when } from "./main.js";
+import { work } from "./operations.js";
 
 const fieldsOf = (form) => $$("[name], [data-of], [data-clear]", form);
 
@@ -188,20 +189,17 @@ document.addEventListener("change", ({ target }) => {
   if (target.dataset.roleOf) changeDevice(target.dataset.roleOf, { role: target.value });
 });
 when("restore", async (button) => {
-  const { missing } = await api("POST", `/api/trash/${button.dataset.id}/restore`);
+  const { missing } = await api("POST", "/api/v1/restore", { name: button.dataset.id });
   away(location.href, missing ? `Restored. ${missing}` : "Restored.");
 });
 when("erase", async (button) => {
-  const lines = [`“${button.dataset.title}” cannot be restored after that.`];
-  if (!(await sure("Delete it permanently?", lines, "Delete", { danger: true }))) return;
-  const { kept: left } = await api("DELETE", `/api/trash/${button.dataset.id}`);
-  away(location.href, left.join(" ") || "Deleted permanently.");
+  const ask = (lines) => sure("Delete it permanently?", lines, "Delete", { danger: true });
+  const said = await work("/api/v1/delete-trashed", { name: button.dataset.id }, ask);
+  if (said) away(location.href, said.kept.join(" ") || "Deleted permanently.");
 });
-when("empty-trash", async (button) => {
-  const count = Number(button.dataset.count), what = count === 1 ? "One session" : `${count} sessions`;
-  if (!(await sure("Empty the trash?", [`${what} cannot be restored after that.`], "Empty", { danger: true }))) return;
-  const { kept: left } = await api("DELETE", "/api/trash");
-  away(location.href, left.join(" ") || "The trash is empty.");
+when("empty-trash", async () => {
+  const said = await work("/api/v1/empty-trash", {}, (lines) => sure("Empty the trash?", lines, "Empty", { danger: true }));
+  if (said) away(location.href, said.kept.join(" ") || "The trash is empty.");
 });
 for (const day of $$("time[data-day]")) {
   const at = new Date(Number(day.dataset.day));

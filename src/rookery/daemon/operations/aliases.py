@@ -15,6 +15,7 @@ from rookery.daemon.operations.api import KEY, queried
 from rookery.daemon.operations.performing import perform
 from rookery.daemon.state import Daemon, session_named
 from rookery.operations.catalogue.finding import row_of
+from rookery.operations.catalogue.results import SUMMARY
 
 router = APIRouter(tags=["operations"])
 
@@ -31,9 +32,25 @@ class Alias(NamedTuple):
     status: int = 200
 
 
+_TRASHED = {"session": "name"}
+
+
+def _without_words(result: Json) -> Json:
+    return {key: result[key] for key in result if key != SUMMARY}
+
+
+def _deleted(result: Json) -> Json:
+    return {"kept": result["kept"], "until": None}
+
+
 BRANCHES: tuple[Alias, ...] = ()
 READS: tuple[Alias, ...] = ()
-TRASH: tuple[Alias, ...] = ()
+TRASH = (
+    Alias("GET", "/api/trash", "trash"),
+    Alias("DELETE", "/api/trash", "empty-trash", shape=_without_words),
+    Alias("DELETE", "/api/trash/{session}", "delete-trashed", _TRASHED, _deleted),
+    Alias("POST", "/api/trash/{session}/restore", "restore", _TRASHED, _without_words),
+)
 SESSIONS: tuple[Alias, ...] = ()
 ALIASES = (*BRANCHES, *READS, *TRASH, *SESSIONS)
 

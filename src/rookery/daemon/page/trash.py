@@ -27,10 +27,7 @@ async def trash(daemon: Daemon) -> HTMLResponse:
     rows = "".join(_row(each, read_only=read_only) for each in found)
     inner = tag("ul", rows, "saved") if rows else tag("p", "The trash is empty.", "none")
     if rows and not read_only:
-        inner += (
-            f'<p><button data-do="empty-trash" data-count="{len(found)}">Empty the trash</button>'
-            "</p>"
-        )
+        inner += '<p><button data-do="empty-trash">Empty the trash</button></p>'
     return frame(daemon, "trash", "Trash", tag("p", ABOUT, "soft") + inner)
 
 
@@ -41,7 +38,7 @@ def _row(about: Json, *, read_only: bool) -> str:
     if about["branch"]:
         facts.append(f"branch {esc_line(about['branch'])}")
     more = " · ".join(filter(None, facts))
-    given = f'data-id="{esc_line(about["id"])}" data-title="{title}"'
+    given = f'data-id="{esc_line(about["id"])}"'
     deeds = (
         ""
         if read_only

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import asyncio
 
     from rookery.client.attach import Attachment
-    from rookery.client.trash.moves import Restored
     from rookery.core.policy.unattended import Order
     from rookery.core.turn.rewind_preview import Preview
 
@@ -145,23 +144,6 @@ class Rookery(Protocol):
 
     def delete(self, session: str, stays: Told, *, force: bool = False) -> str:
         """Delete it permanently; what its agent said. `stays` gets what could not be deleted."""
-        ...
-
-    def trash(self) -> list[Json]:
-        """What can be restored, newest first: id, title, agent, cwd, removed, until, branch and
-        bytes."""
-        ...
-
-    def restore(self, name: str) -> "Restored":
-        """Raises TrashError, Ambiguous."""
-        ...
-
-    def delete_trashed(self, name: str, stays: Told) -> str:
-        """Delete a session in the trash permanently; its id. Raises TrashError, Ambiguous."""
-        ...
-
-    def empty_trash(self, stays: Told) -> list[str]:
-        """Delete all that is in it; their ids."""
         ...
 
     def falls_asleep(self, session: str, within: float) -> bool:

@@ -21,7 +21,6 @@ from rookery.operations.catalogue.row import At, Report, unheard
 if TYPE_CHECKING:
     import asyncio
 
-    from rookery.client.trash.moves import Restored
     from rookery.core.turn.rewind_preview import Preview
     from rookery.operations.calling.local_session import LocalSession
 
@@ -163,30 +162,6 @@ class LocalRookery(Rookery):
     @override
     def delete(self, session: str, stays: Told, *, force: bool = False) -> str:
         return fleet.remove(self.home, session, stays, force=force)
-
-    @override
-    def trash(self) -> list[Json]:
-        from rookery.client.trash import moves
-
-        return moves.listed(self.home)
-
-    @override
-    def restore(self, name: str) -> "Restored":
-        from rookery.client.trash import moves
-
-        return moves.restore(self.home, name)
-
-    @override
-    def delete_trashed(self, name: str, stays: Told) -> str:
-        from rookery.client.trash import moves
-
-        return moves.delete(self.home, name, stays)
-
-    @override
-    def empty_trash(self, stays: Told) -> list[str]:
-        from rookery.client.trash import moves
-
-        return moves.empty(self.home, stays)
 
     @override
     def falls_asleep(self, session: str, within: float) -> bool:

@@ -12,7 +12,6 @@ from urllib.parse import quote
 from rookery.client.daemon.errors import OnlyThere
 from rookery.client.daemon.remote import Door, of_session
 from rookery.client.fleet import named
-from rookery.client.trash.moves import Restored
 from rookery.core.blocks import Block
 from rookery.core.blocks.document import Document
 from rookery.core.json import Json, lenient
@@ -31,8 +30,6 @@ from rookery.operations.catalogue.row import FINGERPRINT, Report, unheard
 
 if TYPE_CHECKING:
     from rookery.core.policy.unattended import Order
-
-TRASH = "/api/trash"
 
 LOOKS = 0.2
 """Seconds between two looks whether a worker has gone."""
@@ -189,27 +186,6 @@ class RemoteRookery(Rookery):
         more = "?permanently=true" + ("&force=true" if force else "")
         _pass_on(self.door.json("DELETE", of_session(session) + more), stays)
         return ""
-
-    @override
-    def trash(self) -> list[Json]:
-        return list(self.door.json("GET", TRASH)["sessions"])
-
-    @override
-    def restore(self, name: str) -> Restored:
-        said = self.door.json("POST", f"{TRASH}/{quote(name, safe='')}/restore", {})
-        return Restored(said["id"], said["missing"])
-
-    @override
-    def delete_trashed(self, name: str, stays: Told) -> str:
-        session = named(name, self.trash())
-        _pass_on(self.door.json("DELETE", f"{TRASH}/{session}"), stays)
-        return session
-
-    @override
-    def empty_trash(self, stays: Told) -> list[str]:
-        said = self.door.json("DELETE", TRASH)
-        _pass_on(said, stays)
-        return lenient.texts(said, "deleted")
 
     @override
     def falls_asleep(self, session: str, within: float) -> bool:

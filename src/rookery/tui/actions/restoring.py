@@ -56,7 +56,7 @@ def _ask_about_work(app: Shell, session: str, title: str, why: str) -> None:
 def choose(app: Shell) -> None:
     """From the list of what is in the trash, newest first."""
     rookery = app.reader.rookery
-    app.reader.fetch(rookery.trash, lambda rows: _choose(app, rows))
+    app.reader.fetch(lambda: rookery.call("trash")["sessions"], lambda rows: _choose(app, rows))
 
 
 def _choose(app: Shell, rows: list[Json]) -> None:
@@ -82,7 +82,8 @@ def restore(app: Shell, name: str) -> None:
     def bring_back() -> tuple[str, str]:
         """Its id, "" if it was not restored; and what there is to say."""
         try:
-            return rookery.restore(name)
+            said = rookery.call("restore", name=name)
+            return said["id"], said["missing"]
         except (Refused, OSError) as error:
             return "", f"Not restored: {sentences(error)}"
 

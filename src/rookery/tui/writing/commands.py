@@ -72,6 +72,7 @@ def _operations() -> tuple[Command, ...]:
     return tuple(
         Command(row.name, row.word, " ".join(row.schema["required"]), operates=True)
         for row in typed()
+        if row.is_sent
     )
 
 

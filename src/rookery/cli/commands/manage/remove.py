@@ -7,6 +7,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rookery.cli import exits, flags, target
+from rookery.cli.agreeing import agreed
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.client.deletion import went_wrong
 from rookery.client.fleet import UnknownSession, named
@@ -56,7 +57,8 @@ def remove(names: tuple[str, ...], yes: bool, force: bool, permanently: bool) ->
             how = f"To restore it until {day_of(until)}: rookery restore {session}"
             screen.note(f"Moved {session} to the trash. {how}")
     for session in trashed:
-        target.rookery().delete_trashed(session, _stays(screen))
+        for words in agreed("delete-trashed", lambda: None, name=session)["kept"]:
+            screen.note(f"  {clean_line(words)}")
         screen.result({"id": session, "until": None})
         screen.note(f"Deleted {session}.")
     if not permanently and not target.url():
@@ -80,14 +82,14 @@ def _meant(names: tuple[str, ...], *, permanently: bool) -> tuple[list[str], lis
         except UnknownSession:
             if not permanently:
                 raise
-            trashed[named(name, target.rookery().trash())] = None
+            trashed[named(name, flags.trashed())] = None
     return list(live), list(trashed)
 
 
 def _ask(screen: Screen, live: list[str], trashed: list[str], *, permanently: bool) -> bool:
     """Whether what was not merged goes, too."""
     rookery, unmerged = target.rookery(), False
-    titles = {row["id"]: row["title"] for row in rookery.trash()} if trashed else {}
+    titles = {row["id"]: row["title"] for row in flags.trashed()} if trashed else {}
     for session in live:
         head = rookery.head(session)
         screen.note(f"  {session}  {clean_line(head['title']) if head else ''}")

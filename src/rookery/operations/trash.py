@@ -1,0 +1,153 @@
+"""The trash: removed sessions, which can be restored for 14 days, or be deleted permanently."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from rookery.core.refusals import Refused
+from rookery.operations.catalogue.arguments import Arg
+from rookery.operations.catalogue.row import At, Preview, read, work
+
+if TYPE_CHECKING:
+    from rookery.core.json import Json
+
+DELETES = "delete sessions"
+MOST = 20
+"""Sessions that a preview names."""
+
+Named = Annotated[
+    str,
+    Arg(
+        "A session in the trash: its id, or for a restore also its title.",
+        max_length=200,
+        pattern="^.",
+        positional=True,
+        reason="not_in_trash",
+        wrong="Say which session in the trash.",
+    ),
+]
+
+
+class Trashed(TypedDict):
+    """A session in the trash."""
+
+    id: str
+    title: str
+    agent: str
+    cwd: str
+    removed: Annotated[int, "In milliseconds since the epoch."]
+    until: Annotated[int, "When it is deleted permanently. In milliseconds since the epoch."]
+    branch: Annotated[str, "Of its worktree; empty: it has none."]
+    bytes: Annotated[int, "On the disk, with its worktree."]
+
+
+class Trash(TypedDict):
+    sessions: list[Trashed]
+
+
+class Restored(TypedDict):
+    """A session that is back in the lists."""
+
+    summary: str
+    id: str
+    missing: Annotated[str, "What could not be restored with it; may be empty."]
+
+
+class Erased(TypedDict):
+    """What was deleted permanently."""
+
+    summary: str
+    deleted: Annotated[list[str], "The ids of the sessions."]
+    kept: Annotated[list[str], "What could not be deleted."]
+
+
+@read("Trash", on="rookery", listed=False, examples=("", "--empty"))
+def trash(at: At) -> Trash:
+    """List removed sessions. Each is deleted permanently 14 days after it was removed; if the disk
+    is full, the oldest are deleted earlier.
+    """
+    return {"sessions": _listed(at)}
+
+
+@work(
+    "Restore",
+    on="rookery",
+    person="restore sessions",
+    listed=False,
+    examples=("", "3f2a"),
+)
+def restore(at: At, name: Named) -> Restored:
+    """Restore sessions from the trash. Their snapshots, worktree and branch come back with them."""
+    from rookery.client.trash import moves
+
+    session, missing = moves.restore(at.home, name)
+    summary = f"Restored {session}. {missing}".rstrip()
+    return {"summary": summary, "id": session, "missing": missing}
+
+
+def _one_goes(at: At, name: Named) -> Preview:
+    return _lost([row for row in _listed(at) if row["id"] == _whole(at, name)][:1])
+
+
+@work("Delete from the trash", on="rookery", person=DELETES, preview=_one_goes, typed=False)
+def delete_trashed(at: At, name: Named) -> Erased:
+    """Delete a session in the trash permanently. Its agents are asked to delete their copy."""
+    from rookery.client.trash import moves
+
+    sizes, kept = _sizes(at), list[str]()
+    return _deleted(at, [moves.delete(at.home, _whole(at, name), kept.append)], kept, sizes)
+
+
+def _all_go(at: At) -> Preview | None:
+    rows = _listed(at)
+    return _lost(rows) if rows else None
+
+
+@work("Empty the trash", on="rookery", person="empty the trash", preview=_all_go, typed=False)
+def empty_trash(at: At) -> Erased:
+    """Delete all sessions in the trash permanently, as `delete-trashed` does."""
+    from rookery.client.trash import moves
+
+    sizes, kept = _sizes(at), list[str]()
+    return _deleted(at, moves.empty(at.home, kept.append), kept, sizes)
+
+
+def _listed(at: At) -> list[Any]:
+    from rookery.client.trash import moves
+
+    return moves.listed(at.home)
+
+
+def _sizes(at: At) -> dict[str, int]:
+    return {row["id"]: row["bytes"] for row in _listed(at)}
+
+
+def _whole(at: At, name: str) -> str:
+    """Raises Refused, TrashError, Ambiguous."""
+    from rookery.client.trash import moves
+
+    if (session := moves.find(at.home, name).session) != name:
+        words = "A title could mean another session."
+        raise Refused("whole_id", words, "Use the session's whole id.")
+    return session
+
+
+def _lost(rows: "Sequence[Json]") -> Preview:
+    from rookery.core.json.safe_text import count
+    from rookery.operations.calling.carrying import preview_of
+
+    names = [f"{row['id']}  {row['title']}".rstrip() for row in rows]
+    more = [f"and {len(rows) - MOST:,} more"] if len(rows) > MOST else []
+    what = f"{count(len(rows), 'session')}, which cannot be restored after that"
+    lines = [f"This permanently deletes {what}:", *names[:MOST], *more]
+    return preview_of("\n".join(lines), *names)
+
+
+def _deleted(at: At, gone: list[str], kept: list[str], sizes: dict[str, int]) -> Erased:
+    from rookery.core import units
+    from rookery.core.json.safe_text import count
+    from rookery.search.update import drop_deleted
+
+    drop_deleted(at.home)
+    freed = units.size(sum(sizes.get(session, 0) for session in gone))
+    summary = f"Deleted {count(len(gone), 'session')}: {freed} freed."
+    return {"summary": summary, "deleted": gone, "kept": kept}
