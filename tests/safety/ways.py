@@ -340,7 +340,11 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "sessions of an editor": (Http("WEBSOCKET", "/acp"),),
     # --- work trees
-    "merge": (Http("POST", f"{SESSION}/merge", {}), *cli("merge {runner}")),
+    "merge": (
+        Http("POST", f"{SESSION}/merge", {}),
+        operated("merge"),
+        *cli("merge {runner}"),
+    ),
     "drop": (Http("POST", f"{SESSION}/drop", {"force": True}), *cli("drop --force {runner}")),
     "move": (Http("POST", f"{SESSION}/move", {}), *cli("move {asleep}")),
     "race: asks always": (
@@ -523,7 +527,10 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *cli("diff {worked}"),
     ),
     "read: its logs": (*of_session("logs/{of}", of="worker"), *cli("logs --worker {worked}")),
-    "read: what a merge would do": of_session("merge", says="no_worktree"),
+    "read: what a merge would do": (
+        *of_session("merge", says="no_worktree"),
+        *get(OPERATED, says="no_worktree", operation="merge-plan"),
+    ),
     "read: what a rewind would do": (
         *of_session("rewind", "rewind/{turn}", turn="0"),
         *of_session("rewind/undo", says="nothing_to_undo"),

@@ -52,7 +52,6 @@ GROUPS = {
     },
     "Manage sessions": {
         "move": "Move a session to a git worktree of its own.",
-        "merge": "Merge the work of a session's worktree.",
         "drop": "Delete worktrees without merging them.",
         "import": "Import sessions begun with an agent elsewhere.",
         "prune": "Find old or large sessions and move them to the trash.",
@@ -101,7 +100,7 @@ All of them: rookery help all
 """
 
 TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
-TOGETHER |= dict.fromkeys(("move", "merge", "drop"), "merge")
+TOGETHER |= dict.fromkeys(("move", "drop"), "merge")
 TOGETHER["import"] = "import_sessions"
 
 MODULES = {

@@ -11,10 +11,11 @@ from typing import Any, override
 import click
 
 from rookery.cli import exits, flags, target
-from rookery.cli.flags import OUTCOME, as_json, flag, session_argument
+from rookery.cli.flags import OUTCOME, flag, session_argument, sessions_argument
 from rookery.cli.output import clean_line, standard
+from rookery.cli.output.screen import wants_json
 from rookery.cli.session.send import Say, for_each, send
-from rookery.core.json import Event, Json, dumps
+from rookery.core.json import Json
 from rookery.core.refusals import NotAgreed
 from rookery.operations.catalogue import conditions, filling, moments, results
 from rookery.operations.catalogue.arguments import Argument
@@ -38,10 +39,10 @@ def command_of(row: Row) -> click.Command:
         carry_out = _send if row.is_sent else _perform
         return carry_out(row, session, say or standard().note, given, look)
 
-    prints = getattr(look, "JSON", None) or as_json(READING if row.kind == "read" else OUTCOME)
+    prints = getattr(look, "JSON", flags.results(READING if row.kind == "read" else OUTCOME))
     made: Any = prints(body)
     if row.traits.preview is not None:
-        made = flags.yes(dry_run(made))
+        made = dry_run(flags.yes(made))
     for option in reversed(getattr(look, "OPTIONS", ())):
         made = option(made)
     if row.traits.undo and any(each.about.how == "moment" for each in row.arguments):
@@ -51,7 +52,9 @@ def command_of(row: Row) -> click.Command:
         for parameter in reversed(parameters_of(argument) if own is None else [own]):
             made = parameter(made)
     if row.on_session:
-        made = for_each(made) if row.traits.on == "sessions" else session_argument(made)
+        several = row.traits.on == "sessions"
+        argument = getattr(look, "SESSION", sessions_argument if several else session_argument)
+        made = for_each(made, argument) if several else argument(made)
     return click.command(row.name, help=_help(row, look))(made)
 
 
@@ -59,11 +62,12 @@ def look_of(name: str) -> Any:
     """The module that adds to a command. None: there is none.
 
     OPTIONS      those that only a command line has
+    SESSION      the argument that names the session, or sessions
     ARGUMENTS    what a command line takes in the place of some arguments, by their names
     MORE         a paragraph of the help
-    carry_out    does it, says what came of it, and returns what `--json` prints; with an exit code,
-                 if it has one
-    JSON         the option, where `carry_out` passes objects to `Screen.result` instead
+    carry_out    does it, says what came of it, and returns what `--json` prints; None: it passed
+                 that to `Screen.result`; with an exit code, if it has one
+    JSON         the option `--json`, where it needs other words
     show         prints a read's result
     """
     module = name.replace("-", "_")
@@ -96,8 +100,14 @@ def parameters_of(argument: Argument) -> list[Any]:
         ]
     if about.positional:
         return [click.argument(argument.name, metavar=name.upper(), required=argument.required)]
+    if about.each:
+        return [
+            click.option(f"--{choice}", argument.name, flag_value=choice, help=words)
+            for choice, words in about.each.items()
+        ]
     return [
         click.option(
+            *([f"-{about.letter}"] if about.letter else []),
             f"--{name}",
             argument.name,
             type=_type(argument),
@@ -163,21 +173,14 @@ class Moment(click.ParamType[int]):
 
 def _perform(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> int:
     """Carry out a work or a read."""
-    prints, screen = given.pop("as_json", False), standard()
+    screen = standard()
     if hasattr(look, "carry_out"):
-        return _looked(look, row, session, say, given, prints=prints)
-    yes, dry = given.pop("yes", False), given.pop("dry_run", False)
-    values, rookery = _values(row, given), target.rookery()
-    report = _silent if prints else screen.note
-    try:
-        result = rookery.call(row.name, session, report=report, **values)
-    except NotAgreed as question:
-        if not _agreed(question, yes=yes, dry=dry, prints=prints):
-            return exits.DONE
-        fingerprint = question.fingerprint
-        result = rookery.call(row.name, session, report=report, fingerprint=fingerprint, **values)
-    if prints:
-        screen.line(dumps(result))
+        return _looked(look, row, session, say, given)
+    result = agreed_result(row, session, given)
+    if result is None:
+        return exits.DONE
+    if wants_json():
+        screen.result(result)
     elif hasattr(look, "show"):
         look.show(result, given)
     elif row.kind == "read":
@@ -188,22 +191,39 @@ def _perform(row: Row, session: str, say: Say, given: dict[str, Any], look: Any)
     return exits.DONE
 
 
-def _looked(
-    look: Any, row: Row, session: str, say: Say, given: dict[str, Any], *, prints: bool
-) -> int:
+def _looked(look: Any, row: Row, session: str, say: Say, given: dict[str, Any]) -> int:
     """Carry it out as its look does; the exit code."""
-    found = look.carry_out(row, session, _silent if prints else say, given)
+    found = look.carry_out(row, session, _silent if wants_json() else say, given)
     said, code = found if isinstance(found, tuple) else (found, exits.DONE)
-    if prints:
-        standard().line(dumps(said))
+    if said is not None:
+        standard().result(said)
     return int(code)
 
 
-def _agreed(question: NotAgreed, *, yes: bool, dry: bool, prints: bool) -> bool:
+def agreed_result(
+    row: Row, session: str, given: dict[str, Any], fingerprint: str = ""
+) -> Json | None:
+    """What came of a work or a read; None: it was only to be shown. `fingerprint`: of what was
+    shown and agreed to already."""
+    yes, dry = given.pop("yes", False), given.pop("dry_run", False)
+    values, rookery = _values(row, given), target.rookery()
+    report = _silent if wants_json() else standard().note
+    try:
+        return rookery.call(row.name, session, report=report, fingerprint=fingerprint, **values)
+    except NotAgreed as question:
+        if fingerprint:
+            raise
+        if not _agreed(question, yes=yes, dry=dry):
+            return None
+        agreed = question.fingerprint
+    return rookery.call(row.name, session, report=report, fingerprint=agreed, **values)
+
+
+def _agreed(question: NotAgreed, *, yes: bool, dry: bool) -> bool:
     """Whether to go ahead with what is shown. Raises UsageError: a script has to say so."""
     screen = standard()
-    if dry and prints:
-        screen.line(dumps(question.question))
+    if dry and wants_json():
+        screen.result(dict(question.question))
         return False
     for each in question.shown.splitlines():
         (screen.line if dry else screen.note)(clean_line(each))
@@ -219,9 +239,8 @@ def _agreed(question: NotAgreed, *, yes: bool, dry: bool, prints: bool) -> bool:
 
 def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> int:
     """Carry out what is sent to a session."""
-    prints = given.pop("as_json")
     if look is not None:
-        return _looked(look, row, session, say, given, prints=prints)
+        return _looked(look, row, session, say, given)
     if given.pop("off", False) and (back := find(row.traits.undo)) is not None:
         if any(given.values()):
             raise click.UsageError("--off takes no time.")
@@ -233,8 +252,8 @@ def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) ->
         standard().note(f"{session} {row.traits.needless}.")
         return exits.DONE
     outcome = send(session, row.command(values))
-    if prints:
-        standard().line(dumps(_json(outcome)))
+    if wants_json():
+        standard().result(outcome._asdict())
         return exits.DONE
     if words := filling.told(row, values, session, datetime.now().astimezone()):
         standard().note(words)
@@ -245,7 +264,3 @@ def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) ->
 
 def _silent(_words: str) -> None:
     """`--json` prints nothing else."""
-
-
-def _json(outcome: Event) -> Json:
-    return outcome._asdict()

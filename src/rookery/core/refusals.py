@@ -50,7 +50,8 @@ KINDS: dict[Kind, tuple[int, int]] = {
 kind means."""
 
 PREVIEW, CHANGED = "preview", "changed"
-"""The reasons of `NotAgreed`."""
+"""The reasons of `NotAgreed`, unless a preview has one of its own."""
+AGREE = "To go ahead, send it again with this fingerprint."
 
 _BY_STATUS: dict[int, Kind] = {status: kind for kind, (_, status) in reversed(KINDS.items())}
 
@@ -110,10 +111,11 @@ class NotAgreed(Refused):
 
     kind = "preview"
 
-    def __init__(self, shown: str, fingerprint: str, *, changed: bool = False) -> None:
-        reason = CHANGED if changed else PREVIEW
-        message = f"It is no longer as it was shown.\n{shown}" if changed else shown
-        super().__init__(reason, message, "To go ahead, send it again with this fingerprint.")
+    def __init__(
+        self, shown: str, fingerprint: str, reason: str = PREVIEW, remedy: str = AGREE
+    ) -> None:
+        message = f"It is no longer as it was shown.\n{shown}" if reason == CHANGED else shown
+        super().__init__(reason, message, remedy)
         self.shown = shown
         self.fingerprint = fingerprint
         self.question = {"fingerprint": fingerprint, "shown": shown}

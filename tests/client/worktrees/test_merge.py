@@ -70,7 +70,7 @@ class Copy:
         self.git("commit", "-qm", message)
 
     def merge(self, how: str = "merge", message: str = "", *, kept: bool = False) -> str:
-        return merge_session(self.home, self.session, how, message, kept=kept).commit
+        return merge_session(self.home, self.session, how, message, kept=kept)["commit"]
 
     def is_gone(self) -> bool:
         left = [self.place.exists(), *self.place.parent.parent.iterdir()]

@@ -147,11 +147,13 @@ type Work = Callable[..., int | None]
 """With a session, and `Say`."""
 
 
-def for_each(work: Work) -> Callable[..., int]:
+def for_each(
+    work: Work, argument: Callable[[Work], Work] = sessions_argument
+) -> Callable[..., int | None]:
     """A command that does the work for every session it names; the worst exit code. With several,
     what is said about each begins with its id."""
 
-    @sessions_argument
+    @argument
     @wraps(work)
     def command(sessions: tuple[str, ...], **given: Any) -> int:
         screen = standard()

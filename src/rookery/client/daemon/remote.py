@@ -304,9 +304,9 @@ def refusal(url: str, path: str, answer: Answer) -> Refused:
     if not reason:
         return OtherVersion(url, f"{path.partition('?')[0]} (HTTP {answer.status})")
     match answer.status, reason:
-        case 409, refusals.PREVIEW | refusals.CHANGED if lenient.text(said, "fingerprint"):
+        case 409, _ if lenient.text(said, "kind") == "preview" and lenient.text(said, "shown"):
             shown, fingerprint = lenient.text(said, "shown"), lenient.text(said, "fingerprint")
-            return refusals.NotAgreed(shown, fingerprint, changed=reason == refusals.CHANGED)
+            return refusals.NotAgreed(shown, fingerprint, reason, lenient.text(said, "remedy"))
         case 401, "bad_token":
             return NotLoggedIn(url, f"Your login on {url} was revoked, or is not known there.")
         case 401, "no_token":

@@ -37,6 +37,9 @@ class Size(NamedTuple):
     added: int
     removed: int
 
+    def __str__(self) -> str:
+        return f"{count(self.files, 'file')}, +{self.added} −{self.removed}"
+
 
 class Plan(NamedTuple):
     """What a merge would do; nothing is touched yet."""
@@ -62,6 +65,11 @@ class Plan(NamedTuple):
     message: str
     """Of the commit that is made of the work, or that joins what the agent committed; "": there is
     none, as the branch is only moved forward."""
+
+    @property
+    def into(self) -> str:
+        """The branch, or the directory where none is checked out."""
+        return self.branch or self.top
 
     def resolution(self) -> str:
         """The prompt that has the agent resolve the conflicts; "": there are none."""

@@ -155,6 +155,7 @@ def fleet_block(head: Json, *, awake: bool) -> Block:
     fields = {field: head[field] for field in IN_BLOCK}
     fields |= {field: head.get(field, default) for field, default in IN_SOME.items()}
     fields["branch"] = worktree.brief(head.get("worktree"))
+    fields["worktree"] = worktree.exists(head.get("worktree"))
     status, title = state_of(head, awake=awake), head["title"] or NO_TITLE
     fields |= states.standing({"unread": False, **head, "awake": awake}, status)
     return make_block(

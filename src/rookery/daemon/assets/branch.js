@@ -1,6 +1,7 @@
 // A session's worktree, merged or dropped. What would happen is said before anything is touched.
-import { api, element, toast, uid } from "./main.js";
+import { $, api, element, toast, uid } from "./main.js";
 import { danger, sure } from "./dialogs.js";
+import { work } from "./operations.js";
 
 const WAYS = [["merge", "with a merge commit"], ["rebase", "by rebasing it"], ["squash", "as one commit"], ["apply", "as changes, without a commit"]];
 const place = (session, what) => `/api/sessions/${encodeURIComponent(session)}/${what}`;
@@ -13,19 +14,23 @@ function refusal(words, files, again) {
   toast(`${words}: ${files.slice(0, 5).join(", ")}${more}.`, { kind: "failed", remedy, action: { label: "Merge again", run: again } });
 }
 
-/** A field for the message of the commit that a merge makes; it is shown where one is made. */
-export function messageField(session, plan, how = null) {
+/** What a merge would do; its fingerprint goes with what is agreed to. */
+export const planned = (session, how = "merge") => api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/merge-plan?how=${how}`);
+
+/** A field for the message of the commit that a merge makes; it is shown where one is made. `plan()`: what is shown. */
+export function messageField(session, first, how = null) {
   const text = element("textarea", { name: "message", rows: 4 });
   const field = element("label", { class: "message" }, "Commit message ", text);
-  let draft = "";
+  let plan, draft = "";
   const show = (next) => {
+    plan = next;
     if (text.value === draft) text.value = next.message;
     draft = next.message;
     field.hidden = !draft;
   };
-  show(plan);
-  how?.addEventListener("change", async () => show(await api("GET", `${place(session, "merge")}?how=${how.value}`)));
-  return { field, message: () => (field.hidden || text.value === draft ? "" : text.value) };
+  show(first);
+  how?.addEventListener("change", async () => show(await planned(session, how.value)));
+  return { field, plan: () => plan, message: () => (field.hidden || text.value === draft ? "" : text.value) };
 }
 
 /** The agent may resolve conflicts in its own worktree. */
@@ -49,21 +54,23 @@ export async function hindered(session, plan, again) {
 export const brings = (plan) => [`${count(plan.files, "file")}, +${plan.added} −${plan.removed}, into ${plan.into}.`,
   ...(plan.uncommitted ? [`${count(plan.uncommitted, "file")} will be committed first.`] : [])];
 
-/** `whose`: in the question. Whether it was merged. */
-export async function merge(session, whose = "this session") {
-  const plan = await api("GET", place(session, "merge"));
-  if (await hindered(session, plan, () => merge(session, whose))) return undefined;
-  if (!plan.files && !plan.commits) return toast("Nothing to merge: the session changed nothing.");
-  const how = element("select", { name: "how" }, ...WAYS.map(([value, words]) => element("option", { value }, words)));
-  const keep = element("input", { type: "checkbox", name: "keep" });
-  const { field, message } = messageField(session, plan, how);
-  const given = await sure(`Merge the work of ${whose}?`, brings(plan), "Merge",
+/** `whose`: in the question. `begun`: what was typed. Whether it was merged. */
+export async function merge(session, whose = "this session", begun = {}) {
+  const first = await planned(session, begun.how);
+  if (await hindered(session, first, () => merge(session, whose, begun))) return undefined;
+  if (!first.files && !first.commits) return toast("Nothing to merge: the session changed nothing.");
+  const how = element("select", { name: "how" }, ...WAYS.map(([value, words]) => element("option", { value, selected: value === first.how }, words)));
+  const keep = element("input", { type: "checkbox", name: "keep", checked: begun.keep });
+  const { field, plan, message } = messageField(session, first, how);
+  if (begun.message) $("textarea", field).value = begun.message;
+  const given = await sure(`Merge the work of ${whose}?`, brings(first), "Merge",
     element("label", { class: "pick" }, "How ", how), field,
     element("label", { class: "check" }, keep, "Keep the worktree and its branch"));
   if (!given) return undefined;
-  const done = await post(place(session, "merge"), { how: given.get("how"), message: message(), keep: Boolean(given.get("keep")) });
-  toast(`Merged into ${done.into}.`);
-  return true;
+  const sent = { how: given.get("how"), message: message(), keep: Boolean(given.get("keep")), fingerprint: plan().fingerprint };
+  const done = await work(`/api/v1/sessions/${encodeURIComponent(session)}/merge`, sent, (lines) => sure("Merge?", lines, "Merge"));
+  if (done) toast(done.summary);
+  return Boolean(done);
 }
 
 /** Away from others that work in the same directory. */
@@ -78,7 +85,7 @@ export async function move(session, running) {
 
 /** What would be lost is said first; what came to it meanwhile is asked about again. */
 export async function drop(session) {
-  const plan = await api("GET", place(session, "merge")).catch(() => null); // it may be damaged
+  const plan = await planned(session).catch(() => null); // it may be damaged
   const lost = plan && (plan.files || plan.uncommitted);
   const lines = ["The worktree and its branch are deleted. The session stays, and can be read."];
   if (lost) lines.unshift(`Not merged into ${plan.into}, and lost for good: ${count(plan.files, "changed file")}, +${plan.added} −${plan.removed}.`);

@@ -5,7 +5,7 @@ import { ranked } from "./complete.js";
 import { help } from "./keys.js";
 import { holds, operate, operations, words } from "./operations.js";
 
-const TREE = ["drop", "merge"]; // for a session with a worktree
+const TREE = ["drop"]; // for a session with a worktree
 const OURS = [
   ["agent", "switch to another agent", "name"],
   ["attach", "attach a file or an image"],
@@ -18,7 +18,6 @@ const OURS = [
   ["fork", "fork the session at a turn, or here", "turn"],
   ["help", "list every key"],
   ["logs", "what the agent and the worker wrote to stderr"],
-  ["merge", "merge the session's worktree"],
   ["mode", "set the agent's mode", "value"],
   ["model", "choose the model", "name"],
   ["new", "start a new session"],
@@ -29,7 +28,7 @@ const OURS = [
 
 /** Those above and the operations of the catalogue. */
 export async function ours() {
-  const more = (await operations()).filter((row) => row.typed).map((row) => ({ name: row.name, words: words(row), hint: row.arguments.required.join(" "), when: row.when }));
+  const more = (await operations()).filter((row) => row.typed && row.on !== "rookery").map((row) => ({ name: row.name, words: words(row), hint: row.arguments.required.join(" "), when: row.when }));
   return [...OURS, ...more].sort((one, other) => one.name.localeCompare(other.name));
 }
 export const isOurs = async (name) => (await ours()).some((each) => each.name === name);

@@ -126,7 +126,7 @@ export const deeds = {
   edit: async () => (await prompts()).editLast(),
   move: async () => (await import("./branch.js")).move(session, facts().running),
 };
-for (const name of ["delete", "drop", "logs", "merge"]) deeds[name] = () => actions(shown())[name]();
+for (const name of ["delete", "drop", "logs"]) deeds[name] = () => actions(shown())[name]();
 
 const prompts = () => import("./prompts.js");
 

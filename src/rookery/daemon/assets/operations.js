@@ -4,9 +4,9 @@ import { danger, sure } from "./dialogs.js";
 
 let listed = null;
 
-/** Those that are sent to a session, as the daemon lists them; asked for once. */
+/** All of them, as the daemon lists them; asked for once. */
 export function operations() {
-  listed ??= api("GET", "/api/v1/operations").then((said) => said.operations.filter(({ kind }) => kind === "change" || kind === "command"));
+  listed ??= api("GET", "/api/v1/operations").then((said) => said.operations);
   listed.catch(() => { listed = null; });
   return listed;
 }
@@ -16,7 +16,7 @@ export const holds = (when, about) => Object.entries(when).every(([fact, wanted]
 
 /** As rows of a menu: what can be done with a session as it is. */
 export async function rows(about) {
-  const found = (await operations()).filter((row) => row.listed && row.on !== "rookery" && holds(row.when, about));
+  const found = (await operations()).filter((row) => row.listed && row.kind !== "read" && row.on !== "rookery" && holds(row.when, about));
   return found.flatMap((row) => [
     ...row.presets.map(({ title, more, given }) => ({ label: title, more, run: () => choose(row.name, about, given) })),
     { label: row.arguments.required.length ? `${row.title}…` : row.title, more: row.more, run: () => choose(row.name, about) },
@@ -33,6 +33,11 @@ export async function choose(name, about, given = {}) {
   if (!costs || await sure(`${row.title}?`, [row.warns], danger(row.title))) await operate(name, about, given);
 }
 
+/** Those with a question of their own. */
+const ASKS = {
+  merge: async (about, given) => (await import("./branch.js")).merge(about.id, "this session", given),
+};
+
 /** Carry one out. `given`: arguments as users write them; what is missing is asked in a form. */
 export async function operate(name, about, given = {}) {
   const row = (await operations()).find((each) => each.name === name);
@@ -41,8 +46,11 @@ export async function operate(name, about, given = {}) {
   if (!answers) return;
   const place = `/api/v1/sessions/${encodeURIComponent(about.id)}`;
   const sent = read(row, answers);
-  await api("POST", `${place}/${row.name}`, sent, { headers: { "Idempotency-Key": uid() } });
+  if (ASKS[name]) return void await ASKS[name](about, sent);
+  const result = await work(`${place}/${row.name}`, sent, (lines) => sure(`${row.title}?`, lines, danger(row.title)));
+  if (!result) return;
   document.dispatchEvent(new CustomEvent("operated", { detail: { name, id: about.id } }));
+  if (row.kind === "work") toast(result.summary);
   if (!row.done) return;
   const shown = { "": about.title ? `“${about.title}”` : about.id };
   for (const [key, value] of Object.entries(sent)) shown[key] = field(row, key).how === "moment" ? clock(value) : value;
@@ -50,13 +58,13 @@ export async function operate(name, about, given = {}) {
   toast(row.done.replace(/\{(\w*)\}/g, (_, key) => shown[key]), row.undo ? { action: undo } : {});
 }
 
-/** Carry out a work. What it would do for good is asked first; null: it was not agreed to. `ask`: gets the lines that are shown. */
+/** Carry out an operation. What it would do for good is asked first, and again if it has changed; null: it was not agreed to. `ask`: gets the lines that are shown. */
 export async function work(path, given, ask) {
   try {
-    return await api("POST", path, given);
+    return await api("POST", path, given, { headers: { "Idempotency-Key": uid() } });
   } catch (error) {
-    if (!error.fingerprint) throw error;
-    return await ask(error.shown.split("\n")) ? api("POST", path, { ...given, fingerprint: error.fingerprint }) : null;
+    if (!error.shown) throw error;
+    return await ask(error.message.split("\n")) ? work(path, { ...given, fingerprint: error.fingerprint }, ask) : null;
   }
 }
 

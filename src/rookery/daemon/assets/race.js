@@ -18,8 +18,8 @@ const post = (path, body) => api("POST", path, body, { headers: { "Idempotency-K
 
 async function pick(button) {
   const { session, agent } = button.dataset;
-  const plan = await api("GET", `/api/sessions/${encodeURIComponent(session)}/merge`);
-  const { brings, hindered, messageField } = await import("./branch.js");
+  const { brings, hindered, messageField, planned } = await import("./branch.js");
+  const plan = await planned(session);
   if (await hindered(session, plan, () => pick(button))) return;
   const others = $$("tr[data-agent]", box).map((row) => row.dataset).filter((row) => row.session !== session).map((row) => row.agent);
   const lines = brings(plan);

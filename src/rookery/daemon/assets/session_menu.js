@@ -8,7 +8,6 @@ export function actions(about) {
   const { id, title } = about;
   return {
     logs: async () => (await import("./logs.js")).show(id),
-    merge: async () => (await import("./branch.js")).merge(id),
     drop: async () => (await import("./branch.js")).drop(id),
     delete: () => remove(id, title),
   };
@@ -20,7 +19,7 @@ export async function rows(about) {
   const { worktree } = about;
   const row = (label, more, does, kind = "") => ({ label, more, run: does, kind });
   return [
-    ...(worktree ? [row("Merge the worktree", worktree, run.merge), row("Drop the worktree", "its work is lost unless it was merged", run.drop, "bad")] : []),
+    ...(worktree ? [row("Drop the worktree", "its work is lost unless it was merged", run.drop, "bad")] : []),
     ...(await operations(about)),
     row("Logs", "of its agent and its worker", run.logs),
     row("Delete", "to the trash, for 14 days", run.delete, "bad"),

@@ -29,13 +29,8 @@ How = Literal["merge", "rebase", "squash", "apply"]
 MESSAGE = "The commit message; empty: a draft of what changed."
 
 
-class Merge(Strict):
-    how: How = "merge"
-    message: str = Field("", max_length=20_000, description=MESSAGE)
-    keep: bool = Field(False, description="Keep the worktree and its branch.")
-
-
 class Merged(BaseModel):
+    summary: str = ""
     how: str
     into: str = Field(description="The branch, or the directory where none is checked out.")
     directory: str
@@ -43,27 +38,6 @@ class Merged(BaseModel):
     kept: bool
     commits: int
     message: str = Field("", description="Of the commit that was made of the work; may be empty.")
-    files: int
-    added: int
-    removed: int
-
-
-class Planned(BaseModel):
-    how: str
-    into: str
-    conflicts: list[str] = Field(description="Files in conflict: a merge would be refused.")
-    in_the_way: list[str] = Field(
-        description="Files with uncommitted changes of yours: a merge would be refused."
-    )
-    commits: int
-    uncommitted: int = Field(description="Files that would be committed first.")
-    message: str = Field(
-        description="A draft for the commit that would be made; empty: there would be none, or the "
-        "agent committed it."
-    )
-    resolution: str = Field(
-        description="A prompt that has the agent resolve the conflicts; empty: there are none."
-    )
     files: int
     added: int
     removed: int
@@ -106,34 +80,6 @@ class Runner(BaseModel):
 class Race(BaseModel):
     id: str
     sessions: list[Runner]
-
-
-@router.get("/api/sessions/{session}/merge", responses=WRITES)
-async def plan_merge(daemon: Daemon, session: SessionId, how: How = "merge") -> Planned:
-    """What a merge of the session's worktree would do. Nothing is touched."""
-    found = await asyncio.to_thread(branch.plan_of, daemon.home, session, how)
-    return Planned(**branch.as_json(found))
-
-
-@router.post("/api/sessions/{session}/merge", responses=WRITES)
-async def merge_worktree(
-    daemon: Daemon, session: SessionId, given: Merge, idempotency_key: Key = ""
-) -> Merged:
-    """Merge the session's worktree into the directory it came from. If files conflict or are in the
-    way, it is refused (`conflict`, `dirty_target`) and nothing is touched."""
-
-    def work(_name: str, again: bool) -> Json:
-        head = fleet.head_of_session(daemon.home, session) or {}
-        if again and (before := branch.told_before(head, given.how)):
-            return before
-        about = given.how, given.message
-        done = branch.merge_session(daemon.home, session, *about, kept=given.keep)
-        return branch.told(done)
-
-    request = f"merge {session} {given.model_dump_json()}"
-    found = await daemon.results.kept(idempotency_key, request, work)
-    await daemon.hub.look()
-    return Merged(**found)
 
 
 @router.post("/api/sessions/{session}/move", responses=WRITES)

@@ -20,6 +20,9 @@ from rookery.operations.catalogue.results import SUMMARY
 router = APIRouter(tags=["operations"])
 
 
+_SESSION = "/api/sessions/{session}"
+
+
 class Alias(NamedTuple):
     method: str
     path: str
@@ -43,7 +46,10 @@ def _deleted(result: Json) -> Json:
     return {"kept": result["kept"], "until": None}
 
 
-BRANCHES: tuple[Alias, ...] = ()
+BRANCHES = (
+    Alias("GET", f"{_SESSION}/merge", "merge-plan"),
+    Alias("POST", f"{_SESSION}/merge", "merge", shape=_without_words),
+)
 READS: tuple[Alias, ...] = ()
 TRASH = (
     Alias("GET", "/api/trash", "trash"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from rookery.client.guard import require_person
 from rookery.core.json import Json
-from rookery.core.refusals import NotAgreed, Refused
+from rookery.core.refusals import CHANGED, NotAgreed, Refused
 from rookery.operations.catalogue.row import At, Preview, Row
 
 
@@ -24,9 +24,16 @@ def carry_out(row: Row, at: At, given: Json, fingerprint: str | None = "") -> Js
         raise Refused(refusal.reason, refusal.message, kind="usage")
     if row.traits.person:
         require_person(at.home, row.traits.person)
+    at = at._replace(agreed=fingerprint)
     if row.traits.preview is not None and fingerprint is not None:
-        preview = row.call(given, at, body=row.traits.preview)
-        if preview is not None and preview.fingerprint != fingerprint:
-            raise NotAgreed(preview.shown, preview.fingerprint, changed=bool(fingerprint))
+        check_agreed(at, row.call(given, at, body=row.traits.preview))
     result: Json = row.call(given, at)
     return result
+
+
+def check_agreed(at: At, preview: Preview | None) -> None:
+    """Raises NotAgreed. A work asks again where the world may have changed under it."""
+    if preview is None or at.agreed in (None, preview.fingerprint):
+        return
+    shown, fingerprint, reason, remedy = preview
+    raise NotAgreed(shown, fingerprint, CHANGED if at.agreed else reason, remedy)

@@ -1,6 +1,7 @@
 """The arguments of operations: declared once for the command line, forms, the API and the check."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ class Arg(NamedTuple):
     pattern: str = ""
     how: How = ""
     positional: bool = False
+    letter: str = ""
+    """The command line's short option for it."""
+    each: Mapping[str, str] = MappingProxyType({})
+    """What each choice means; the command line has an option for each."""
     reason: str = "invalid"
     """The refusal's word, for programs."""
     wrong: str = ""

@@ -3,6 +3,7 @@ condition holds in the terminal, on the page and on the command line."""
 
 from collections.abc import Mapping
 
+from rookery.core import worktree
 from rookery.core.clock_slip import is_snoozed
 from rookery.core.json import Json
 from rookery.operations.catalogue.row import Row
@@ -15,6 +16,7 @@ def facts(head: Json, now: float) -> dict[str, bool]:
         "snoozed": is_snoozed(head, now),
         "pinned": bool(head.get("pinned")),
         "awake": bool(head.get("awake")),
+        "worktree": head.get("worktree") is True or worktree.exists(head.get("worktree")),
         "running": str(head.get("state") or "idle") != "idle",
     }
 

@@ -21,6 +21,7 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
+from rookery.core.refusals import AGREE, PREVIEW
 from rookery.operations.catalogue.arguments import Argument, arguments_of, schema_of
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class At(NamedTuple):
     """An id for what the work makes: the same each time that the request comes."""
     again: bool = False
     """Whether an earlier try may have done some of it: the process ended before it said so."""
+    agreed: str | None = None
+    """The fingerprint of the preview that was agreed to; None: nothing has to be agreed to."""
 
 
 class Preview(NamedTuple):
@@ -62,6 +65,9 @@ class Preview(NamedTuple):
 
     shown: str
     fingerprint: str
+    reason: str = PREVIEW
+    """The refusal's word, until it is agreed to."""
+    remedy: str = AGREE
 
 
 class SessionChange(TypedDict, total=False):

@@ -18,23 +18,6 @@ AGAIN, PATIENCE = 0.5, 60.0
 """Seconds between two tries to reach a daemon that was there before, and for all of them."""
 
 
-def plan(rookery: Rookery, session: str, how: str = "merge") -> Json:
-    """What a merge would do; nothing is touched. Raises NoWorktree, RemoteError."""
-    if isinstance(rookery, RemoteRookery):
-        return dict(rookery.door.json("GET", of_session(session, f"/merge?how={how}")))
-    return branch.as_json(branch.plan_of(_home(rookery), session, how))
-
-
-def merge(
-    rookery: Rookery, session: str, how: str = "merge", message: str = "", *, kept: bool = False
-) -> Json:
-    """What it did, as `told` says it. Raises NoWorktree, FromAgent, RemoteError."""
-    if isinstance(rookery, RemoteRookery):
-        body = {"how": how, "message": message, "keep": kept}
-        return _once(rookery.door, of_session(session, "/merge"), body)
-    return branch.told(branch.merge_session(_home(rookery), session, how, message, kept=kept))
-
-
 def move(rookery: Rookery, session: str, name: str = "", *, cancel: bool = False) -> Json:
     """Give a session a worktree of its own. Raises NoWorktree, FromAgent, RemoteError."""
     if isinstance(rookery, RemoteRookery):

@@ -20,7 +20,6 @@ from rookery.operations.merging.session import (
     changes_of,
     drop_session,
     merge_session,
-    told,
     told_before,
 )
 
@@ -92,12 +91,12 @@ def pick(home: str, session: str, how: str, message: str, *, again: bool = False
     head = fleet.head_of_session(home, session)
     if head is None or not lenient.text(head, "race"):
         raise NoRace("no_race", f"Session {session} is in no race.")
-    merged = told_before(head, how) if again else None
+    merged = told_before(home, session, how) if again else None
     if merged is None and _size(head)[0] == 0:
         words = f"Session {session} changed nothing, so there is nothing to merge."
         remedy = f"Pick another, or drop all of them: rookery race drop {head['race']}"
         raise NoRace("changed_nothing", f"{words} Nothing was dropped.", remedy)
-    merged = merged or told(merge_session(home, session, how, message))
+    merged = merged or merge_session(home, session, how, message)
     rest = [each for each in heads_of(home, head["race"])[1] if each["id"] != session]
     return {"merged": merged, "dropped": _drop(home, rest)}
 

@@ -3,8 +3,8 @@ it."""
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
 
 from rookery.client import fleet, guard
 from rookery.client.daemon.origin import run
@@ -15,22 +15,19 @@ from rookery.client.worktrees.drop import clear, drop, refuse_loss
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
 from rookery.core.json import Json
+from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import state_of
 from rookery.home import paths
 from rookery.log.errors import FAULTS, StoreError, fault_of
 from rookery.log.lock import becomes_free
+from rookery.operations.calling.carrying import preview_of
 from rookery.operations.calling.local_session import LocalSession
+from rookery.operations.catalogue.row import Preview
+from rookery.operations.merging.shapes import Merged, MergePlan
 
 AGAIN = "Then merge again."
 STOPS = 20.0
 """Seconds for a worker to end when it is asked to."""
-
-
-class Merged(NamedTuple):
-    plan: merge.Plan
-    commit: str
-    """What the directory's branch has now; "": nothing was committed there."""
-    kept: bool
 
 
 def tree_of(home: str, session: str) -> Json | None:
@@ -50,23 +47,59 @@ def _known(home: str, session: str) -> Json:
     return found
 
 
-def plan_of(home: str, session: str, how: str = merge.MERGE) -> merge.Plan:
+def plan_of(home: str, session: str, how: str = merge.MERGE, message: str = "") -> merge.Plan:
     """What a merge would do. Raises NoWorktree."""
-    return merge.plan(_known(home, session), how)
+    return merge.plan(_known(home, session), how, message)
 
 
-def as_json(plan: merge.Plan) -> Json:
-    """What a merge would do, for programs and for a question."""
-    fields = ("how", "conflicts", "in_the_way", "commits", "uncommitted", "message")
-    about = {field: getattr(plan, field) for field in fields}
-    about |= {"into": plan.branch or plan.top, "resolution": plan.resolution()}
-    return {**about, **plan.size._asdict()}
+def told_plan(home: str, session: str, how: str) -> MergePlan:
+    """The same for programs, and for a question."""
+    plan = plan_of(home, session, how)
+    return {
+        "how": plan.how,
+        "into": plan.into,
+        "conflicts": plan.conflicts,
+        "in_the_way": plan.in_the_way,
+        "commits": plan.commits,
+        "uncommitted": plan.uncommitted,
+        "message": plan.message,
+        "resolution": plan.resolution(),
+        "files": plan.size.files,
+        "added": plan.size.added,
+        "removed": plan.size.removed,
+        "fingerprint": preview(plan).fingerprint,
+    }
+
+
+def preview(plan: merge.Plan, *, kept: bool = False) -> Preview:
+    """What one agrees to: what comes to the directory. The message and whether the worktree stays
+    are the caller's own words."""
+    lines = [f"{plan.size}, into {plan.into}." if plan.size.files else f"{_nothing(plan)}."]
+    if plan.uncommitted:
+        lines.append(f"{count(plan.uncommitted, 'file')} will be committed first.")
+    if plan.message:
+        lines += ["Commit message:", *(f"  {line}" for line in plan.message.splitlines())]
+    lines.append(f"The worktree and its branch are {'kept' if kept else 'deleted'}.")
+    about = (plan.how, plan.top, plan.branch, plan.onto, plan.tree, plan.commits, plan.uncommitted)
+    return Preview("\n".join(lines), preview_of("", *about).fingerprint)
+
+
+def _nothing(plan: merge.Plan) -> str:
+    why = f"{plan.into} has all of it" if plan.commits else "the session changed nothing"
+    return f"Nothing to merge: {why}"
 
 
 def merge_session(
-    home: str, session: str, how: str = merge.MERGE, message: str = "", *, kept: bool = False
+    home: str,
+    session: str,
+    how: str = merge.MERGE,
+    message: str = "",
+    *,
+    kept: bool = False,
+    check: Callable[[merge.Plan], object] = lambda _: None,
 ) -> Merged:
-    """Raises NoWorktree, FromAgent. Nothing is touched before all of it is known to succeed."""
+    """Raises NoWorktree, FromAgent, and what `check` does. Nothing is touched before all of it is
+    known to succeed."""
     guard.require_person(home, "merge its own work")
     tree = _known(home, session)
     if not worktree.exists(tree) or not os.path.isdir(tree["path"]):
@@ -81,18 +114,40 @@ def merge_session(
                 "disk_full", f"Nothing was merged. {_why(error)} {stops}", AGAIN, "full"
             ) from error
     with place.held(home, session):
-        planned, commit = _merged(tree, how, message)
+        plan, commit = _merged(tree, how, message, check)
         if kept:
-            merge.keep(home, session, tree, planned)
-        _note_merged(home, session, planned, kept=kept)
+            merge.keep(home, session, tree, plan)
+        _note_merged(home, session, plan, kept=kept)
         if not kept:
             clear(home, session, tree)
-    return Merged(planned, commit, kept)
+    ends = "The worktree stays." if kept else "The worktree is gone."
+    if plan.size.files:
+        verb = "Applied to" if how == merge.APPLY else "Merged into"
+        where = f", {commit[:12]}" if commit else "; not committed"
+        said = f"{verb} {plan.into}: {plan.size}{where}"
+    else:
+        said = _nothing(plan)
+    return {
+        "summary": f"{said}. {ends}",
+        "how": plan.how,
+        "into": plan.into,
+        "directory": plan.top,
+        "commit": commit,
+        "kept": kept,
+        "commits": plan.commits,
+        "message": plan.message,
+        "files": plan.size.files,
+        "added": plan.size.added,
+        "removed": plan.size.removed,
+    }
 
 
-def _merged(tree: Json, how: str, message: str) -> tuple[merge.Plan, str]:
+def _merged(
+    tree: Json, how: str, message: str, check: Callable[[merge.Plan], object]
+) -> tuple[merge.Plan, str]:
     try:
         planned = merge.plan(tree, how, message)
+        check(planned)
         return planned, merge.carry_out(planned, tree, message)
     except (NoWorktree, OSError) as error:
         known = isinstance(error, NoWorktree) and error.reason != "git_failed"
@@ -110,7 +165,7 @@ def _why(error: Trouble) -> str:
 
 def _note_merged(home: str, session: str, planned: merge.Plan, *, kept: bool) -> None:
     """Raises NoWorktree: it is merged, and its log does not say so."""
-    done = f"The work was merged into {planned.branch or planned.top}"
+    done = f"The work was merged into {planned.into}"
     try:
         _note(home, session, worktree.MERGED, planned.tip, kept=kept)
     except Trouble as error:
@@ -123,30 +178,26 @@ def _note_merged(home: str, session: str, planned: merge.Plan, *, kept: bool) ->
         raise NoWorktree("disk_full", words, rest, "full") from error
 
 
-def told(done: Merged) -> Json:
-    """For programs, and for a sentence."""
-    plan = done.plan
-    return {
-        "how": plan.how,
-        "into": plan.branch or plan.top,
-        "directory": plan.top,
-        "commit": done.commit,
-        "kept": done.kept,
-        "commits": plan.commits,
-        "message": plan.message,
-        **plan.size._asdict(),
-    }
-
-
-def told_before(head: Json, how: str) -> Json | None:
+def told_before(home: str, session: str, how: str) -> Merged | None:
     """The same of a worktree that was merged and is gone, as far as it is known; None: it is
     not."""
-    tree = head.get("worktree")
-    if not isinstance(tree, dict) or tree["state"] != worktree.MERGED or worktree.exists(tree):
+    tree = tree_of(home, session)
+    if tree is None or tree["state"] != worktree.MERGED or worktree.exists(tree):
         return None
-    about = {"how": how, "into": tree["from"] or tree["origin"], "directory": tree["origin"]}
-    numbers = dict.fromkeys(("commits", *merge.Size._fields), 0)
-    return about | {"commit": tree["merged"], "kept": False, "message": "", **numbers}
+    into = str(tree["from"] or tree["origin"])
+    return {
+        "summary": f"Merged into {into}. The worktree is gone.",
+        "how": how,
+        "into": into,
+        "directory": str(tree["origin"]),
+        "commit": str(tree["merged"]),
+        "kept": False,
+        "commits": 0,
+        "message": "",
+        "files": 0,
+        "added": 0,
+        "removed": 0,
+    }
 
 
 def drop_session(home: str, session: str, *, force: bool = False) -> None:

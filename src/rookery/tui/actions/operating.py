@@ -8,6 +8,7 @@ from rookery.forms.form import complaint, typed
 from rookery.operations.catalogue import conditions, filling
 from rookery.operations.catalogue.finding import every, find, row_of
 from rookery.operations.catalogue.row import Row
+from rookery.tui.actions.working import perform
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.system.clock import now
@@ -60,8 +61,14 @@ def _take(app: Shell, row: Row, about: Json, answers: Json) -> None:
         app.notify(f"{words}.", severity="warning", markup=False)
     elif (refusal := row.check(given.arguments)) is not None:
         app.notify(refusal.message, severity="warning", markup=False)
-    else:
+    elif row.is_sent:
         app.send(row.command(given.arguments), str(about["id"]))
+    elif row.name == "merge":
+        from rookery.tui.actions import racing
+
+        racing.merge(app, str(about["id"]), **given.arguments)
+    else:
+        perform(app, row.name, str(about["id"]), **given.arguments)
 
 
 def _ask(app: Shell, row: Row, about: Json, answers: Json) -> None:

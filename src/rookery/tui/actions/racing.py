@@ -9,6 +9,7 @@ from rookery.core.json.safe_text import count
 from rookery.core.refusals import Refused, sentences
 from rookery.core.view.states import label_of
 from rookery.forms.lists import Row
+from rookery.tui.actions.working import perform
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 
@@ -171,9 +172,9 @@ def _decided(app: Shell, session: str, way: str) -> None:
 
     def picked(said: Json) -> None:
         dropped = count(len(said["dropped"]), "other")
-        app.notify(f"{_merged(said['merged'])} Dropped {dropped}.", markup=False)
+        app.notify(f"{said['merged']['summary']} Dropped {dropped}.", markup=False)
 
-    def pick(message: str) -> None:
+    def pick(_shown: str, message: str) -> None:
         _blocking(app, lambda: anywhere.pick(rookery, session, way, message), picked)
 
     _ask_message(app, session, way, "merge it, drop the rest", pick)
@@ -208,46 +209,42 @@ def move(app: Shell, name: str = "") -> None:
     app.ask(ChoiceScreen("Move this session to a worktree?", rows, words), agreed)
 
 
-def merge(app: Shell, how: str) -> None:
-    """The shown session's worktree."""
-    from rookery.operations.merging import anywhere
+def merge(app: Shell, session: str, how: str = "merge", message: str = "", **given: Any) -> None:
+    """A session's worktree, after its message was read."""
 
-    session, rookery = app.session, app.reader.rookery
+    def agreed(fingerprint: str, written: str) -> None:
+        given["message"] = message or written
+        perform(app, "merge", session, how=how, fingerprint=fingerprint, **given)
 
-    def merge(message: str) -> None:
-        _blocking(
-            app,
-            lambda: anywhere.merge(rookery, session, how, message),
-            lambda said: app.notify(f"{_merged(said)} The worktree is gone.", markup=False),
-        )
-
-    _ask_message(app, session, how, "merge", merge)
+    _ask_message(app, session, how, "merge", agreed)
 
 
 def _ask_message(
-    app: Shell, session: str, how: str, verb: str, then: Callable[[str], object]
+    app: Shell, session: str, how: str, verb: str, then: Callable[[str, str], object]
 ) -> None:
-    """Show the message of the commit that would be made, to be taken or written anew."""
-    from rookery.operations.merging import anywhere
+    """Show the message of the commit that would be made, to be taken or written anew. `then` gets
+    the fingerprint of what was shown, and what was written."""
     from rookery.tui.windows.parts.modals import LineScreen
 
-    rookery = app.reader.rookery
-
     def planned(plan: Json) -> None:
-        if plan["conflicts"] and plan.get("resolution"):
+        if plan["resolution"]:
             _offer_resolution(app, session, plan)
             return
-        subject, _, more = str(plan.get("message") or "").partition("\n")
-        if not subject or plan["conflicts"] or plan["in_the_way"]:
-            then("")  # no commit is made, or why it cannot be is said
+        subject, _, more = str(plan["message"]).partition("\n")
+        if not subject or plan["in_the_way"]:
+            then(plan["fingerprint"], "")  # no commit is made, or why it cannot be is said
             return
         size = f"{count(plan['files'], 'file')}, +{plan['added']} −{plan['removed']}"
         listed = " The list of files follows it." if more.strip() else ""
         words = clean_line(f"{size}, into {plan['into']}. Commit message:{listed}", 200)
-        screen = LineScreen(words, subject, verb=verb)
-        app.ask(screen, lambda text: then("" if text.strip() == subject else text.strip()))
 
-    _blocking(app, lambda: anywhere.plan(rookery, session, how), planned)
+        def written(text: str) -> None:
+            same = text.strip() == subject
+            then(plan["fingerprint"], "" if same else text.strip())
+
+        app.ask(LineScreen(words, subject, verb=verb), written)
+
+    perform(app, "merge-plan", session, planned, how=how)
 
 
 def _offer_resolution(app: Shell, session: str, plan: Json) -> None:
@@ -264,10 +261,3 @@ def _offer_resolution(app: Shell, session: str, plan: Json) -> None:
     words = clean_line(f"Conflict with {plan['into']}: {named}. Nothing was changed.", 300)
     rows = [Row("yes", "Have the agent resolve it", "in its worktree"), Row("no", "Not now")]
     app.ask(ChoiceScreen("The work conflicts", rows, words), chosen)
-
-
-def _merged(said: Json) -> str:
-    if not said["files"]:
-        why = f"{said['into']} has all of it" if said["commits"] else "the session changed nothing"
-        return f"Nothing to merge: {why}."
-    return f"Merged into {said['into']}: {count(said['files'], 'file')}."

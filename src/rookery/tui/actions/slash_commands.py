@@ -66,10 +66,6 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
             from rookery.tui.actions import racing
 
             racing.move(app, rest)
-        case "merge":
-            from rookery.tui.actions import racing
-
-            racing.merge(app, rest or "merge")
         case "agent":
             app.send({"do": "switch", "agent": rest})
         case "model" | "mode" | "effort":

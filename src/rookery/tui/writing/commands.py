@@ -1,11 +1,14 @@
 """Our slash commands, and the agent's."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.core.json import Json, lenient
 from rookery.core.view.fuzzy import ranked
 from rookery.tui.look.runs import clean_line
+
+if TYPE_CHECKING:
+    from rookery.operations.catalogue.row import Row
 
 
 class Command(NamedTuple):
@@ -34,7 +37,6 @@ OURS = (
     Command("help", "list every key", action="keys"),
     Command("import", "import a session begun with an agent elsewhere", "agent"),
     Command("mcp", "manage MCP servers", action="servers"),
-    Command("merge", "merge the session's worktree", "rebase, squash or apply"),
     Command("mode", "set the agent's mode", "value", "pick('mode')"),
     Command("model", "choose the model", "name", "pick('model')"),
     Command("move", "move the session to a git worktree of its own", "name"),
@@ -70,10 +72,14 @@ def _operations() -> tuple[Command, ...]:
     from rookery.operations.catalogue.finding import typed  # the first paint does without
 
     return tuple(
-        Command(row.name, row.word, " ".join(row.schema["required"]), operates=True)
-        for row in typed()
-        if row.is_sent
+        Command(row.name, row.word, _hint(row), operates=True) for row in typed() if row.on_session
     )
+
+
+def _hint(row: "Row") -> str:
+    """What has to be given; or may be, where there is a choice."""
+    choices = [*row.arguments[0].choices] if row.arguments else []
+    return " ".join(row.schema["required"]) or ", ".join(choices)
 
 
 def known(header: Json | None, *, here: bool = True) -> dict[str, Command]:

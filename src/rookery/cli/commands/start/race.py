@@ -10,7 +10,8 @@ import click
 
 from rookery.cli import exits, flags, target
 from rookery.cli.aliases import Verbs
-from rookery.cli.commands.manage import merge as merging
+from rookery.cli.looks import merge as merging
+from rookery.cli.operation import parameters_of
 from rookery.cli.output import Screen, clean_line, standard, table
 from rookery.cli.session import new_session
 from rookery.core import units
@@ -18,6 +19,7 @@ from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import state_of
 from rookery.core.view.states import label_of
+from rookery.operations.catalogue.finding import row_of
 from rookery.operations.merging import race as races
 from rookery.operations.merging.entry import enter
 from rookery.operations.merging.race import Runner
@@ -226,10 +228,16 @@ def _say_next(screen: Screen, race: str, rows: Sequence[Runner]) -> None:
         screen.note(f"  rookery race drop {race}    drop all")
 
 
+def _merging(command: flags.Command) -> flags.Command:
+    for argument in reversed(row_of("merge").arguments[:2]):
+        for parameter in reversed(parameters_of(argument)):
+            command = parameter(command)
+    return command
+
+
 @race.command()
 @click.argument("session", callback=flags.find_session, shell_complete=flags.complete_sessions)
-@merging.ways
-@merging.message
+@_merging
 @flags.yes
 @flags.results()
 def pick(session: str, how: str | None, message: str, yes: bool) -> int:
@@ -246,11 +254,12 @@ def pick(session: str, how: str | None, message: str, yes: bool) -> int:
     _, rows = anywhere.race(target.rookery(), head["race"])
     rest = [row for row in rows if row.session != session and row.files is not None]
     how = how or "merge"
-    text = merging.asked_message(screen, session, how, message)
+    plan = merging.planned(session, how)
+    text = merging.asked_message(screen, plan, message, yes=yes)
     _confirm(screen, rest, yes=yes)
     said = anywhere.pick(target.rookery(), session, how, text)
     screen.result(said)
-    merging.say_merged(screen, said["merged"], message)
+    merging.say_merged(screen.note, said["merged"], typed=bool(message))
     _say_dropped(screen, rows, said["dropped"])
     return exits.DONE
 
