@@ -124,7 +124,12 @@ async def create_session(
     daemon: Daemon,
     new: New,
     idempotency_key: Annotated[
-        str, Header(max_length=200, description="The same key again gives the same session.")
+        str,
+        Header(
+            alias="Idempotency-Key",
+            max_length=200,
+            description="The same key again gives the same session.",
+        ),
     ] = "",
 ) -> Created:
     """Create a session, and send its first prompt if there is one."""
