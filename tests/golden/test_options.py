@@ -36,7 +36,6 @@ DIFFERS = {
     "--force": "what it overrides is the command's",
     "--forget": "what is forgotten is the command's",
     "--from": "a directory, or an image",
-    "--in": "what is listed of it is the command's",
     "--json": "what is printed is the command's",
     "--last": "`rookery` opens it, editors continue it",
     "--limit": "what is counted is the command's",

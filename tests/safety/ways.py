@@ -538,8 +538,17 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "read: an export": (*of_session("export"), *cli("export {worked} --output {work}/out.md")),
     "read: questions": (*get("/inbox", "/pieces/inbox"), *cli("asks", "answer {other}")),
-    "read: search": (*get("/search", "/api/search", query="q=hello"), *cli("search hello")),
-    "read: usage and limits": (*get("/usage", "/api/usage", "/api/limits"), *cli("usage --json")),
+    "read: search": (
+        *get("/search", "/api/search", query="q=hello"),
+        *get("/api/v1/{operation}", operation="search", query="q=hello"),
+        *cli("search hello"),
+    ),
+    "read: usage and limits": (
+        *get("/usage", "/api/usage", "/api/limits"),
+        *get("/api/v1/{operation}", operation="usage"),
+        *get("/api/v1/{operation}", operation="limits"),
+        *cli("usage --json"),
+    ),
     "read: races": (
         *get("/races/{race}", "/api/races/{race}"),
         *cli("race show r1", says="No tests ran"),

@@ -66,7 +66,7 @@ def test_D10_search_finds_what_was_said_there(daemon: Served, tmp_path: Path) ->
         screen.press("Enter")
         screen.wait_for("Type to search.")
         screen.type("kestrel")
-        screen.wait_for("A kestrel hovers.", "Birds · answer")
+        screen.wait_for("answer: A kestrel hovers.")
         screen.press("Enter")
         screen.wait_without("Search everything")
         screen.wait_for("▌ A kestrel hovers.")

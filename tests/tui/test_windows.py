@@ -390,7 +390,7 @@ def test_a_hit_has_its_title_its_age_and_the_word_marked() -> None:
     begins = text.index("kestrel")
     snippet = Snippet(text, ((begins, begins + 7),))
     hit = Hit("a1", 3, gallery.NOW - 240_000, "answer", snippet, "Birds of the north", "demo", "/")
-    found = row_of(hit, gallery.NOW, 12)
+    found = row_of(hit.to_json(), gallery.NOW, 12)
     assert found.shown == "Birds of th… · 4 min ago"
     assert found.words == "answer: …ar from here, a kestrel hovers."
     assert [found.words[slice(*mark)] for mark in found.marks] == ["kestrel"]

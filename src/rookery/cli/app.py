@@ -45,10 +45,8 @@ GROUPS = {
         "show": "Print a session.",
         "diff": "Print what a session changed.",
         "recap": "Print a recap of a session for another agent.",
-        "search": "Search everything said in all sessions.",
         "logs": "Print what a session's agent and worker logged.",
         "export": "Write a session to a file: Markdown, JSON lines or HTML.",
-        "usage": "Show tokens, cost and turns by day, agent, model or session.",
     },
     "Manage sessions": {
         "move": "Move a session to a git worktree of its own.",

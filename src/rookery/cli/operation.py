@@ -4,22 +4,29 @@ with a look of its own has a file of its name in `cli.looks`, which says what ca
 import importlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, override
 
 import click
 
 from rookery.cli import exits, flags, target
-from rookery.cli.flags import OUTCOME, flag, session_argument, sessions_argument
+from rookery.cli.flags import (
+    OUTCOME,
+    complete_agents,
+    flag,
+    session_argument,
+    sessions_argument,
+)
 from rookery.cli.output import clean_line, standard
 from rookery.cli.output.screen import wants_json
 from rookery.cli.session.send import Say, for_each, send
 from rookery.core.json import Json
 from rookery.core.refusals import NotAgreed
-from rookery.operations.catalogue import conditions, filling, moments, results
+from rookery.operations.catalogue import conditions, filling, moments
 from rookery.operations.catalogue.arguments import Argument
 from rookery.operations.catalogue.finding import find
+from rookery.operations.catalogue.results import text_of
 from rookery.operations.catalogue.row import Row
 
 READING = "Print JSON."
@@ -47,7 +54,7 @@ def command_of(row: Row) -> click.Command:
         made = option(made)
     if row.traits.undo and any(each.about.how == "moment" for each in row.arguments):
         made = flag("--off", hidden=True)(made)  # an earlier word for the operation that undoes it
-    for argument in reversed(row.arguments):
+    for argument in reversed([each for each in row.arguments if each.about.typed]):
         own = getattr(look, "ARGUMENTS", {}).get(argument.name)
         for parameter in reversed(parameters_of(argument) if own is None else [own]):
             made = parameter(made)
@@ -68,7 +75,9 @@ def look_of(name: str) -> Any:
     carry_out    does it, says what came of it, and returns what `--json` prints; None: it passed
                  that to `Screen.result`; with an exit code, if it has one
     JSON         the option `--json`, where it needs other words
-    show         prints a read's result
+    ask          calls a read, by what the options mean; its result
+    show         prints a read's result in words, and returns what `--json` prints, if that is not
+                 the result: objects, a line for each
     """
     module = name.replace("-", "_")
     if not os.path.isfile(os.path.join(_LOOKS, f"{module}.py")):
@@ -99,30 +108,43 @@ def parameters_of(argument: Argument) -> list[Any]:
             for word, parameter, like, words in rows
         ]
     if about.positional:
-        return [click.argument(argument.name, metavar=name.upper(), required=argument.required)]
+        many, like = -1 if about.how == "words" else 1, about.metavar or name.upper()
+        required = argument.required
+        return [click.argument(argument.name, nargs=many, metavar=like, required=required)]
     if about.each:
         return [
             click.option(f"--{choice}", argument.name, flag_value=choice, help=words)
             for choice, words in about.each.items()
         ]
+    default = argument.default
+    traits: dict[str, Any] = {"metavar": about.metavar or None}
+    if argument.required:
+        traits["required"] = True
+    else:
+        traits["default"] = None if argument.choices and not default else default
+        traits["show_default"] = default not in ("", 0, False)
+    if about.how == "agent":
+        traits["shell_complete"] = complete_agents
     return [
         click.option(
             *([f"-{about.letter}"] if about.letter else []),
             f"--{name}",
             argument.name,
             type=_type(argument),
-            **({"required": True} if argument.required else {"default": argument.default}),
             is_flag=argument.kind == "boolean",
             multiple=argument.kind == "array",
-            help=about.help,
+            help=f"{about.help} 12h, 30d, 2030-01-31." if about.how == "past" else about.help,
+            **traits,
         )
     ]
 
 
 def _type(argument: Argument) -> Any:
     if argument.choices:
-        return click.Choice(argument.choices)
+        return click.Choice([each for each in argument.choices if each])
     about = argument.about
+    if about.how in ("past", "path"):
+        return Past() if about.how == "past" else click.Path()
     match argument.kind:
         case "integer":
             return click.IntRange(about.minimum, about.maximum)
@@ -133,18 +155,27 @@ def _type(argument: Argument) -> Any:
     return str
 
 
-def _values(row: Row, given: Mapping[str, Any]) -> Json:
+def values_of(row: Row, given: Mapping[str, Any]) -> Json:
     """What was given, as it is sent. Raises UsageError, BadParameter."""
     found: Json = {}
     for argument in row.arguments:
         value = given.get(argument.name)
         if argument.about.how == "moment":
             value = _moment(argument, value, given.get(f"{argument.name}_{SPAN}"))
+        if argument.about.how == "words":
+            value = _joined(value or ())
         if value not in (None, (), argument.default):
             found[argument.name] = list(value) if isinstance(value, tuple) else value
     if (refusal := row.check(found)) is not None:
         raise click.UsageError(refusal.message)
     return found
+
+
+def _joined(words: Sequence[str]) -> str:
+    """What the shell was given in quotes belongs together."""
+    return " ".join(
+        f'"{word}"' if " " in word.strip() and '"' not in word else word for word in words
+    )
 
 
 def _moment(argument: Argument, until: int | None, span: int | None) -> int:
@@ -157,15 +188,22 @@ class Moment(click.ParamType[int]):
     """A time to come, in milliseconds of the epoch."""
 
     name = "time"
+    read = staticmethod(moments.read)
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
         try:
-            return moments.read(str(value), datetime.now().astimezone())
+            return self.read(str(value), datetime.now().astimezone())
         except ValueError as error:
             self.fail(f"{value!r} {error}.", param, ctx)
+
+
+class Past(Moment):
+    """A time that has passed."""
+
+    read = staticmethod(moments.read_past)
 
 
 # --- carrying out ------------------------------------------------------------------------------
@@ -173,21 +211,22 @@ class Moment(click.ParamType[int]):
 
 def _perform(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> int:
     """Carry out a work or a read."""
-    screen = standard()
     if hasattr(look, "carry_out"):
         return _looked(look, row, session, say, given)
-    result = agreed_result(row, session, given)
+    asks = getattr(look, "ask", agreed_result)
+    result = asks(row, session, given)
     if result is None:
         return exits.DONE
-    if wants_json():
-        screen.result(result)
-    elif hasattr(look, "show"):
-        look.show(result, given)
+    screen, objects = standard(), None
+    if hasattr(look, "show"):
+        objects = look.show(result, given)
     elif row.kind == "read":
-        for each in results.text_of(result).splitlines():
+        for each in text_of(result).splitlines():
             screen.line(clean_line(each))
-    else:
-        say(clean_line(results.text_of(result)))
+    elif not screen.as_json:
+        say(clean_line(text_of(result)))
+    for found in [result] if objects is None else objects:
+        screen.result(found)
     return exits.DONE
 
 
@@ -206,7 +245,7 @@ def agreed_result(
     """What came of a work or a read; None: it was only to be shown. `fingerprint`: of what was
     shown and agreed to already."""
     yes, dry = given.pop("yes", False), given.pop("dry_run", False)
-    values, rookery = _values(row, given), target.rookery()
+    values, rookery = values_of(row, given), target.rookery()
     report = _silent if wants_json() else standard().note
     try:
         return rookery.call(row.name, session, report=report, fingerprint=fingerprint, **values)
@@ -245,7 +284,7 @@ def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) ->
         if any(given.values()):
             raise click.UsageError("--off takes no time.")
         row, given = back, {}
-    values = _values(row, given)
+    values = values_of(row, given)
     head = target.rookery().head(session) or {}
     known = conditions.facts(head, time.time() * 1000)
     if row.traits.needless and not conditions.holds(row, known):

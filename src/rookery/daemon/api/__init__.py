@@ -5,7 +5,6 @@ from rookery.daemon.api import (
     agents,
     commands,
     devices,
-    everything,
     history,
     login,
     session_list,
@@ -23,7 +22,6 @@ ROUTERS = (
     history.router,
     work_tree.router,
     agents.router,
-    everything.router,
     stream.router,
     devices.router,
 )

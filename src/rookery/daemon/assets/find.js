@@ -42,7 +42,7 @@ async function look({ stay = 0 } = {}) {
   at = -1;
   if (!q) { count.textContent = ""; return; }
   const fields = new URLSearchParams({ q, session, limit: "200" });
-  const found = await api("GET", `/api/search?${fields}`, undefined, { signal: asking.signal });
+  const found = await api("GET", `/api/v1/search?${fields}`, undefined, { signal: asking.signal });
   hits = found.hits;
   at = stay ? hits.findIndex((hit) => hit.seq === stay) : -1;
   counted();

@@ -50,7 +50,11 @@ BRANCHES = (
     Alias("GET", f"{_SESSION}/merge", "merge-plan"),
     Alias("POST", f"{_SESSION}/merge", "merge", shape=_without_words),
 )
-READS: tuple[Alias, ...] = ()
+READS: tuple[Alias, ...] = (
+    Alias("GET", "/api/usage", "usage"),
+    Alias("GET", "/api/limits", "limits"),
+    Alias("GET", "/api/search", "search"),
+)
 TRASH = (
     Alias("GET", "/api/trash", "trash"),
     Alias("DELETE", "/api/trash", "empty-trash", shape=_without_words),
@@ -74,6 +78,8 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         session = session_named(daemon, in_path.pop("session")) if row.on_session else ""
         known = {**(given or {}), **queried(row, request), **in_path}
         arguments = {alias.names.get(name, name): value for name, value in known.items()}
+        if alias.method == "GET":  # what a query had besides was passed over
+            arguments = row.given(arguments)
         result = await perform(daemon, row, session, arguments, key, agreed=True)
         return Masked(alias.shape(result), alias.status)
 

@@ -17,7 +17,6 @@ from rookery.core.refusals import Refused
 from rookery.core.view.fleet import NO_TITLE
 from rookery.core.view.fuzzy import score
 from rookery.daemon.access.roles import ALL
-from rookery.daemon.api.everything import find
 from rookery.daemon.page import shell
 from rookery.daemon.page.settings import sections
 from rookery.daemon.pieces.fleet_list import shown_agent
@@ -26,11 +25,14 @@ from rookery.daemon.state import Daemon, State
 from rookery.forms import catalog
 from rookery.home.paths import with_tilde
 from rookery.search.query import Filters
+from rookery.search.up_to_date import found as look_up
 
 router = APIRouter(include_in_schema=False)
 
 DIRECTORIES = 50
 """That are offered."""
+PATIENCE = 2.0
+"""Seconds that the index may take to catch up."""
 CLOSEST = 20
 """Sessions, and settings, that are found by name."""
 
@@ -68,8 +70,9 @@ def _results(daemon: State, wanted: hits.Wanted) -> str:
     age = hits.SECONDS.get(wanted.since)
     since = int((time.time() - age) * 1000) if age else 0
     filters = Filters(wanted.agent, wanted.within, since, wanted.role)
-    answer, whole = find(daemon.home, unfinished(wanted.q), filters, hits.MORE)
-    return hits.results(wanted, answer.hits, more=answer.more, whole=whole, problem=answer.problem)
+    answer, progress = look_up(daemon.home, unfinished(wanted.q), filters, hits.MORE, PATIENCE)
+    whole, problem = progress.done, answer.problem
+    return hits.results(wanted, answer.hits, more=answer.more, whole=whole, problem=problem)
 
 
 _LAST = re.compile(r"(?:^|\s)\w{3,}\Z")

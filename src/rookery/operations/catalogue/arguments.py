@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 if TYPE_CHECKING:
     from rookery.core.json import Json
 
-type How = Literal["", "moment"]
-"""How faces read a value and complete it. moment: milliseconds of the epoch; users write 2h, 09:00
-or a date."""
+type How = Literal["", "moment", "past", "words", "path", "agent"]
+"""How faces read a value and complete it.
+
+    moment, past    milliseconds of the epoch, to come or gone: users write 2h, 09:00 or a date
+    words           a text of which each word may stand for itself
+    path            a path of the machine that it is done on
+    agent           the name of an agent
+"""
 
 
 class Arg(NamedTuple):
@@ -27,6 +32,10 @@ class Arg(NamedTuple):
     """The command line's short option for it."""
     each: Mapping[str, str] = MappingProxyType({})
     """What each choice means; the command line has an option for each."""
+    metavar: str = ""
+    """What stands for a value in help; "": its type, or of a positional one, its name."""
+    typed: bool = True
+    """Whether users type it; else a face's own code or a client of the API gives it."""
     reason: str = "invalid"
     """The refusal's word, for programs."""
     wrong: str = ""

@@ -8,6 +8,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _DAYS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
 
 LIKE = "a time like 2h, 09:00, tomorrow 09:00 or 2030-01-31"
+PAST = "a time like 12h, 30d or 2030-01-31"
 
 
 def read(text: str, now: datetime) -> int:
@@ -21,9 +22,23 @@ def read(text: str, now: datetime) -> int:
     return int(found.timestamp() * 1000)
 
 
+def read_past(text: str, now: datetime) -> int:
+    """The same of a time that has passed: a span is counted back from now. Raises ValueError."""
+    text = " ".join(text.split())
+    span = _SPAN.fullmatch(text)
+    found = _later(now, -_seconds(span)) if span else _of_day(text, now)
+    if found is None:
+        raise ValueError(f"must be {PAST}")
+    return max(0, int(found.timestamp() * 1000))
+
+
+def _seconds(span: re.Match[str]) -> float:
+    return float(span[1]) * _SECONDS[span[2].lower()]
+
+
 def _read(text: str, now: datetime) -> datetime | None:
     if (span := _SPAN.fullmatch(text)) is not None:
-        return _later(now, float(span[1]) * _SECONDS[span[2].lower()])
+        return _later(now, _seconds(span))
     day, tomorrow, clock = text.partition("tomorrow ")
     if tomorrow and not day:
         found = _parsed(clock, "%H:%M")
@@ -31,6 +46,10 @@ def _read(text: str, now: datetime) -> datetime | None:
     if (found := _parsed(text, "%H:%M")) is not None:
         due = _at(now, found)
         return due if due > now else due + timedelta(days=1)
+    return _of_day(text, now)
+
+
+def _of_day(text: str, now: datetime) -> datetime | None:
     known = [found for form in _DAYS if (found := _parsed(text, form)) is not None]
     return known[0].astimezone(now.tzinfo) if known else None
 

@@ -102,7 +102,8 @@ def menu(app: Shell, about: Json) -> None:
     known = _facts(about)
     choices, acts = list[Line](), dict[str, tuple[Row, Json]]()
     for row in every():
-        if not row.traits.listed or not row.on_session or not conditions.holds(row, known):
+        offered = row.is_sent and row.traits.listed and row.on_session
+        if not offered or not conditions.holds(row, known):
             continue
         entries = [(each.title, each.more, dict(each.given)) for each in row.traits.presets]
         for title, more, given in [*entries, (row.traits.title, row.more, {})]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from rookery.core.blocks import Block, Op, make_block
 from rookery.core.blocks.parts import kept_pictures
+from rookery.core.json import Json
 from rookery.home.paths import with_tilde
 from rookery.tui.actions.windows import Windows
 from rookery.tui.keys.map import label
@@ -70,14 +71,13 @@ class TranscriptTools(Windows):
         self.ask(PaletteScreen(entries(self)), chosen)
 
     def action_search_all(self) -> None:
-        from rookery.search.query import Hit
         from rookery.tui.actions.seeking import Place
         from rookery.tui.windows.search_all import EverythingScreen, word_of
 
-        def chosen(hit: Hit) -> None:
-            if hit.session != self.session:
-                self.open_session(hit.session)
-            self.seeking.begin(Place(hit.session, hit.seq, word_of(hit)))
+        def chosen(hit: Json) -> None:
+            if hit["session"] != self.session:
+                self.open_session(hit["session"])
+            self.seeking.begin(Place(hit["session"], hit["seq"], word_of(hit)))
 
         self.ask(EverythingScreen(), chosen)
 

@@ -5,10 +5,10 @@ from typing import override
 
 from textual.widgets import Input, Label
 
+from rookery.core.json import Json
+from rookery.core.refusals import Refused
 from rookery.render.local_time import ago
-from rookery.search.query import Answer, Filters, Hit, query
 from rookery.search.texts import OTHER
-from rookery.search.update import Progress, update
 from rookery.tui.look.runs import clean, clean_line, cut
 from rookery.tui.widgets.suggestions import Suggestion
 from rookery.tui.windows.search import SearchScreen
@@ -18,13 +18,11 @@ BEFORE = 16
 """Characters of a hit before the words that were found: a row is short."""
 TITLE = 4
 """The part of the screen that a title may take: a fourth."""
-WAIT = 2.0
-"""Seconds for another process that updates the index."""
 SECONDS = 60.0
 """For an index that is far behind; it goes on with the next search."""
 
 
-class EverythingScreen(SearchScreen[Hit]):
+class EverythingScreen(SearchScreen[Json]):
     KIND = "window whole"
     HEADING = "Search everything"
     HINT = 'Search all sessions; "a phrase" or begin* works, too'
@@ -38,9 +36,7 @@ class EverythingScreen(SearchScreen[Hit]):
         """Only the answer to the newest question counts."""
 
     def on_mount(self) -> None:
-        home = self.home
-        if self.shell.start.rookery is None:  # another machine's daemon keeps its own up to date
-            self.fetch(lambda: update(home, seconds=SECONDS, wait=WAIT), self._indexed)
+        self.fetch(partial(self._answer, " ", SECONDS), self._indexed)
 
     @override
     def look_for(self, words: str) -> None:
@@ -50,36 +46,35 @@ class EverythingScreen(SearchScreen[Hit]):
         else:
             self._show([], self.NONE)
 
-    def _answer(self, words: str) -> Answer:
-        other = self.shell.start.rookery
-        if other is None:
-            return query(self.home, words, Filters(), MOST)
-        from rookery.search import elsewhere
+    def _answer(self, words: str, patience: float = 0.0) -> Json:
+        """Why there is none is its problem."""
+        rookery = self.shell.reader.rookery
+        try:
+            return rookery.call("search", q=words, limit=MOST, patience=patience)
+        except Refused as error:
+            return {"hits": [], "problem": error.sentences}
 
-        return elsewhere.answer(other.door, words, MOST)
-
-    def _answered(self, number: int, answer: Answer) -> None:
+    def _answered(self, number: int, answer: Json) -> None:
         if number == self._asked:
-            self._show(answer.hits, clean_line(answer.problem) or "No matches.")
+            self._show(answer["hits"], clean_line(answer["problem"]) or "No matches.")
 
-    def _show(self, hits: list[Hit], words: str) -> None:
+    def _show(self, hits: list[Json], words: str) -> None:
         self.query_one("#none", Label).update(words)
         now = self.shell.start.clock()
         room = self.app.size.width // TITLE
         self.list_rows([(hit, row_of(hit, now, room)) for hit in hits])
 
-    def _indexed(self, progress: Progress) -> None:
-        if progress.problem:
-            said = f"Some sessions could not be indexed: {clean_line(progress.problem)}"
-            self.notify(said, severity="warning", markup=False)
+    def _indexed(self, answer: Json) -> None:
+        if answer["problem"]:
+            self.notify(clean_line(answer["problem"]), severity="warning", markup=False)
         self.look_for(self.query_one(Input).value)
 
 
-def row_of(hit: Hit, now: int, room: int) -> Suggestion:
+def row_of(hit: Json, now: int, room: int) -> Suggestion:
     """The session and how old it is; beside it the words around the first match."""
-    text, marks = hit.snippet.text, hit.snippet.marks
+    text, marks = hit["text"], hit["marks"]
     place = max(0, marks[0][0] - BEFORE) if marks else 0
-    who = "" if hit.role == OTHER else f"{hit.role}: "
+    who = "" if hit["role"] == OTHER else f"{hit['role']}: "
     words, shown = who + ("…" if place else ""), []
     for begins, ends in marks:
         words += clean(text[place:begins])
@@ -87,12 +82,12 @@ def row_of(hit: Hit, now: int, room: int) -> Suggestion:
         words += clean(text[begins:ends])
         shown.append((first, len(words)))
         place = ends
-    title = cut(clean_line(hit.title) or hit.session, room)
+    title = cut(clean_line(hit["title"]) or hit["session"], room)
     words += clean(text[place:])
-    return Suggestion("", f"{title} · {ago(hit.at, now)}", words, marks=tuple(shown))
+    return Suggestion("", f"{title} · {ago(hit['at'], now)}", words, marks=tuple(shown))
 
 
-def word_of(hit: Hit) -> str:
+def word_of(hit: Json) -> str:
     """The first word that was found, as it stands there."""
-    marks = hit.snippet.marks
-    return hit.snippet.text[slice(*marks[0])] if marks else ""
+    marks = hit["marks"]
+    return str(hit["text"][slice(*marks[0])]) if marks else ""
