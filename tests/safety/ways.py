@@ -257,9 +257,10 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "clear": (*command("clear"), operated("clear"), *cli("clear {other} {asleep}")),
     "rewind": (
         *command("rewind", turn=0),
+        operated("rewind", turn=0),
         *cli("rewind {other} 0 --yes --cancel", "rewind {worked} 0 --yes"),
     ),
-    "rewind: undo": command("rewind", undo=True),
+    "rewind: undo": (*command("rewind", undo=True), operated("rewind", undo=True)),
     "delete: by its worker": (Frame({"do": "delete"}),),
     "worktree: merged or dropped": (Frame({"do": "worktree", "state": "dropped"}),),
     "settings: take on held ones": command("settings", take="{held}"),
@@ -534,6 +535,8 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "read: what a rewind would do": (
         *of_session("rewind", "rewind/{turn}", turn="0"),
         *of_session("rewind/undo", says="nothing_to_undo"),
+        *get(OPERATED, operation="rewinds"),
+        *get(OPERATED, operation="rewind-preview", query="turn=0"),
         *cli("rewind {worked} --list", "rewind {worked} 0 --dry-run"),
     ),
     "read: an export": (*of_session("export"), *cli("export {worked} --output {work}/out.md")),

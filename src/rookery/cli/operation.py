@@ -109,8 +109,9 @@ def parameters_of(argument: Argument) -> list[Any]:
         ]
     if about.positional:
         many, like = -1 if about.how == "words" else 1, about.metavar or name.upper()
-        required = argument.required
-        return [click.argument(argument.name, nargs=many, metavar=like, required=required)]
+        needed, of = argument.required, _type(argument)
+        like = like if needed else f"[{like}]"
+        return [click.argument(argument.name, type=of, nargs=many, metavar=like, required=needed)]
     if about.each:
         return [
             click.option(f"--{choice}", argument.name, flag_value=choice, help=words)

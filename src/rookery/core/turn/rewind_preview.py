@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from rookery.core.json import Json, lenient
-from rookery.core.json.safe_text import count
+from rookery.core.json.safe_text import clean_line, count
 
 OWN, HAND, SESSION, COMMITTED, UNCLEAR = "own", "hand", "session", "committed", "unclear"
 ORDER = (OWN, HAND, SESSION, COMMITTED, UNCLEAR)
@@ -41,6 +41,9 @@ LEFT = {
     "spared": "not removed",
 }
 NAMED = 5
+SHOWN = 50
+"""Paths of each origin in a text."""
+SIGNS = {"created": "+", "removed": "-", "changed": "~"}
 
 
 class FileChange(NamedTuple):
@@ -164,6 +167,35 @@ def about_files(preview: Preview, *, every: bool = False) -> str:
         stays = "it is" if rest == 1 else "they are"
         words += f" {count(rest, 'other file')} would stay as {stays}."
     return words
+
+
+def listed(preview: Preview, *, every: bool) -> Iterator[str]:
+    """Lines: the files by who changed them, and what is never touched."""
+    for group in groups(preview):
+        stays = "" if every or group.by == OWN else ", left alone"
+        yield f"{clean_line(group.title)}{stays}:"
+        for change in group.changes[:SHOWN]:
+            yield f"  {SIGNS.get(change.kind, '~')} {clean_line(change.path)}"
+        if group.total > SHOWN:
+            yield f"  … and {count(group.total - SHOWN, 'more file')}"
+    left = [*left_alone(preview)]
+    yield from ["Never touched:", *(f"  {clean_line(words)}" for words in left)] if left else []
+
+
+def summed(preview: Preview, *, files: bool, conversation: bool, every: bool) -> Iterator[str]:
+    """Sentences below that list."""
+    if files:
+        where = "Undo" if preview.undo else f"To {place(preview)}"
+        yield f"{where}: {about_files(preview, every=every)}"
+    yield from map(clean_line, preview.notes)
+    if conversation:
+        yield about_conversation(preview)
+
+
+def text(preview: Preview, *, files: bool, conversation: bool, every: bool) -> Iterator[str]:
+    """All that it would do, and what it would not."""
+    yield from listed(preview, every=every) if files else ()
+    yield from summed(preview, files=files, conversation=conversation, every=every)
 
 
 # --- between machines ----------------------------------------------------------------------------

@@ -192,7 +192,7 @@ class RewindCommand(_Command):
     turn: Turn | None = Field(None, description="0: the beginning.")
     files: bool = Field(True, description="The files of its directory.")
     conversation: bool = Field(True, description="The conversation and the agent's memory.")
-    undo: bool = Field(False, description="Undo the last rewind.")
+    undo: bool = Field(False, description="Undo the last one.")
     fingerprint: str = Field(
         "",
         max_length=100,

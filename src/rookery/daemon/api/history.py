@@ -12,11 +12,8 @@ from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from rookery.client import attach, reading
 from rookery.client.daemon.remote import LOG_PLACE
-from rookery.client.rewind import turns
-from rookery.client.rewind.preview import preview
 from rookery.core.json import Event, Json, image_bytes
 from rookery.core.json.secrets import masked
-from rookery.core.turn import rewind_preview
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import Masked, reads, sends
 from rookery.daemon.api.bodies import LARGEST
@@ -53,45 +50,6 @@ async def read_document(daemon: Daemon, session: SessionId, before: Seq = None) 
             return snapshot(log, session, upto)
 
     return await asyncio.to_thread(lambda: Masked(read()))
-
-
-@router.get(
-    "/api/sessions/{session}/rewind",
-    responses=reads(shapes.RewindTurns, 409),
-    response_class=Masked,
-)
-async def list_rewinds(daemon: Daemon, session: SessionId) -> Response:
-    """The turns to which a session can be rewound."""
-    found = await asyncio.to_thread(turns.turns, daemon.home, session)
-    return Masked({"turns": found})
-
-
-@router.get(
-    "/api/sessions/{session}/rewind/undo",
-    responses=reads(shapes.RewindPreview, 409),
-    response_class=Masked,
-)
-async def preview_undo(daemon: Daemon, session: SessionId, files: bool = True) -> Response:
-    """What undoing the last rewind would change. Nothing is changed. `files`: look at them, too."""
-    found = await asyncio.to_thread(preview, daemon.home, session, undo=True, files=files)
-    return Masked(rewind_preview.to_json(found))
-
-
-@router.get(
-    "/api/sessions/{session}/rewind/{turn}",
-    responses=reads(shapes.RewindPreview, 409),
-    response_class=Masked,
-)
-async def preview_rewind(
-    daemon: Daemon,
-    session: SessionId,
-    turn: Annotated[int, Path(ge=0, le=10**9)],
-    files: bool = True,
-) -> Response:
-    """What a rewind to a turn would change, and who changed it. Nothing is changed. `files`: look
-    at them, too."""
-    found = await asyncio.to_thread(preview, daemon.home, session, turn, files=files)
-    return Masked(rewind_preview.to_json(found))
 
 
 Turn = Annotated[int | None, Query(ge=0, le=10**9)]

@@ -172,59 +172,6 @@ class Turns(BaseModel):
     ends: int = Field(description=f"Its last event. {WHEN}")
 
 
-class RewindTurn(BaseModel):
-    turn: int
-    at: int = Field(description=f"Its last event. {WHEN}")
-    prompt: str
-    files: bool = Field(description="Whether there is a snapshot of the files.")
-    passed: bool = Field(description="Whether it was passed over: the next turn was quicker.")
-    hidden: bool = Field(description="Whether a rewind hides it.")
-
-
-class RewindTurns(BaseModel):
-    turns: list[RewindTurn] = Field(description="Oldest first, from 0, the beginning.")
-
-
-class RewindWords(BaseModel):
-    """The same in words."""
-
-    files: str
-    conversation: str
-    groups: dict[str, str] = Field(description="A title for each origin.")
-    left: list[str]
-
-
-class RewindChange(BaseModel):
-    kind: str = Field(description="`created`, `changed` or `removed`.")
-    path: str
-    by: str = Field(
-        description="Who changed it since: `own` (this session alone), `hand` (you or another "
-        "program), `session` (another session), `committed` (it is in a commit made since) or "
-        "`unclear`."
-    )
-    who: str = Field(description="The other sessions, by their ids.")
-
-
-class RewindPreview(BaseModel):
-    turn: int
-    undo: bool
-    last: int = Field(description="The newest turn.")
-    target: str = Field(description="The snapshot; empty: there is none, the files stay.")
-    changes: list[RewindChange] = Field(description="At most 1,000, the session's own first.")
-    total: int = Field(description="How many changes there are.")
-    totals: dict[str, int] = Field(description="The same by `by`.")
-    left: dict[str, list[str]] = Field(
-        description="Names of what is left alone: `ignored`, `large`, `nested`, `unreadable`, "
-        "`spared`."
-    )
-    hides: int = Field(description="Turns that a rewind of the conversation hides.")
-    shows: int = Field(description="Hidden turns that it brings back.")
-    notes: list[str]
-    own_fingerprint: str = Field(description="A yes to the session's own files.")
-    fingerprint: str = Field(description="A yes to all of them.")
-    words: RewindWords
-
-
 class AgentLogin(BaseModel):
     state: Literal["authenticated", "unauthenticated", "not_required", "unknown"]
     account: str = Field(description="What the agent calls it; may be empty.")

@@ -22,13 +22,13 @@ const OURS = [
   ["model", "choose the model", "name"],
   ["new", "start a new session"],
   ["recap", "put a recap of the session into this field"],
-  ["rewind", "go back to a turn: files and conversation", "turn or undo"],
   ["settings", "open the settings"],
 ].map(([name, words, hint = ""]) => ({ name, words, hint, when: TREE.includes(name) ? { worktree: true } : {} }));
+const LOOKS = { rewind: "turn or undo" }; // operations with dialogs of their own: what follows them
 
 /** Those above and the operations of the catalogue. */
 export async function ours() {
-  const more = (await operations()).filter((row) => row.typed && row.on !== "rookery").map((row) => ({ name: row.name, words: words(row), hint: row.arguments.required.join(" "), when: row.when }));
+  const more = (await operations()).filter((row) => row.typed && row.on !== "rookery").map((row) => ({ name: row.name, words: words(row), hint: LOOKS[row.name] ?? row.arguments.required.join(" "), when: row.when }));
   return [...OURS, ...more].sort((one, other) => one.name.localeCompare(other.name));
 }
 export const isOurs = async (name) => (await ours()).some((each) => each.name === name);
@@ -49,7 +49,7 @@ export async function rows(found, query, clear) {
 
 const carry = (name, value = "") => Promise.resolve(carryOut(name, value)).catch(told);
 
-const operates = async (name) => (await operations()).find((each) => each.typed && each.name === name);
+const operates = async (name) => (await operations()).find((each) => each.typed && each.name === name && !LOOKS[name]);
 
 /** What follows a slash command, by argument: in their order, the last one takes all that is left. */
 function given(row, text) {

@@ -27,7 +27,7 @@ export async function open(button) {
 
 /** The session's menu: to which turn. */
 export async function chooseTurn(anchor) {
-  const [{ turns }, { header }] = await Promise.all([api("GET", `${path}/rewind`), api("GET", `${path}/header`)]);
+  const [{ turns }, { header }] = await Promise.all([api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/rewinds`), api("GET", `${path}/header`)]);
   const seen = turns.filter((each) => !each.hidden).reverse();
   if (!seen.length) return toast("Nothing to rewind yet.");
   menu(anchor, "Rewind to the end of", [

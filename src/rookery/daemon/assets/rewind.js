@@ -9,10 +9,10 @@ const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number 
 /** `turn`: null undoes the last rewind. Resolves to what was rewound: "both", "files", "conversation", or nothing.
  * `title`: of the question; `begins` and `fails` are called before it is done, and where it was not. */
 export async function rewind(session, turn, { title = "", begins = () => {}, fails = () => {} } = {}) {
-  const place = `/api/sessions/${encodeURIComponent(session)}`;
+  const place = `/api/v1/sessions/${encodeURIComponent(session)}`, asked = turn === null ? "" : `?turn=${turn}`;
   let again = "";
   for (;;) {
-    const plan = await api("GET", `${place}/rewind/${turn ?? "undo"}`);
+    const plan = await api("GET", `${place}/rewind-preview${asked}`);
     if (!(plan.undo || plan.total || plan.hides || plan.shows)) return void toast(`Nothing would change: this is how it was after ${where(plan)}.`);
     const running = (await header(place)).state !== "idle";
     const given = await ask(plan, again, title, running);

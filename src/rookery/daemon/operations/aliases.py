@@ -61,7 +61,11 @@ TRASH = (
     Alias("DELETE", "/api/trash/{session}", "delete-trashed", _TRASHED, _deleted),
     Alias("POST", "/api/trash/{session}/restore", "restore", _TRASHED, _without_words),
 )
-SESSIONS: tuple[Alias, ...] = ()
+SESSIONS = (
+    Alias("GET", f"{_SESSION}/rewind", "rewinds"),
+    Alias("GET", f"{_SESSION}/rewind/undo", "rewind-preview"),
+    Alias("GET", f"{_SESSION}/rewind/{{turn}}", "rewind-preview"),
+)
 ALIASES = (*BRANCHES, *READS, *TRASH, *SESSIONS)
 
 
@@ -76,8 +80,10 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
     ) -> Response:
         in_path = dict(request.path_params)
         session = session_named(daemon, in_path.pop("session")) if row.on_session else ""
-        known = {**(given or {}), **queried(row, request), **in_path}
-        arguments = {alias.names.get(name, name): value for name, value in known.items()}
+        words = {**request.query_params, **in_path}
+        words = {alias.names.get(name, name): text for name, text in words.items()}
+        arguments = {alias.names.get(name, name): value for name, value in (given or {}).items()}
+        arguments |= queried(row, words)
         if alias.method == "GET":  # what a query had besides was passed over
             arguments = row.given(arguments)
         result = await perform(daemon, row, session, arguments, key, agreed=True)

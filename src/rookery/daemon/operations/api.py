@@ -1,7 +1,7 @@
 """The catalogue over HTTP: one route for all operations, their addresses and bodies in the OpenAPI
 document as if each had its own, and the list from which the page makes its menus."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Path, Request
@@ -112,7 +112,7 @@ async def read_session(
 ) -> Response:
     """Read something of a session."""
     row = _row(operation, "GET", on_session=True)
-    return await answered(daemon, row, session, queried(row, request), "", request)
+    return await answered(daemon, row, session, queried(row, request.query_params), "", request)
 
 
 @router.post(ON_ROOKERY, responses=WRITES, include_in_schema=False)
@@ -128,7 +128,7 @@ async def operate(
 async def read(daemon: Daemon, operation: Name, request: Request) -> Response:
     """Read something of all sessions, or of the Rookery."""
     row = _row(operation, "GET", on_session=False)
-    return await answered(daemon, row, "", queried(row, request), "", request)
+    return await answered(daemon, row, "", queried(row, request.query_params), "", request)
 
 
 def _row(name: str, method: str, *, on_session: bool) -> Row:
@@ -143,10 +143,10 @@ def method_of(row: Row) -> str:
     return "GET" if row.kind == "read" else "POST"
 
 
-def queried(row: Row, request: Request) -> Json:
+def queried(row: Row, given: Mapping[str, str]) -> Json:
     """The arguments that a query has, each as its kind. A list is given with commas."""
     kinds = {each.name: each.kind for each in row.arguments}
-    return {name: _value(kinds.get(name, ""), text) for name, text in request.query_params.items()}
+    return {name: _value(kinds.get(name, ""), text) for name, text in given.items()}
 
 
 def _value(kind: str, text: str) -> Any:

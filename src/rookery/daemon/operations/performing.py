@@ -16,7 +16,9 @@ from rookery.daemon.api.answers import Masked
 from rookery.daemon.api.commands import sent
 from rookery.daemon.errors import Problem, internal, problem_of
 from rookery.daemon.state import State
-from rookery.operations.calling.carrying import carry_out
+from rookery.home import paths
+from rookery.log.reader import Reader
+from rookery.operations.calling.carrying import agree, carry_out
 from rookery.operations.catalogue.row import FINGERPRINT, At, Report, Row, unheard
 
 STREAM = "text/event-stream"
@@ -57,7 +59,11 @@ async def _performed(
         remedy = "GET /api/v1/operations has the schema of its arguments."
         raise Problem(422, refusal.reason, refusal.message, remedy)
     if row.is_sent:
+        if not await asyncio.to_thread(_is_done, daemon, row, session, key):
+            at = At(daemon.home, session, agreed=fingerprint)
+            await asyncio.to_thread(agree, row, at, arguments)
         command = row.command(arguments) | ({"id": key} if key else {})
+        command |= {FINGERPRINT: fingerprint} if fingerprint else {}
         return (await sent(daemon, session, command)).model_dump()
 
     def work(name: str, again: bool) -> Json:
@@ -71,6 +77,14 @@ async def _performed(
     result: Json = await daemon.results.kept(kept, request, work)
     await daemon.hub.look()
     return result
+
+
+def _is_done(daemon: State, row: Row, session: str, key: str) -> bool:
+    """Whether a command that has to be agreed to came before: nothing is asked again."""
+    if row.traits.preview is None or not key:
+        return False
+    with Reader.open(paths.session_dir(daemon.home, session)) as log:
+        return log.find(key) is not None
 
 
 async def _told(daemon: State, row: Row, session: str, given: Json, key: str) -> AsyncIterator[str]:

@@ -25,10 +25,15 @@ def carry_out(row: Row, at: At, given: Json, fingerprint: str | None = "") -> Js
     if row.traits.person:
         require_person(at.home, row.traits.person)
     at = at._replace(agreed=fingerprint)
-    if row.traits.preview is not None and fingerprint is not None:
-        check_agreed(at, row.call(given, at, body=row.traits.preview))
+    agree(row, at, given)
     result: Json = row.call(given, at)
     return result
+
+
+def agree(row: Row, at: At, given: Json) -> None:
+    """Raises NotAgreed, where what it would do was not agreed to, and what the preview raises."""
+    if row.traits.preview is not None and at.agreed is not None:
+        check_agreed(at, row.call(given, at, body=row.traits.preview))
 
 
 def check_agreed(at: At, preview: Preview | None) -> None:

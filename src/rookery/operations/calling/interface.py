@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from rookery.client.attach import Attachment
     from rookery.core.policy.unattended import Order
-    from rookery.core.turn.rewind_preview import Preview
 
 type Told = Callable[[str], object]
 
@@ -151,15 +150,6 @@ class Rookery(Protocol):
         ...
 
     def recap(self, session: str, before: int | None) -> str: ...
-
-    def rewinds(self, session: str) -> list[Json]:
-        """The turns to which it can be rewound, oldest first."""
-        ...
-
-    def rewind_preview(self, session: str, turn: int | None, *, files: bool = True) -> "Preview":
-        """What a rewind to a turn would do; None: what undoing the last one would. `files`: look at
-        them, too. Raises Rejected."""
-        ...
 
     def fork(
         self,

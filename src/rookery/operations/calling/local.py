@@ -16,12 +16,11 @@ from rookery.log.lock import becomes_free
 from rookery.log.reader import Reader
 from rookery.operations.calling.interface import Rookery, Told
 from rookery.operations.catalogue.finding import row_of
-from rookery.operations.catalogue.row import At, Report, unheard
+from rookery.operations.catalogue.row import FINGERPRINT, At, Report, unheard
 
 if TYPE_CHECKING:
     import asyncio
 
-    from rookery.core.turn.rewind_preview import Preview
     from rookery.operations.calling.local_session import LocalSession
 
 GLANCE, SHARE = 1.0, 20
@@ -45,12 +44,14 @@ class LocalRookery(Rookery):
         fingerprint: str = "",
         **given: Any,
     ) -> Json:
-        from rookery.operations.calling.carrying import carry_out
+        from rookery.operations.calling.carrying import agree, carry_out
 
-        row = row_of(operation)
-        if row.is_sent:
-            return self._sent(row.command(given), session)
-        return carry_out(row, At(self.home, session, report, paths.new_id()), given, fingerprint)
+        row, at = row_of(operation), At(self.home, session, report, paths.new_id())
+        if not row.is_sent:
+            return carry_out(row, at, given, fingerprint)
+        agree(row, at._replace(agreed=fingerprint), given)
+        agreed = {FINGERPRINT: fingerprint} if fingerprint else {}
+        return self._sent(row.command(given) | agreed, session)
 
     def _sent(self, command: Json, session: str) -> Json:
         import asyncio
@@ -173,18 +174,6 @@ class LocalRookery(Rookery):
 
         with self.history(session) as log:
             return reading.recap(log, before).text()
-
-    @override
-    def rewinds(self, session: str) -> list[Json]:
-        from rookery.client.rewind.turns import turns
-
-        return turns(self.home, session)
-
-    @override
-    def rewind_preview(self, session: str, turn: int | None, *, files: bool = True) -> "Preview":
-        from rookery.client.rewind.preview import preview
-
-        return preview(self.home, session, turn or 0, undo=turn is None, files=files)
 
     @override
     def fork(

@@ -16,8 +16,6 @@ from rookery.core.blocks import Block
 from rookery.core.blocks.document import Document
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Refused
-from rookery.core.turn import rewind_preview
-from rookery.core.turn.rewind_preview import Preview
 from rookery.core.view.states import in_order, standing
 from rookery.log.errors import NoSession
 from rookery.operations.calling.attempts import send_once
@@ -141,18 +139,6 @@ class RemoteRookery(Rookery):
 
     def _created(self, body: Json) -> str:
         return str(send_once(self.door, "/api/sessions", body, timeout=self._patience)["id"])
-
-    @override
-    def rewinds(self, session: str) -> list[Json]:
-        return list(self.door.json("GET", of_session(session, "/rewind"))["turns"])
-
-    @override
-    def rewind_preview(self, session: str, turn: int | None, *, files: bool = True) -> Preview:
-        place, query = "undo" if turn is None else turn, {} if files else {"files": "false"}
-        said = self.door.json("GET", of_session(session, f"/rewind/{place}"), query=query)
-        if "fingerprint" not in said:
-            raise OnlyThere("That daemon is of an older build, which has no previews: update it.")
-        return rewind_preview.from_json(said)
 
     @override
     def fork(

@@ -1,7 +1,7 @@
 """The arguments of operations: declared once for the command line, forms, the API and the check."""
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from types import MappingProxyType, NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ def _about(annotation: Any) -> Arg | None:
 
 def _argument(name: str, of: Any, about: Arg, defaults: Mapping[str, Any]) -> Argument:
     of = getattr(of, "__value__", of)  # of a name for a type
+    if get_origin(of) is UnionType:  # one that may be left out
+        of = next(each for each in get_args(of) if each is not NoneType)
     choices = get_args(of) if get_origin(of) is Literal else ()
     kind = "string" if choices else KINDS[get_origin(of) or of]
     required, default = name not in defaults, defaults.get(name)

@@ -131,7 +131,8 @@ class Traits(NamedTuple):
     warns_when: "Mapping[str, bool]" = MappingProxyType({})
     """The facts with which it costs that."""
     preview: Callable[..., Preview | None] | None = None
-    """Of a work: what it would do, which has to be agreed to; None: nothing has to be."""
+    """Of a work or a command: what it would do, which has to be agreed to; None: nothing has to
+    be. A command is sent with the fingerprint."""
     once: Once = "key"
 
 

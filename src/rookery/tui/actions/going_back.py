@@ -19,7 +19,7 @@ def choose(app: Shell) -> None:
     rookery = app.reader.rookery
 
     def read() -> list[Json]:
-        return rookery.rewinds(session)
+        return list(rookery.call("rewinds", session)["turns"])
 
     app.reader.fetch(read, lambda turns: _ask(app, session, turns))
 
@@ -53,14 +53,15 @@ def rewind_to(app: Shell, given: str) -> None:
 def show(app: Shell, turn: int | None, again: str = "") -> None:
     """What a rewind to a turn would do (None: to undo the last one), before it is done. `again`:
     why it is shown once more."""
-    from rookery.core.turn.rewind_preview import place
+    from rookery.core.turn.rewind_preview import from_json, place
     from rookery.tui.windows.rewind import RewindScreen, command, is_moot
 
     session, rookery = app.session, app.reader.rookery
 
     def look() -> Preview | str:
         try:
-            return rookery.rewind_preview(session, turn)
+            asked: Json = {} if turn is None else {"turn": turn}
+            return from_json(rookery.call("rewind-preview", session, **asked))
         except Refused as error:
             return error.sentences
 

@@ -46,7 +46,6 @@ OURS = (
     Command("race", "race agents in worktrees, or compare and pick", "agents task"),
     Command("recap", "put a recap of the session into the composer"),
     Command("restore", "bring a deleted session back from the trash", "session", "restore"),
-    Command("rewind", "go back to a turn: files and conversation", "turn or undo", "rewind"),
     Command("sandbox", "start a session in a sandbox", "none, bwrap or container"),
     Command("settings", "model, key and other settings", action="settings"),
     Command("theme", "the next theme, or a named one", "dark, light or contrast", "theme"),
@@ -56,6 +55,8 @@ ONLY_HERE = frozenset({"agents", "export", "mcp", "settings"})
 """Those that another machine's Rookery does not have here."""
 NAMES = {command.name: command for command in OURS}
 """Those that are no operations."""
+LOOKS = {"rewind": ("turn or undo", "rewind")}
+"""Operations that have windows of their own here: what follows them, and the action."""
 _LIST = Command("sessions", "go to the session list", action="sessions")
 ALSO = {"exit": NAMES["quit"], "history": _LIST, "sessions": _LIST}
 """Other programs' words: they work, and are not listed."""
@@ -72,7 +73,11 @@ def _operations() -> tuple[Command, ...]:
     from rookery.operations.catalogue.finding import typed  # the first paint does without
 
     return tuple(
-        Command(row.name, row.word, _hint(row), operates=True) for row in typed() if row.on_session
+        Command(row.name, row.word, *LOOKS[row.name])
+        if row.name in LOOKS
+        else Command(row.name, row.word, _hint(row), operates=True)
+        for row in typed()
+        if row.on_session
     )
 
 
