@@ -88,3 +88,14 @@ def test_work_trees_answer_as_the_api_does(home: Path, tmp_path: Path) -> None:
     other = created("--worktree", "away", cwd=tree.place)
     dropped = rookery("drop", other, "--json")
     assert dropped.events == [{"session": other, "dropped": True}]
+
+
+def test_each_of_several_sessions_has_a_line_that_names_it_even_if_nothing_was_to_be_done(
+    home: Path,
+) -> None:
+    first, second = created(), created()
+    rookery("archive", first)
+    done = rookery("archive", first, second, "--json")
+    assert (done.code, [each["session"] for each in done.events]) == (0, [first, second])
+    assert done.events[0]["needless"] == "is already archived"
+    assert done.events[1]["update"]["archived"] is True

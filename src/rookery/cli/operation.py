@@ -20,7 +20,7 @@ from rookery.cli.flags import (
 )
 from rookery.cli.output import clean_line, standard
 from rookery.cli.output.screen import wants_json
-from rookery.cli.session.send import Say, for_each, send
+from rookery.cli.session.send import Say, for_each, result_of, send
 from rookery.core.json import Json
 from rookery.core.refusals import NotAgreed
 from rookery.operations.catalogue import conditions, filling, moments
@@ -226,7 +226,9 @@ def _perform(row: Row, session: str, say: Say, given: dict[str, Any], look: Any)
             screen.line(clean_line(each))
     elif not screen.as_json:
         say(clean_line(text_of(result)))
-    for found in [result] if objects is None else objects:
+    if objects is None:
+        result_of(session, result)
+    for found in objects or ():
         screen.result(found)
     return exits.DONE
 
@@ -236,7 +238,7 @@ def _looked(look: Any, row: Row, session: str, say: Say, given: dict[str, Any]) 
     found = look.carry_out(row, session, _silent if wants_json() else say, given)
     said, code = found if isinstance(found, tuple) else (found, exits.DONE)
     if said is not None:
-        standard().result(said)
+        result_of(session, said)
     return int(code)
 
 
@@ -290,10 +292,11 @@ def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) ->
     known = conditions.facts(head, time.time() * 1000)
     if row.traits.needless and not conditions.holds(row, known):
         standard().note(f"{session} {row.traits.needless}.")
+        result_of(session, {"needless": row.traits.needless})
         return exits.DONE
     outcome = send(session, row.command(values))
     if wants_json():
-        standard().result(outcome._asdict())
+        result_of(session, outcome._asdict())
         return exits.DONE
     if words := filling.told(row, values, session, datetime.now().astimezone()):
         standard().note(words)

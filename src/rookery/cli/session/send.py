@@ -46,8 +46,13 @@ def send(session: str, command: Json, files: "Sequence[Attachment]" = ()) -> Eve
 def perform(session: str, command: Json) -> Event:
     """Send a command; `--json` prints its outcome."""
     outcome = send(session, command)
-    standard().result(outcome._asdict())
+    result_of(session, outcome._asdict())
     return outcome
+
+
+def result_of(session: str, said: Json) -> None:
+    """What `--json` prints of a session: several may have been named; "": it is of none."""
+    standard().result({"session": session, **said} if session else said)
 
 
 def renew_environment(say: Say, session: str, command: Json) -> None:
