@@ -56,6 +56,7 @@ ModalScreen.below { align: center bottom; background: transparent; }
 .window.wide VerticalScroll { scrollbar-size: 1 1; }
 .window.whole { width: 94%; max-width: 140; }
 .window.whole Whole { height: 1fr; background: $card; scrollbar-size: 1 1; overflow-x: hidden; }
+.window.short, .window.short Whole { height: auto; }
 .window.picture {
     width: 100%; max-width: 100%; height: 100%; max-height: 100%; padding: 0 1; border: none;
     background: $background;
@@ -81,6 +82,7 @@ ModalScreen.below { align: center bottom; background: transparent; }
 .window Input > .input--placeholder { color: $ink-2; text-style: italic; }
 .window.form, .window.list { width: 76; padding: 0 2; max-height: 96%; }
 .window.preview VerticalScroll { height: auto; max-height: 55vh; scrollbar-size: 1 1; }
+.window.preview .said { margin: 0; }
 .window.preview OptionList { margin: 1 0 0 0; }
 .window .fields { height: auto; max-height: 66vh; scrollbar-size: 1 1; }
 .field { height: auto; margin: 0 0 1 0; padding: 0 1 0 0; }

@@ -2,13 +2,14 @@
 menu of a session."""
 
 from datetime import datetime
+from typing import Any
 
 from rookery.core.json import Json
 from rookery.forms.form import complaint, typed
 from rookery.operations.catalogue import conditions, filling
 from rookery.operations.catalogue.finding import every, find, row_of
 from rookery.operations.catalogue.row import Row
-from rookery.tui.actions.working import perform
+from rookery.tui.actions.working import heading, perform
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.system.clock import now
@@ -17,9 +18,20 @@ RUNNING = ("running", "needs-you")
 """States of a line of the list in which a turn runs."""
 
 
+def _merge(app: Shell, _name: str, session: str, **given: Any) -> None:
+    from rookery.tui.actions import racing
+
+    racing.merge(app, session, **given)
+
+
+OWN = {"merge": _merge}
+"""Those that are asked for in a window of their own."""
+
+
 def operate(app: Shell, name: str, about: Json, text: str = "") -> None:
     """Carry out what was typed as a slash command, on a session, from what its header knows of it.
-    `text`: its arguments; what is missing is asked in a form."""
+    `about`: empty where no session is shown. `text`: its arguments; what is missing is asked in a
+    form."""
     row = row_of(name)
     fields = filling.form_of(row)["properties"]
     words = filling.words_in(row, text)
@@ -46,7 +58,7 @@ def _begin(app: Shell, row: Row, about: Json, answers: Json) -> None:
         return
     from rookery.tui.windows.parts.modals import SureScreen
 
-    screen = SureScreen(f"{row.traits.title}: “{clean_line(str(about['title']), 60)}”?", warning)
+    screen = SureScreen(f"{heading(app, row, str(about['id']))}?", warning)
     app.ask(screen, lambda _: _take(app, row, about, answers))
 
 
@@ -63,20 +75,16 @@ def _take(app: Shell, row: Row, about: Json, answers: Json) -> None:
         app.notify(refusal.message, severity="warning", markup=False)
     elif row.is_sent:
         app.send(row.command(given.arguments), str(about["id"]))
-    elif row.name == "merge":
-        from rookery.tui.actions import racing
-
-        racing.merge(app, str(about["id"]), **given.arguments)
     else:
-        perform(app, row.name, str(about["id"]), **given.arguments)
+        session = str(about["id"]) if row.on_session else ""
+        OWN.get(row.name, perform)(app, row.name, session, **given.arguments)
 
 
 def _ask(app: Shell, row: Row, about: Json, answers: Json) -> None:
     from rookery.tui.windows.parts.form import FormScreen
 
-    title = f"{row.traits.title}: {clean_line(str(about['title']), 60)}"
     known = {"title": about["title"], **answers} if "title" in row.schema["properties"] else answers
-    screen = FormScreen(title, filling.form_of(row), known)
+    screen = FormScreen(heading(app, row, str(about.get("id"))), filling.form_of(row), known)
     app.ask(screen, lambda given: _take(app, row, about, given))
 
 
@@ -102,8 +110,7 @@ def menu(app: Shell, about: Json) -> None:
     known = _facts(about)
     choices, acts = list[Line](), dict[str, tuple[Row, Json]]()
     for row in every():
-        offered = row.is_sent and row.traits.listed and row.on_session
-        if not offered or not conditions.holds(row, known):
+        if not row.traits.listed or not row.on_session or not conditions.holds(row, known):
             continue
         entries = [(each.title, each.more, dict(each.given)) for each in row.traits.presets]
         for title, more, given in [*entries, (row.traits.title, row.more, {})]:

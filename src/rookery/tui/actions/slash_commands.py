@@ -17,6 +17,8 @@ def carry_out(app: Shell, command: Command, rest: str) -> None:
         app.composer.post_message(Composer.Dropped([rest], ""))
     elif name in ("attach", "paste"):
         app.composer.action_want(name)
+    elif name == "search":
+        _act(app, f"search_all({rest!r})")
     elif name == "theme":
         _theme(app, rest)
     elif name == "confirm":
@@ -37,12 +39,12 @@ def carry_out(app: Shell, command: Command, rest: str) -> None:
         from rookery.tui.actions import racing
 
         racing.race(app, rest)
-    elif not app.session:
+    elif not app.session and command.operates != "rookery":
         app.notify(f"/{name} needs a session: your first prompt starts one.", severity="warning")
     elif command.operates:
         from rookery.tui.actions.operating import operate
 
-        operate(app, name, app.window.header, rest)
+        operate(app, name, app.window.header if app.session else {}, rest)
     else:
         _tell_session(app, name, rest)
 

@@ -70,7 +70,7 @@ class TranscriptTools(Windows):
 
         self.ask(PaletteScreen(entries(self)), chosen)
 
-    def action_search_all(self) -> None:
+    def action_search_all(self, words: str = "") -> None:
         from rookery.tui.actions.seeking import Place
         from rookery.tui.windows.search_all import EverythingScreen, word_of
 
@@ -79,7 +79,7 @@ class TranscriptTools(Windows):
                 self.open_session(hit["session"])
             self.seeking.begin(Place(hit["session"], hit["seq"], word_of(hit)))
 
-        self.ask(EverythingScreen(), chosen)
+        self.ask(EverythingScreen(words), chosen)
 
     def _begin_command(self, name: str) -> None:
         """One of ours that takes no value runs; any other is put into the composer."""

@@ -1,14 +1,20 @@
-"""Works and reads of the catalogue: carried out beside the screen, what they would do agreed to,
-and what came of them said."""
+"""Works and reads of the catalogue: carried out beside the screen, which shows how far they have
+come; what they would do agreed to, and what came of them said or opened."""
 
 from collections.abc import Callable
 from typing import Any
 
 from rookery.core.json import Json
 from rookery.core.refusals import NotAgreed, Refused, sentences
+from rookery.operations.catalogue import results
 from rookery.operations.catalogue.finding import row_of
-from rookery.tui.look.runs import clean_line
+from rookery.operations.catalogue.row import Row
+from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.shell import Shell
+from rookery.tui.widgets.status import Status
+
+LINES, LETTERS = 6, 400
+"""A longer preview may have to be scrolled."""
 
 type Then = Callable[[Json], object]
 
@@ -22,46 +28,58 @@ def perform(
     fingerprint: str = "",
     **given: Any,
 ) -> None:
-    """`then` gets what came of it; without it, the result's sentence is shown. `fingerprint`: of
-    what was shown already."""
-    rookery = app.reader.rookery
+    """`then` gets what came of it; without it, what was read is opened, and the sentence of a work
+    is shown. `fingerprint`: of what was shown already."""
+    reader, status, row, key = app.reader, app.below(Status), row_of(operation), object()
+    status.report(key, row.traits.title)
 
     def report(words: str) -> None:
-        app.reader.call(_say, app, words)
+        reader.call(status.report, key, clean_line(words, 200))
 
     def run() -> Json | Exception:
         about: dict[str, Any] = {"report": report, "fingerprint": fingerprint, **given}
         try:
-            return rookery.call(operation, session, **about)
+            return reader.rookery.call(operation, session, **about)
         except (Refused, OSError) as error:
             return error
+        finally:
+            reader.call(status.report, key, "")
 
     def done(found: Json | Exception) -> None:
-        app.reader.glance()
+        reader.glance()
         if isinstance(found, NotAgreed):
             agreed = found.fingerprint
-            _ask(
-                app,
-                operation,
-                found,
-                lambda: perform(app, operation, session, then, fingerprint=agreed, **given),
-            )
+
+            def again() -> None:
+                perform(app, operation, session, then, fingerprint=agreed, **given)
+
+            _ask(app, f"{heading(app, row, session)}?", found.message, again)
         elif isinstance(found, Exception):
             app.notify(sentences(found), severity="error", markup=False)
         elif then is not None:
             then(found)
+        elif row.kind == "read":
+            from rookery.tui.windows.whole import TextScreen
+
+            app.push_screen(TextScreen(heading(app, row, session), results.text_of(found)))
         else:
-            _say(app, found["summary"])
+            app.notify(clean(results.text_of(found)), markup=False)
 
-    app.reader.fetch(run, done)
-
-
-def _say(app: Shell, words: str) -> None:
-    app.notify(clean_line(words, 300), markup=False)
+    reader.fetch(run, done)
 
 
-def _ask(app: Shell, operation: str, question: NotAgreed, then: Callable[[], object]) -> None:
-    from rookery.tui.windows.parts.modals import SureScreen
+def heading(app: Shell, row: Row, session: str) -> str:
+    """Of a window: what is done, and to which session."""
+    title = row.traits.title
+    if not row.on_session:
+        return title
+    listed = [str(each["title"]) for each in app.fleet.sessions if each["id"] == session]
+    return f"{title}: “{clean_line(listed[0] if listed else session, 60)}”"
 
-    screen = SureScreen(f"{row_of(operation).traits.title}?", question.message)
-    app.ask(screen, lambda yes: then() if yes else None)
+
+def _ask(app: Shell, question: str, words: str, then: Callable[[], object]) -> None:
+    from rookery.tui.windows.parts.modals import PreviewScreen, SureScreen
+
+    is_long = len(words) > LETTERS or words.count("\n") > LINES
+    screen = (PreviewScreen if is_long else SureScreen)(question, words)
+    app.ask(screen, lambda _: then())

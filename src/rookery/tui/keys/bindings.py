@@ -263,7 +263,7 @@ PLACES: tuple[tuple[str, list[BindingType]], ...] = (
     ("In the list of MCP servers", SERVERS),
     ("In the list of rules", RULES),
     ("In a list to choose from", CHOICE),
-    ("Before a rewind", PREVIEW),
+    ("In a preview", PREVIEW),
     ("In a form", form("send, or save")),
     ("In a line of text", LINE),
     ("When asked to confirm", SURE),

@@ -54,10 +54,13 @@ class Status(LineWidget):
     agent: reactive[str | None] = reactive[str | None](None)
     """Of the next session; None: it is not known yet, and nothing is said."""
     confirm = reactive("")
+    work = reactive("")
+    """What is being carried out besides, and how far it has come."""
 
     def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._clock = clock
+        self._works: dict[object, str] = {}
         self._turns: Timer | None = None
         self._counts: Timer | None = None
         self._counted = 0
@@ -68,12 +71,22 @@ class Status(LineWidget):
         self._counts = self.set_interval(1.0, self._count, pause=True)
         self.watch_header(self.header)
 
+    def report(self, key: object, words: str) -> None:
+        """Say how far a work has come, which is known by its key; "": it is over."""
+        self._works.pop(key, None)
+        if words:
+            self._works[key] = words
+        self.work = next(reversed(self._works.values()), "")
+
+    def watch_work(self) -> None:
+        self.watch_header(self.header)
+
     def watch_header(self, header: Json | None) -> None:
         """The sign turns while a session works; while it waits for the user, seconds pass."""
         if self._turns is None or self._counts is None:
             return
         waits = header is not None and _waits(header)
-        works = bool(header and header["state"] != "idle" and not waits)
+        works = bool(self.work or (header and header["state"] != "idle" and not waits))
         self._counted = self._counted if waits else 0
         for timer, runs in ((self._turns, works), (self._counts, waits)):
             (timer.resume if runs else timer.pause)()
@@ -89,14 +102,24 @@ class Status(LineWidget):
         if header is None and self.agent is None:
             return []
         from rookery.core.policy import modes
-        from rookery.tui.widgets.status_line import IDLE, About, Place, line, of_new
+        from rookery.tui.widgets.status_line import (
+            IDLE,
+            PROGRESS,
+            About,
+            Doing,
+            Place,
+            line,
+            of_new,
+            sign_at,
+        )
 
         place = self.place or Place()
+        work = Doing(f"{sign_at(at)} {self.work}", least=PROGRESS) if self.work else IDLE
         if header is None:
             new = modes.beginning(self.agent or "demo", self.confirm)
-            return [of_new(new, About(place=place, keys=self.keys), look, width)]
+            return [of_new(new, About(work=work, place=place, keys=self.keys), look, width)]
         hung = self.hung != "" and self.hung == header["id"]
-        about = About(self.doing or IDLE, place, self.keys, hung, self.others)
+        about = About(self.doing or IDLE, place, self.keys, hung, self.others, work)
         return [line(header, about, look, at, width)]
 
 

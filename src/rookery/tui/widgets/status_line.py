@@ -29,8 +29,8 @@ NEAR = 40
 """The newest blocks among which a running call is looked for."""
 END = 400
 """Characters of a thought's end that are read."""
-LEAST, MOST = 24, 72
-"""Columns for what is done now."""
+LEAST, MOST, PROGRESS = 24, 72, 44
+"""Columns for what is done now; at least so many for how far a work has come."""
 
 NAME, PART = 14, 6
 """A name has at least so many columns, and at most this part of the line."""
@@ -40,6 +40,8 @@ class Doing(NamedTuple):
     words: str = ""
     grows: bool = False
     """At its end: there is what matters if it has to be cut."""
+    least: int = LEAST
+    """Columns that it gets before other fields do."""
 
 
 IDLE = Doing()
@@ -87,6 +89,8 @@ class About(NamedTuple):
     """Its worker does not respond."""
     others: int = 0
     """Sessions that work in the same directory."""
+    work: Doing = IDLE
+    """An operation that is carried out besides: it goes before what the session does."""
 
 
 def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
@@ -95,6 +99,7 @@ def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
         sign, style = look.states["hung"]
         state = [(f" {sign} {states.label_of('hung')}", style)]
     doing = IDLE if about.hung or unanswered(header) else about.doing
+    doing = about.work if about.work.words else doing
     left = [*_who(header, width), Field(5, about.place.words(width)), *_others(about.others)]
     keys = _keys(about, busy=header["state"] != "idle" or bool(unanswered(header)))
     return laid_out(state, doing, Sides(left, _figures(header, at), keys), look, width)
@@ -109,12 +114,12 @@ def of_new(new: Json, about: About, look: Look, width: int) -> Line:
     place = Field(2, about.place.words(width))
     fields = [Field(1, "new session"), Field(0, modes.label(new)), place]
     state: Line = [(f" {new['agent']}", look.soft)]
-    return laid_out(state, IDLE, Sides(fields, [], _keys(about)), look, width)
+    return laid_out(state, about.work, Sides(fields, [], _keys(about)), look, width)
 
 
 def laid_out(state: Line, doing: Doing, sides: Sides, look: Look, width: int) -> Line:
     """Fields are dropped until all have room; what is done now gets what is left."""
-    wanted = min(LEAST, width_of(doing.words)) + 3 if doing.words else 0
+    wanted = min(doing.least, width_of(doing.words)) + 3 if doing.words else 0
     kept = Sides(*([each for each in side if each.words] for side in sides))
     while any(kept) and width_of_line(state) + wanted + kept.width + 2 > width:
         heaviest = max((each for side in kept for each in side), key=lambda each: each.weight)
@@ -201,9 +206,13 @@ def state_of(header: Json, look: Look, at: int) -> Line:
     """A waiting session never looks busy."""
     found = session_state.said(header, at)
     sign, style = look.states[found.sign]
-    if found.sign == "running":
-        sign = FRAMES[at // FRAME % len(FRAMES)]
+    sign = sign_at(at) if found.sign == "running" else sign
     return [(f" {sign} {_timed(found, at)}", style)]
+
+
+def sign_at(at: int) -> str:
+    """Of what is running, at a point in time."""
+    return FRAMES[at // FRAME % len(FRAMES)]
 
 
 def _timed(found: session_state.Said, at: int) -> str:

@@ -29,8 +29,8 @@ class EverythingScreen(SearchScreen[Json]):
     NONE = "Type to search."
     TALLEST = 20
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, words: str = "") -> None:
+        super().__init__(words)
         self.words["search.take"] = "open"
         self._asked = 0
         """Only the answer to the newest question counts."""

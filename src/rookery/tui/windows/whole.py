@@ -1,5 +1,5 @@
 """Windows with a long text: all of what an ask is about, since its card shows only the beginning
-and the end; and what a session's agent wrote to stderr."""
+and the end; what an operation reads; and what a session's agent wrote to stderr."""
 
 from typing import TYPE_CHECKING
 
@@ -136,7 +136,26 @@ def _qr(address: str) -> str:
         return ""
 
 
-class LogScreen(WholeScreen):
+class TextScreen(WholeScreen):
+    """A text, from its beginning. A short one gets a low window."""
+
+    def __init__(self, heading: str, text: str = "") -> None:
+        super().__init__(heading)
+        self._text = text
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._lay_out)
+
+    def _lay_out(self) -> None:
+        width = max(1, self.whole.scrollable_content_region.width - 1)
+        lines = printed(self._text, look_for(self.app))
+        rows = [row for line in lines for row in fold(line, width)]
+        self.query_one(".window").set_class(len(rows) <= self.app.size.height // 2, "short")
+        self.whole.show(rows)
+        self.whole.refresh(layout=True)
+
+
+class LogScreen(TextScreen):
     def __init__(self, session: str, title: str, of: str = "agent") -> None:
         super().__init__(f"Log of {title}")
         self._session, self._of = session, of
@@ -149,9 +168,8 @@ class LogScreen(WholeScreen):
         self.fetch(lambda: last_words(rookery, session, of), self._show)
 
     def _show(self, text: str) -> None:
-        width = max(1, self.whole.scrollable_content_region.width - 1)
-        lines = printed(text or "The log is empty.", look_for(self.app))
-        self.whole.show([row for line in lines for row in fold(line, width)])
+        self._text = text or "The log is empty."
+        self._lay_out()
         self.call_after_refresh(self.action_last)
 
 

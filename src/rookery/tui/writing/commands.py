@@ -1,7 +1,7 @@
 """Our slash commands, and the agent's."""
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rookery.core.json import Json, lenient
 from rookery.core.view.fuzzy import ranked
@@ -19,8 +19,8 @@ class Command(NamedTuple):
     action: str = ""
     """What it does without a value, as a key would."""
     ours: bool = True
-    operates: bool = False
-    """It is an operation of the catalogue."""
+    operates: Literal["", "session", "rookery"] = ""
+    """Of an operation of the catalogue: what it is done to."""
 
 
 OURS = (
@@ -45,7 +45,6 @@ OURS = (
     Command("quit", "leave; stops nothing", action="quit"),
     Command("race", "race agents in worktrees, or compare and pick", "agents task"),
     Command("recap", "put a recap of the session into the composer"),
-    Command("restore", "bring a deleted session back from the trash", "session", "restore"),
     Command("sandbox", "start a session in a sandbox", "none, bwrap or container"),
     Command("settings", "model, key and other settings", action="settings"),
     Command("theme", "the next theme, or a named one", "dark, light or contrast", "theme"),
@@ -55,7 +54,11 @@ ONLY_HERE = frozenset({"agents", "export", "mcp", "settings"})
 """Those that another machine's Rookery does not have here."""
 NAMES = {command.name: command for command in OURS}
 """Those that are no operations."""
-LOOKS = {"rewind": ("turn or undo", "rewind")}
+LOOKS = {
+    "restore": ("session", "restore"),
+    "rewind": ("turn or undo", "rewind"),
+    "search": ("words", "search_all"),
+}
 """Operations that have windows of their own here: what follows them, and the action."""
 _LIST = Command("sessions", "go to the session list", action="sessions")
 ALSO = {"exit": NAMES["quit"], "history": _LIST, "sessions": _LIST}
@@ -63,8 +66,9 @@ ALSO = {"exit": NAMES["quit"], "history": _LIST, "sessions": _LIST}
 
 
 def ours() -> dict[str, Command]:
-    """Those above, and the operations of the catalogue, by their names."""
-    found = NAMES | {each.name: each for each in _operations()}
+    """Those above, which have a way of their own, and the operations of the catalogue, by their
+    names."""
+    found = {each.name: each for each in _operations()} | NAMES
     return dict(sorted(found.items()))
 
 
@@ -75,9 +79,10 @@ def _operations() -> tuple[Command, ...]:
     return tuple(
         Command(row.name, row.word, *LOOKS[row.name])
         if row.name in LOOKS
-        else Command(row.name, row.word, _hint(row), operates=True)
+        else Command(
+            row.name, row.word, _hint(row), operates="session" if row.on_session else "rookery"
+        )
         for row in typed()
-        if row.on_session
     )
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Label
 
@@ -150,3 +150,20 @@ class SureScreen(Modal[bool]):
 
     def action_yes(self) -> None:
         self.dismiss(True)
+
+
+class PreviewScreen(SureScreen):
+    """The same for a preview, which may be long."""
+
+    BINDINGS = bindings.PREVIEW
+    KIND = "window preview"
+
+    def body(self) -> ComposeResult:
+        with VerticalScroll(can_focus=False):
+            yield from super().body()
+
+    def action_page_up(self) -> None:
+        self.query_one(VerticalScroll).scroll_page_up(animate=False)
+
+    def action_page_down(self) -> None:
+        self.query_one(VerticalScroll).scroll_page_down(animate=False)
