@@ -141,7 +141,10 @@ def test_a_terminal_asks_for_the_message_and_before_work_is_lost(home: Path, tre
     top = Path(head_of(session)["cwd"])
     (top / "c.txt").write_text("c\n")
     with Terminal("remove", session) as terminal:
-        assert "1 uncommitted file" in terminal.read_until("to the trash?")
+        terminal.read_until("to the trash?")
+        terminal.type("y\n")
+        terminal.read_until("that was not merged")
+        terminal.read_until("with that work?")
         terminal.type("n\n")
         assert terminal.end().code == 130
     with Terminal("merge", session) as terminal:

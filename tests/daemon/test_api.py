@@ -143,9 +143,25 @@ def test_I14_only_a_whole_id_deletes(served: Served) -> None:
         answer = served.ask("DELETE", f"/api/sessions/{name}")
         assert (answer.status, answer.json()["error"]) == (409, "whole_id")
         assert served.ask("GET", f"/api/sessions/{name}").json()["id"] == session
+        answer = served.ask("POST", f"/api/v1/sessions/{name}/remove", {})
+        assert (answer.status, answer.json()["error"]) == (409, "whole_id")
     answer = served.ask("DELETE", f"/api/sessions/{session}")
     assert (answer.status, answer.json()["kept"]) == (200, [])
     assert served.ask("GET", f"/api/sessions/{session}").status == 404
+
+
+def test_a_removal_that_comes_again_is_answered_as_the_first_was(served: Served) -> None:
+    place = f"/api/v1/sessions/{served.create()}/remove"
+    first, again = (served.ask("POST", place, {}, Idempotency_Key="once") for _ in range(2))
+    assert first.status == 200
+    assert again.json() == first.json()
+    other = served.ask("POST", place, {}, Idempotency_Key="another")
+    assert (other.status, other.json()["error"]) == (404, "unknown_session")
+    gone = f"/api/v1/sessions/{served.create()}/remove"
+    refused = served.ask("POST", gone, {"permanently": True})
+    assert (refused.status, refused.json()["error"]) == (409, "preview")
+    agreed = {"permanently": True, "fingerprint": refused.json()["fingerprint"]}
+    assert served.ask("POST", gone, agreed).json()["until"] is None
 
 
 def test_a_deleted_session_is_in_the_trash_and_nowhere_else_until_it_is_restored(

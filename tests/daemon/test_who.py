@@ -397,7 +397,7 @@ def test_the_log_tells_who_did_what(serving: Callable[..., Served]) -> None:
     assert done == [
         ("logged in (everything, 127.0.0.1)", "Anna", ""),
         ("changed name: phone → Anna's phone", "", ""),
-        ("delete session", "Anna", session),
+        ("remove", "Anna", session),
         ("created it", "Anna", other),
         ("revoked", "", ""),
     ]

@@ -305,10 +305,12 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "kill": (Http("POST", f"{SESSION}/kill", {}), *cli("stop --now {other}")),
     "remove: to the trash": (
         Http("DELETE", SESSION),
+        operated("remove"),
         *cli("remove --yes --force {asleep} {other}"),
     ),
     "remove: permanently": (
         Http("DELETE", SESSION, query="permanently=true"),
+        operated("remove", permanently=True),
         *cli("remove --yes --force --permanently {asleep}"),
     ),
     "remove: what is in the trash": (

@@ -178,35 +178,39 @@ async def test_D10_a_session_is_renamed_marked_as_read_and_deleted(way: Way) -> 
     head = way.rookery.head(session)
     assert head is not None
     assert not head["unread"]
-    until = await asyncio.to_thread(way.rookery.remove, session)
+    removed = await asyncio.to_thread(way.rookery.call, "remove", session)
     assert way.rookery.head(session) is None
     with pytest.raises(NoSession):
         way.rookery.history(session).header()
     [row] = (await asyncio.to_thread(way.rookery.call, "trash"))["sessions"]
-    assert (row["id"], row["title"], row["until"]) == (session, "Wren", until)
+    assert (row["id"], row["title"], row["until"]) == (session, "Wren", removed["until"])
     back = await asyncio.to_thread(way.rookery.call, "restore", name="Wren")
     assert (back["id"], back["missing"]) == (session, "")
     head = way.rookery.head(session)
     assert head is not None
     assert head["title"] == "Wren"
-    await asyncio.to_thread(way.rookery.remove, session)
+    await asyncio.to_thread(way.rookery.call, "remove", session)
     with pytest.raises(Refused, match="A title could mean another session"):
         way.rookery.call("delete-trashed", name="Wren")
     gone = await asyncio.to_thread(agreed, way, "delete-trashed", name=session)
     assert (gone["deleted"], gone["kept"]) == ([session], [])
     other = create(way)
-    await asyncio.to_thread(way.rookery.remove, other)
+    await asyncio.to_thread(way.rookery.call, "remove", other)
     gone = await asyncio.to_thread(agreed, way, "empty-trash")
     assert (gone["deleted"], gone["kept"]) == ([other], [])
     assert way.rookery.call("empty-trash")["deleted"] == []
     assert way.rookery.call("trash") == {"sessions": []}
+    gone = await asyncio.to_thread(agreed, way, "remove", create(way), permanently=True)
+    assert (gone["until"], gone["kept"]) == (None, [])
+    assert way.rookery.call("trash") == {"sessions": []}
 
 
-def agreed(way: Way, operation: str, **given: str) -> Json:
+def agreed(way: Way, operation: str, session: str = "", **given: Any) -> Json:
     """A work whose preview is agreed to."""
     with pytest.raises(NotAgreed, match="cannot be restored") as question:
-        way.rookery.call(operation, **given)
-    return way.rookery.call(operation, fingerprint=question.value.fingerprint, **given)
+        way.rookery.call(operation, session, **given)
+    agreed_to = question.value.fingerprint
+    return way.rookery.call(operation, session, fingerprint=agreed_to, **given)
 
 
 async def test_D10_files_go_with_a_prompt(way: Way) -> None:

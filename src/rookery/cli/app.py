@@ -52,7 +52,6 @@ GROUPS = {
         "drop": "Delete worktrees without merging them.",
         "import": "Import sessions begun with an agent elsewhere.",
         "prune": "Find old or large sessions and move them to the trash.",
-        "remove": "Move sessions to the trash, or delete them permanently.",
     },
     "Setup": {
         "setup": "Choose the model for Rookery's own agent.",

@@ -54,11 +54,14 @@ def command_of(row: Row) -> click.Command:
         made = option(made)
     if row.traits.undo and any(each.about.how == "moment" for each in row.arguments):
         made = flag("--off", hidden=True)(made)  # an earlier word for the operation that undoes it
+    own = getattr(look, "ARGUMENTS", {})
     for argument in reversed([each for each in row.arguments if each.about.typed]):
-        own = getattr(look, "ARGUMENTS", {}).get(argument.name)
-        for parameter in reversed(parameters_of(argument) if own is None else [own]):
+        parameters = [own[argument.name]] if argument.name in own else parameters_of(argument)
+        for parameter in reversed(parameters):
             made = parameter(made)
-    if row.on_session:
+    if "session" in own:
+        made = own["session"](made)
+    elif row.on_session:
         several = row.traits.on == "sessions"
         argument = getattr(look, "SESSION", sessions_argument if several else session_argument)
         made = for_each(made, argument) if several else argument(made)
@@ -70,7 +73,8 @@ def look_of(name: str) -> Any:
 
     OPTIONS      those that only a command line has
     SESSION      the argument that names the session, or sessions
-    ARGUMENTS    what a command line takes in the place of some arguments, by their names
+    ARGUMENTS    what a command line takes in the place of some arguments, by their names; of
+                 `session`, `carry_out` gets that, and is called once
     MORE         a paragraph of the help
     carry_out    does it, says what came of it, and returns what `--json` prints; None: it passed
                  that to `Screen.result`; with an exit code, if it has one

@@ -1,4 +1,4 @@
-"""The trash: removed sessions, which can be restored for 14 days, or be deleted permanently."""
+"""Sessions are removed: to the trash, where they can be restored for 14 days, or permanently."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
@@ -25,6 +25,17 @@ Named = Annotated[
         wrong="Say which session in the trash.",
     ),
 ]
+
+
+Force = Annotated[bool, Arg("Also if its worktree has work that was not merged.")]
+Permanently = Annotated[bool, Arg("Delete it at once, instead of moving it to the trash.")]
+
+
+class Removed(TypedDict):
+    summary: str
+    until: Annotated[int | None, "Until when it can be restored; null: it cannot."]
+    kept: Annotated[list[str], "What could not be deleted."]
+    told: Annotated[str, "What its agent said; empty: it was not asked to delete its copy."]
 
 
 class Trashed(TypedDict):
@@ -58,6 +69,49 @@ class Erased(TypedDict):
     summary: str
     deleted: Annotated[list[str], "The ids of the sessions."]
     kept: Annotated[list[str], "What could not be deleted."]
+
+
+def _one_leaves(at: At, force: Force = False, permanently: Permanently = False) -> Preview | None:
+    from rookery.client import fleet
+    from rookery.client.worktrees import drop
+
+    if not permanently or (head := fleet.head_of_session(at.home, at.session)) is None:
+        return None
+    drop.refuse_loss(at.home, at.session, force=force)
+    return _lost([head], str(drop.unmerged(at.home, at.session) or ""))
+
+
+@work(
+    "Delete",
+    person=DELETES,
+    preview=_one_leaves,
+    whole_id=True,
+    listed=False,
+    examples=("3f2a", "--yes --permanently 3f2a 91bc"),
+)
+def remove(at: At, force: Force = False, permanently: Permanently = False) -> Removed:
+    """Move sessions to the trash, or delete them permanently.
+
+    For 14 days, rookery restore brings them back with their transcript, snapshots, worktree and
+    branch; then they are deleted permanently. Running agents are stopped. Files changed by agents
+    stay, and so does your prompt history (prompts.jsonl).
+    """
+    from rookery.client import fleet
+    from rookery.client.trash import moves
+    from rookery.search.update import drop_deleted
+
+    kept, told = list[str](), ""
+    if permanently:
+        told = fleet.remove(at.home, at.session, kept.append, force=force)
+        drop_deleted(at.home)
+        return {"summary": f"Deleted {at.session}.", "until": None, "kept": kept, "told": told}
+    until = moves.remove(at.home, at.session, force=force).until
+    return {
+        "summary": f"Moved {at.session} to the trash.",
+        "until": until,
+        "kept": kept,
+        "told": told,
+    }
 
 
 @read("Trash", on="rookery", listed=False, examples=("", "--empty"))
@@ -131,7 +185,7 @@ def _whole(at: At, name: str) -> str:
     return session
 
 
-def _lost(rows: "Sequence[Json]") -> Preview:
+def _lost(rows: "Sequence[Json]", unmerged: str = "") -> Preview:
     from rookery.core.json.safe_text import count
     from rookery.operations.calling.carrying import preview_of
 
@@ -139,6 +193,7 @@ def _lost(rows: "Sequence[Json]") -> Preview:
     more = [f"and {len(rows) - MOST:,} more"] if len(rows) > MOST else []
     what = f"{count(len(rows), 'session')}, which cannot be restored after that"
     lines = [f"This permanently deletes {what}:", *names[:MOST], *more]
+    lines += [f"Its worktree has work that was not merged: {unmerged}"] if unmerged else []
     return preview_of("\n".join(lines), *names)
 
 

@@ -18,7 +18,6 @@ from rookery.client.create import create_session
 from rookery.client.session import Rejected
 from rookery.client.start import connectable
 from rookery.client.trash import emptying
-from rookery.client.trash import moves as trash
 from rookery.core import argv
 from rookery.core.agent.imported import is_unloaded
 from rookery.core.json import Draft, lenient
@@ -29,6 +28,7 @@ from rookery.core.vendors import logins
 from rookery.home import config, paths
 from rookery.log.errors import LogError
 from rookery.models.choice import chosen_agent
+from rookery.operations.calling.local import LocalRookery
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
 from rookery.wire.params import (
     AUTH_REQUIRED,
@@ -361,7 +361,7 @@ class Sessions:
             if attached is not None:
                 await attached.close(stop=False)
             try:
-                await asyncio.to_thread(trash.remove, self._editor.home, session)
+                await asyncio.to_thread(LocalRookery(self._editor.home).call, "remove", session)
             except (LogError, paths.PathError, fleet.UnknownSession):
                 pass
             except Refused as error:  # such as: work that was not merged

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery.client import deletion, fleet, guard
+from rookery.client import deletion, fleet
 from rookery.client.daemon.origin import run
 from rookery.client.offline import check_format
 from rookery.client.session import SessionClient
@@ -31,8 +31,7 @@ class Restored(NamedTuple):
 
 def remove(home: str, session: str, *, force: bool = False) -> Entry:
     """Move a session to the trash: its worker is ended first. `force`: also if its worktree has
-    work that was not merged; else raises Unmerged. Raises FromAgent, UnknownSession, TrashError."""
-    guard.require_person(home, "delete sessions")
+    work that was not merged; else raises Unmerged. Raises UnknownSession, TrashError."""
     check_format(home)
     directory = paths.session_dir(home, session)
     drop.refuse_loss(home, session, force=force)

@@ -19,6 +19,7 @@ from rookery.home import paths
 from rookery.home.log_rotation import BEFORE, turn_over
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
+from rookery.operations.catalogue.finding import find
 
 FILE = "access.log"
 READ = 2 * 1024 * 1024
@@ -68,22 +69,28 @@ QUIET = frozenset(
     | {"create", "fork_session", "mark_seen", "log_in", "link"}
     | {"change_device", "create_link", "revoke_device"}
 )
-"""Routes whose work is told elsewhere: in a session's log, or here with more about it."""
+"""Routes whose work is told elsewhere: in a session's log, as that of operations which are sent to
+one, or here with more about it."""
+
+
+def _is_quiet(name: str) -> bool:
+    row = find(name)
+    return name in QUIET or (row is not None and row.is_sent)
 
 
 def journalled(app: App, home: str) -> App:
-    """The same application; what a device changes by it is noted, as the route's name has it."""
+    """The same application; what a device changes by it is noted, by the name of the operation or
+    of the route."""
 
     async def run(scope: Scope, receive: Receive, send: Send) -> None:
         async def noting(message: Message) -> None:
-            name = getattr(scope.get("route"), "name", "")
+            given = dict(scope.get("path_params", {}))
+            name = str(given.pop("operation", getattr(scope.get("route"), "name", "")))
             begun = message["type"] == "http.response.start"
-            if begun and message["status"] < 400 and name not in QUIET:
-                given = dict(scope.get("path_params", {}))
+            if begun and message["status"] < 400 and not _is_quiet(name):
                 session = str(given.pop("session", ""))[:200]
-                did = " ".join(
-                    [name.replace("_", " "), *(str(each)[:80] for each in given.values())]
-                )
+                words = name.replace("_", " ").replace("-", " ")
+                did = " ".join([words, *(str(each)[:80] for each in given.values())])
                 await asyncio.to_thread(Journal(home).note, did, SENDER.get(), session=session)
             await send(message)
 

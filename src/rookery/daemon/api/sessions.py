@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Header
 from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -13,7 +13,6 @@ from rookery.client import create, fleet, liveness
 from rookery.client.config import in_force
 from rookery.client.rewind.fork import fork
 from rookery.client.trash import emptying
-from rookery.client.trash import moves as trash
 from rookery.core import budgets
 from rookery.core.json import Json
 from rookery.core.policy import approvals
@@ -27,7 +26,6 @@ from rookery.daemon.idempotency import Keys, digest
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths, seen
 from rookery.models.choice import chosen_agent
-from rookery.search.update import drop_deleted
 
 router = APIRouter(tags=["sessions"])
 
@@ -98,13 +96,6 @@ class New(Strict):
 
 class Created(BaseModel):
     id: str
-
-
-class Deleted(BaseModel):
-    kept: list[str] = Field(description="What could not be deleted.")
-    until: int | None = Field(
-        None, description=f"Until when it can be restored; null: it cannot. {shapes.WHEN}"
-    )
 
 
 @router.get("/api/sessions/{session}", responses=reads(shapes.Session, 409), response_class=Masked)
@@ -232,34 +223,6 @@ async def mark_seen(daemon: Daemon, session: SessionId, given: Seen) -> Noted:
     directory = paths.session_dir(daemon.home, session)
     await asyncio.to_thread(seen.mark, directory, given.seq)
     return Noted(seen=seen.seen(directory))
-
-
-@router.delete("/api/sessions/{session}", responses=WRITES)
-async def delete_session(
-    daemon: Daemon,
-    session: SessionId,
-    request: Request,
-    force: Annotated[bool, Query(description="Also if its worktree has unmerged work.")] = False,
-    permanently: Annotated[bool, Query(description="Delete it permanently, at once.")] = False,
-) -> Deleted:
-    """Move a session to the trash, or delete it permanently. It must be named by its whole id."""
-    _require_whole(request, session)
-    kept: list[str] = []
-    if permanently:
-        await asyncio.to_thread(fleet.remove, daemon.home, session, kept.append, force=force)
-        await asyncio.to_thread(drop_deleted, daemon.home)
-        until = None
-    else:
-        until = (await asyncio.to_thread(trash.remove, daemon.home, session, force=force)).until
-    await daemon.hub.look()
-    return Deleted(kept=kept, until=until)
-
-
-def _require_whole(request: Request, session: str) -> None:
-    if request.path_params["session"] != session:
-        raise Problem(
-            409, "whole_id", "A title could mean another session.", "Use the session's whole id."
-        )
 
 
 @router.patch(

@@ -36,6 +36,7 @@ export async function choose(name, about, given = {}) {
 /** Those with a question of their own. */
 const ASKS = {
   merge: async (about, given) => (await import("./branch.js")).merge(about.id, "this session", given),
+  remove: async (about) => (await import("./session_menu.js")).actions(about).delete(),
 };
 
 /** Carry one out. `given`: arguments as users write them; what is missing is asked in a form. */

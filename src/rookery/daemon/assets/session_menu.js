@@ -44,12 +44,12 @@ async function remove(id, title) {
   const lines = [`“${title}” goes to the trash and can be restored for 14 days. Files in its directory stay.`];
   if (!await sure("Delete the session?", lines, danger("Delete"))) return;
   try {
-    await api("DELETE", `/api/sessions/${id}`);
+    await api("POST", `/api/v1/sessions/${id}/remove`, {});
   } catch (error) {
     if (error.error !== "unmerged_work") throw error;
     const more = [error.message, "Its worktree and branch go to the trash with it."];
     if (!await sure("Delete it with unmerged work?", more, danger("Delete"))) return;
-    await api("DELETE", `/api/sessions/${id}?force=true`);
+    await api("POST", `/api/v1/sessions/${id}/remove`, { force: true });
   }
   if (document.body.dataset.session === id) leave(id, title);
   else removed(id, title);

@@ -12,8 +12,8 @@ from rookery.core.json import Json
 from rookery.daemon.api import bodies
 from rookery.daemon.api.answers import Masked
 from rookery.daemon.operations.api import KEY, queried
-from rookery.daemon.operations.performing import perform
-from rookery.daemon.state import Daemon, session_named
+from rookery.daemon.operations.performing import perform, session_of
+from rookery.daemon.state import Daemon
 from rookery.operations.catalogue.finding import row_of
 from rookery.operations.catalogue.results import SUMMARY
 
@@ -42,8 +42,8 @@ def _without_words(result: Json) -> Json:
     return {key: result[key] for key in result if key != SUMMARY}
 
 
-def _deleted(result: Json) -> Json:
-    return {"kept": result["kept"], "until": None}
+def _removed(result: Json) -> Json:
+    return {"kept": result["kept"], "until": result.get("until")}
 
 
 BRANCHES = (
@@ -56,9 +56,10 @@ READS: tuple[Alias, ...] = (
     Alias("GET", "/api/search", "search"),
 )
 TRASH = (
+    Alias("DELETE", _SESSION, "remove", shape=_removed),
     Alias("GET", "/api/trash", "trash"),
     Alias("DELETE", "/api/trash", "empty-trash", shape=_without_words),
-    Alias("DELETE", "/api/trash/{session}", "delete-trashed", _TRASHED, _deleted),
+    Alias("DELETE", "/api/trash/{session}", "delete-trashed", _TRASHED, _removed),
     Alias("POST", "/api/trash/{session}/restore", "restore", _TRASHED, _without_words),
 )
 SESSIONS = (
@@ -79,7 +80,7 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         key: Annotated[bodies.Id, Header(alias=KEY)] = "",
     ) -> Response:
         in_path = dict(request.path_params)
-        session = session_named(daemon, in_path.pop("session")) if row.on_session else ""
+        session = await session_of(daemon, row, in_path.pop("session")) if row.on_session else ""
         words = {**request.query_params, **in_path}
         words = {alias.names.get(name, name): text for name, text in words.items()}
         arguments = {alias.names.get(name, name): value for name, value in (given or {}).items()}
@@ -94,5 +95,9 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
 
 for _alias in ALIASES:
     router.add_api_route(
-        _alias.path, _endpoint(_alias), methods=[_alias.method], include_in_schema=False
+        _alias.path,
+        _endpoint(_alias),
+        methods=[_alias.method],
+        name=_alias.operation,
+        include_in_schema=False,
     )

@@ -13,8 +13,8 @@ from rookery.core.json import Json
 from rookery.daemon.api import bodies
 from rookery.daemon.api.answers import READS, WRITES
 from rookery.daemon.errors import Problem
-from rookery.daemon.operations.performing import STREAM, answered
-from rookery.daemon.state import Daemon, SessionId
+from rookery.daemon.operations.performing import STREAM, answered, session_of
+from rookery.daemon.state import SESSION, Daemon, SessionId
 from rookery.operations.catalogue import results
 from rookery.operations.catalogue.arguments import Argument
 from rookery.operations.catalogue.finding import every, find
@@ -95,7 +95,7 @@ Key = Annotated[bodies.Id, Header(alias=KEY)]
 @router.post(ON_SESSION, responses=WRITES, include_in_schema=False)
 async def operate_on_session(
     daemon: Daemon,
-    session: SessionId,
+    session: Annotated[str, SESSION],
     operation: Name,
     request: Request,
     given: Given = None,
@@ -103,7 +103,8 @@ async def operate_on_session(
 ) -> Response:
     """Carry out an operation on a session."""
     row = _row(operation, "POST", on_session=True)
-    return await answered(daemon, row, session, given or {}, key, request)
+    name = await session_of(daemon, row, session)
+    return await answered(daemon, row, name, given or {}, key, request)
 
 
 @router.get(ON_SESSION, responses=WRITES, include_in_schema=False)

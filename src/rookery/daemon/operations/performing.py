@@ -9,13 +9,14 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
+from rookery.client.fleet import UnknownSession
 from rookery.core.json import Json, dumps, loads
 from rookery.core.json.secrets import encoded
 from rookery.core.refusals import Refused
 from rookery.daemon.api.answers import Masked
 from rookery.daemon.api.commands import sent
 from rookery.daemon.errors import Problem, internal, problem_of
-from rookery.daemon.state import State
+from rookery.daemon.state import State, session_named
 from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.operations.calling.carrying import agree, carry_out
@@ -24,6 +25,22 @@ from rookery.operations.catalogue.row import FINGERPRINT, At, Report, Row, unhea
 STREAM = "text/event-stream"
 PING = 30.0
 """Seconds between two comments while nothing is reported: proxies end what is silent."""
+
+
+async def session_of(daemon: State, row: Row, name: str) -> str:
+    """The id of the session that an operation is done to. Raises UnknownSession, Ambiguous,
+    Problem."""
+    whole = row.traits.whole_id
+    try:
+        session = await asyncio.to_thread(session_named, daemon, name)
+    except UnknownSession:
+        if whole and paths.is_id(name):  # a request that came before may have removed it
+            return name
+        raise
+    if whole and session != name:
+        words = "A title could mean another session."
+        raise Problem(409, "whole_id", words, "Use the session's whole id.")
+    return session
 
 
 async def perform(

@@ -136,15 +136,6 @@ class Rookery(Protocol):
         """End its processes; what could not be ended."""
         ...
 
-    def remove(self, session: str, *, force: bool = False) -> int:
-        """Move it to the trash; until when it can be restored, in milliseconds of the epoch.
-        `force`: also if its worktree has work that was not merged."""
-        ...
-
-    def delete(self, session: str, stays: Told, *, force: bool = False) -> str:
-        """Delete it permanently; what its agent said. `stays` gets what could not be deleted."""
-        ...
-
     def falls_asleep(self, session: str, within: float) -> bool:
         """Whether its worker has gone within that many seconds."""
         ...

@@ -155,16 +155,6 @@ class LocalRookery(Rookery):
         return fleet.kill(self.home, session)
 
     @override
-    def remove(self, session: str, *, force: bool = False) -> int:
-        from rookery.client.trash import moves
-
-        return moves.remove(self.home, session, force=force).until
-
-    @override
-    def delete(self, session: str, stays: Told, *, force: bool = False) -> str:
-        return fleet.remove(self.home, session, stays, force=force)
-
-    @override
     def falls_asleep(self, session: str, within: float) -> bool:
         return becomes_free(paths.session_dir(self.home, session), within)
 

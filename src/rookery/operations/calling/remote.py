@@ -163,17 +163,6 @@ class RemoteRookery(Rookery):
         return list(self.door.json("POST", of_session(session, "/kill"), {})["left"])
 
     @override
-    def remove(self, session: str, *, force: bool = False) -> int:
-        more = "?force=true" if force else ""
-        return int(self.door.json("DELETE", of_session(session) + more).get("until") or 0)
-
-    @override
-    def delete(self, session: str, stays: Told, *, force: bool = False) -> str:
-        more = "?permanently=true" + ("&force=true" if force else "")
-        _pass_on(self.door.json("DELETE", of_session(session) + more), stays)
-        return ""
-
-    @override
     def falls_asleep(self, session: str, within: float) -> bool:
         until = time.monotonic() + within
         while (head := self.head(session)) is not None and head["awake"]:
@@ -246,11 +235,6 @@ def _queried(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else value
-
-
-def _pass_on(said: Json, stays: Told) -> None:
-    for words in said["kept"]:
-        stays(words)
 
 
 def _with_condition(block: Block) -> Block:

@@ -134,6 +134,9 @@ class Traits(NamedTuple):
     """Of a work or a command: what it would do, which has to be agreed to; None: nothing has to
     be. A command is sent with the fingerprint."""
     once: Once = "key"
+    whole_id: bool = False
+    """Whether requests name the session by its whole id, since a title could mean another one by
+    then. It may be gone when the request comes again."""
 
 
 class Row:

@@ -9,7 +9,7 @@ from rookery.forms.form import complaint, typed
 from rookery.operations.catalogue import conditions, filling
 from rookery.operations.catalogue.finding import every, find, row_of
 from rookery.operations.catalogue.row import Row
-from rookery.tui.actions.working import heading, perform
+from rookery.tui.actions.working import heading, perform, titled
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.system.clock import now
@@ -24,7 +24,13 @@ def _merge(app: Shell, _name: str, session: str, **given: Any) -> None:
     racing.merge(app, session, **given)
 
 
-OWN = {"merge": _merge}
+def _remove(app: Shell, _name: str, session: str, **_given: Any) -> None:
+    from rookery.tui.actions import restoring
+
+    restoring.ask_to_delete(app, session, titled(app, session))
+
+
+OWN = {"merge": _merge, "remove": _remove}
 """Those that are asked for in a window of their own."""
 
 

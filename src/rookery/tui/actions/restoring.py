@@ -24,7 +24,7 @@ def _delete(app: Shell, session: str, title: str, *, force: bool = False) -> Non
     def remove() -> tuple[str, str]:
         """Why it was not deleted, in words, and by which name; both "": it was."""
         try:
-            rookery.remove(session, force=force)
+            rookery.call("remove", session, force=force)
         except Refused as error:
             return error.message, error.reason
         except OSError as error:

@@ -71,10 +71,13 @@ def perform(
 def heading(app: Shell, row: Row, session: str) -> str:
     """Of a window: what is done, and to which session."""
     title = row.traits.title
-    if not row.on_session:
-        return title
+    return f"{title}: “{titled(app, session)}”" if row.on_session else title
+
+
+def titled(app: Shell, session: str) -> str:
+    """As people know it."""
     listed = [str(each["title"]) for each in app.fleet.sessions if each["id"] == session]
-    return f"{title}: “{clean_line(listed[0] if listed else session, 60)}”"
+    return clean_line(listed[0] if listed else session, 60)
 
 
 def _ask(app: Shell, question: str, words: str, then: Callable[[], object]) -> None:
