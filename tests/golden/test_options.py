@@ -46,7 +46,6 @@ DIFFERS = {
     "--off": "what is switched is the command's",
     "--on": "what is switched is the command's",
     "--passphrase": "the one that is set, or the one that is known",
-    "--permanently": "`remove` reaches into the trash, too",
     "--provider": "of a model, or of searches",
     "--reason": "of an answer, or of a rule",
     "--resume": "`rookery` opens it, editors continue it",

@@ -302,7 +302,11 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "fork": (Http("POST", f"{SESSION}/fork", {}), *cli("fork {worked}")),
     "mark as seen": (Http("POST", f"{SESSION}/seen", {"seq": 1}),),
-    "kill": (Http("POST", f"{SESSION}/kill", {}), *cli("stop --now {other}")),
+    "kill": (
+        Http("POST", f"{SESSION}/kill", {}),
+        operated("kill"),
+        *cli("stop --now {other}"),
+    ),
     "remove: to the trash": (
         Http("DELETE", SESSION),
         operated("remove"),
@@ -328,7 +332,13 @@ WAYS: dict[str, tuple[Way, ...]] = {
         performed("empty-trash"),
         *cli("trash --empty --yes"),
     ),
-    "prune": cli("prune --older-than 0s --yes", "prune --older-than 0s --yes --permanently"),
+    "prune": (
+        performed("prune", archived=True),
+        *cli("prune --older-than 0s --yes", "prune --older-than 0s --yes --permanently"),
+    ),
+    "read: what could be pruned": get(
+        "/api/v1/{operation}", operation="prune-plan", query="archived=true"
+    ),
     "import: list": (
         Http("POST", "/api/agents/{agent}/sessions/list", {}),
         *cli("import --agent player --list"),

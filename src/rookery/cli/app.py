@@ -51,7 +51,6 @@ GROUPS = {
         "move": "Move a session to a git worktree of its own.",
         "drop": "Delete worktrees without merging them.",
         "import": "Import sessions begun with an agent elsewhere.",
-        "prune": "Find old or large sessions and move them to the trash.",
     },
     "Setup": {
         "setup": "Choose the model for Rookery's own agent.",

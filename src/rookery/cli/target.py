@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 VARIABLE = "ROOKERY_URL"
 AGENTS = "/api/agents"
 
-MACHINE = frozenset({"setup", "agents", "mcp", "config", "policy", "prune"})
+MACHINE = frozenset({"setup", "agents", "mcp", "config", "policy"})
 """Commands about the machine that they run on."""
 
 HERE = frozenset(

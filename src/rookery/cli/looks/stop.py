@@ -23,7 +23,7 @@ def carry_out(row: Row, session: str, say: Say, given: Any) -> Json:
 def _kill(_row: Row, session: str, say: Say) -> Json:
     rookery = target.rookery()
     head = rookery.head(session)
-    refused = rookery.kill(session)
+    refused = rookery.call("kill", session)["left"]
     killed = head is None or head["awake"]
     ended = "Killed. The history is kept; the next prompt wakes the session."
     say(ended if killed else "Already asleep.")

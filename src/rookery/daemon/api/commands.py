@@ -7,7 +7,6 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
-from rookery.client import fleet
 from rookery.client.reading import prompt_text
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks.asks import MEANINGS, Refusal, meant, options_of
@@ -32,10 +31,6 @@ class Outcome(BaseModel):
     cause: str | None = Field(description="The command's id.")
     by: str | None = Field(description="Which client sent it.")
     update: dict[str, Any] = Field(description="What the event says.")
-
-
-class Killed(BaseModel):
-    left: list[str] = Field(description="Processes of another user that could not be killed.")
 
 
 @router.post("/api/sessions/{session}/commands", responses=WRITES)
@@ -145,11 +140,3 @@ def _nonce(daemon: State, session: str, ask: str) -> str:
 def _asks(daemon: State, session: str) -> dict[str, Json]:
     with Reader.open(paths.session_dir(daemon.home, session)) as log:
         return cast("dict[str, Json]", log.header()["asks"])
-
-
-@router.post("/api/sessions/{session}/kill", responses=WRITES)
-async def kill_session(daemon: Daemon, session: SessionId) -> Killed:
-    """End a session's processes, whatever state they are in. Its history is kept."""
-    left = await asyncio.to_thread(fleet.kill, daemon.home, session)
-    await daemon.hub.look()
-    return Killed(left=left)

@@ -37,6 +37,6 @@ async function kill() {
   const { danger, sure } = await import("./dialogs.js");
   const lines = ["The session's worker, its agent and their commands are ended. What was written is kept, and your next prompt wakes the session."];
   if (!(await sure("End its processes?", lines, danger("End them")))) return;
-  const { left } = await api("POST", `${here}/kill`, {});
-  toast(left.length ? `Not ended: ${left.join(", ")}.` : "Ended. Your next prompt wakes the session.", left.length ? { kind: "failed" } : {});
+  const { left, summary } = await api("POST", `/api/v1/sessions/${encodeURIComponent(session)}/kill`, {});
+  toast(summary, left.length ? { kind: "failed" } : {});
 }

@@ -63,6 +63,7 @@ TRASH = (
     Alias("POST", "/api/trash/{session}/restore", "restore", _TRASHED, _without_words),
 )
 SESSIONS = (
+    Alias("POST", f"{_SESSION}/kill", "kill", shape=_without_words),
     Alias("GET", f"{_SESSION}/rewind", "rewinds"),
     Alias("GET", f"{_SESSION}/rewind/undo", "rewind-preview"),
     Alias("GET", f"{_SESSION}/rewind/{{turn}}", "rewind-preview"),

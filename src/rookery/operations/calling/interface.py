@@ -132,10 +132,6 @@ class Rookery(Protocol):
         `picks`: the mode and the model of its agent. `told` gets what is said meanwhile."""
         ...
 
-    def kill(self, session: str) -> list[str]:
-        """End its processes; what could not be ended."""
-        ...
-
     def falls_asleep(self, session: str, within: float) -> bool:
         """Whether its worker has gone within that many seconds."""
         ...

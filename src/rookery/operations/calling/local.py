@@ -151,10 +151,6 @@ class LocalRookery(Rookery):
         return create_session(self.home, **given)
 
     @override
-    def kill(self, session: str) -> list[str]:
-        return fleet.kill(self.home, session)
-
-    @override
     def falls_asleep(self, session: str, within: float) -> bool:
         return becomes_free(paths.session_dir(self.home, session), within)
 

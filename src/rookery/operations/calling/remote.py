@@ -159,10 +159,6 @@ class RemoteRookery(Rookery):
         return []
 
     @override
-    def kill(self, session: str) -> list[str]:
-        return list(self.door.json("POST", of_session(session, "/kill"), {})["left"])
-
-    @override
     def falls_asleep(self, session: str, within: float) -> bool:
         until = time.monotonic() + within
         while (head := self.head(session)) is not None and head["awake"]:

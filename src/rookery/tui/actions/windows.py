@@ -313,10 +313,9 @@ class Windows(Parts):
 
         def kill() -> str:
             try:
-                left = rookery.kill(session)
+                return str(rookery.call("kill", session)["summary"])
             except Refused as error:
                 return error.sentences
-            return f"Not ended: {', '.join(left)}" if left else "Ended. Your next prompt wakes it."
 
         self.reader.fetch(kill, lambda words: self.notify(words, markup=False))
 
