@@ -1,8 +1,11 @@
 """The Rookery that a face works with: the one place that knows whether it is this machine's."""
 
-from typing import TYPE_CHECKING
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rookery.client.daemon.local import Answer
+    from rookery.core.json import Json
     from rookery.operations.calling.interface import Rookery
 
 PATIENCE = 30.0
@@ -21,3 +24,29 @@ def rookery_at(home: str, address: str = "", patience: float = PATIENCE) -> "Roo
     from rookery.operations.calling.local import LocalRookery
 
     return LocalRookery(home)
+
+
+def answer_of(
+    home: str, address: str, method: str, path: str, body: "Json | None" = None
+) -> "Answer":
+    """What the daemon answers to a request: over its own socket, or at its address with the login
+    that `home` has for it. Raises NoDaemon, RemoteError and its like."""
+    if not address:
+        from rookery.client.daemon import local
+
+        return local.request(home, method, path, body)
+    from rookery.client.daemon.logins import load
+    from rookery.client.daemon.remote import Door
+
+    with closing(Door(load(home, address))) as door:
+        return door.ask(method, path, body)
+
+
+def asked_of(home: str, address: str, method: str, path: str, body: "Json | None" = None) -> Any:
+    """The same, as JSON. Raises what the daemon refuses it with, too."""
+    from rookery.client.daemon.remote import refusal
+
+    answer = answer_of(home, address, method, path, body)
+    if answer.status >= 400:
+        raise refusal(address or "this machine's daemon", path, answer)
+    return answer.json()

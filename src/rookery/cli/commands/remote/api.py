@@ -6,8 +6,8 @@ import sys
 import click
 
 from rookery.cli import exits, target
-from rookery.client.daemon import local as daemon
 from rookery.home import paths
+from rookery.operations.calling.reaching import answer_of
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
@@ -23,16 +23,12 @@ def api(method: str, path: str, data: str | None) -> int:
     /api/docs of a running daemon explains every address.
 
     \b
-    rookery api GET /api/sessions
-    rookery api POST /api/sessions -d '{"agent": "demo", "cwd": "/tmp", "prompt": "Hello"}'
+    rookery api GET /api/v1/sessions
+    rookery api POST /api/v1/sessions -d '{"agent": "demo", "cwd": "/tmp", "prompt": "Hello"}'
     """
     if not path.startswith("/"):
         path = f"/api/{path}"
-    door = target.door()
-    if door is not None:
-        answer = door.ask(method.upper(), path, _body(data))
-    else:
-        answer = daemon.request(paths.home(), method.upper(), path, _body(data))
+    answer = answer_of(paths.home(), target.url(), method.upper(), path, _body(data))
     if answer.kind == "application/json":
         text = json.dumps(answer.json(), indent=2 if sys.stdout.isatty() else None)
         sys.stdout.write(text + "\n")

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import quote
 
 import click
@@ -12,11 +12,12 @@ from rookery.cli.output import table
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
 from rookery.cli.output.table import Column
-from rookery.client.daemon import local as daemon
 from rookery.core.json import Json
 from rookery.core.json.senders import NAME_MOST
+from rookery.core.refusals import Refused
 from rookery.daemon.access.roles import ROLES
 from rookery.home import paths
+from rookery.operations.calling.reaching import asked_of
 from rookery.render.local_time import ago
 
 LISTED = (
@@ -168,13 +169,9 @@ def _path(device: str) -> str:
 
 
 def _ask(method: str, path: str, body: Json | None = None) -> Any:
-    door = target.door()
-    if door:
-        return door.json(method, path, body)
-    answer = daemon.request(paths.home(), method, path, body)
-    return answer.json() if answer.status == 200 else _complain(answer.json())
-
-
-def _complain(said: Json) -> NoReturn:
-    remedy = "rookery devices lists them." if "/api/" in said["remedy"] else said["remedy"]
-    raise click.ClickException(f"{said['message']} {remedy}".strip())
+    try:
+        return asked_of(paths.home(), target.url(), method, path, body)
+    except Refused as error:
+        if error.reason == "unknown_device":
+            error.remedy = "rookery devices lists them."
+        raise
