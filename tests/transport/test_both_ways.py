@@ -300,6 +300,10 @@ async def _cut(way: Way) -> None:
     await asyncio.to_thread(way.interrupt)
 
 
+async def would_rewind(way: Way, session: str, **turn: int) -> Json:
+    return await asyncio.to_thread(way.rookery.call, "rewind-preview", session, **turn)
+
+
 async def test_D10_a_rewind_is_shown_first_and_done_as_it_was_shown(way: Way) -> None:
     place = os.path.join(way.work, f"rewind-{os.urandom(4).hex()}")
     os.mkdir(place)
@@ -311,19 +315,19 @@ async def test_D10_a_rewind_is_shown_first_and_done_as_it_was_shown(way: Way) ->
                 if event.update.get("when") == "end":
                     break
         Path(place, "mine").write_text("y")
-        shown = await asyncio.to_thread(way.rookery.rewind_preview, session, 0)
-        assert [(each.path, each.by) for each in shown.changes] == [
+        shown = await would_rewind(way, session, turn=0)
+        assert [(each["path"], each["by"]) for each in shown["changes"]] == [
             ("own", "own"),
             ("mine", "hand"),
         ]
         Path(place, "mine").write_text("z")
         with pytest.raises(Rejected) as refused:
-            await client.send({"do": "rewind", "turn": 0, "fingerprint": shown.fingerprint})
+            await client.send({"do": "rewind", "turn": 0, "fingerprint": shown["fingerprint"]})
         assert refused.value.reason == "changed"
         await client.send({"do": "rewind", "turn": 0})
         assert os.listdir(place) == ["mine"]
-        undone = await asyncio.to_thread(way.rookery.rewind_preview, session, None)
-        assert [(each.kind, each.path) for each in undone.changes] == [("created", "own")]
-        shown = await asyncio.to_thread(way.rookery.rewind_preview, session, 0)
-        await client.send({"do": "rewind", "turn": 0, "fingerprint": shown.fingerprint})
+        undone = await would_rewind(way, session)
+        assert [(each["kind"], each["path"]) for each in undone["changes"]] == [("created", "own")]
+        shown = await would_rewind(way, session, turn=0)
+        await client.send({"do": "rewind", "turn": 0, "fingerprint": shown["fingerprint"]})
         assert os.listdir(place) == []
