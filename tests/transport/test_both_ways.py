@@ -13,7 +13,6 @@ import pytest
 from rookery.client.attach import Attachment
 from rookery.client.fleet import Ambiguous, UnknownSession
 from rookery.client.reading import excerpt
-from rookery.client.session import Rejected
 from rookery.core.blocks import Block
 from rookery.core.json import Event, Json, kind_of
 from rookery.core.policy.unattended import Order
@@ -129,7 +128,7 @@ async def test_D10_an_ask_is_answered(way: Way) -> None:
     with way.rookery.open(session) as client:
         await client.send({"do": "prompt", "prompt": [{"type": "text", "text": "hello"}]})
         name, ask = await asked(client)
-        with pytest.raises(Rejected) as refused:
+        with pytest.raises(Refused) as refused:
             await client.send({"do": "answer", "ask": name, "nonce": ask["nonce"], "option": "no"})
         assert refused.value.reason == "unknown_option"
         allow = next(each for each in ask["options"] if each["kind"] == "allow_once")
@@ -321,10 +320,11 @@ async def test_D10_a_rewind_is_shown_first_and_done_as_it_was_shown(way: Way) ->
             ("mine", "hand"),
         ]
         Path(place, "mine").write_text("z")
-        with pytest.raises(Rejected) as refused:
+        with pytest.raises(Refused) as refused:
             await client.send({"do": "rewind", "turn": 0, "fingerprint": shown["fingerprint"]})
         assert refused.value.reason == "changed"
-        await client.send({"do": "rewind", "turn": 0})
+        shown = await would_rewind(way, session, turn=0)
+        await client.send({"do": "rewind", "turn": 0, "fingerprint": shown["own_fingerprint"]})
         assert os.listdir(place) == ["mine"]
         undone = await would_rewind(way, session)
         assert [(each["kind"], each["path"]) for each in undone["changes"]] == [("created", "own")]

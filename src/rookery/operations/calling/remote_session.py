@@ -26,6 +26,7 @@ from rookery.operations.calling.interface import Session
 from rookery.operations.calling.remote_history import RemoteHistory
 from rookery.operations.calling.stream import news
 from rookery.operations.catalogue.finding import find
+from rookery.operations.catalogue.row import FINGERPRINT
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
@@ -100,7 +101,8 @@ class RemoteSession(Session):
         row = find(command["do"])
         if row is None:
             return of_session(self.session, "/commands"), command, {}
-        given = row.given(command)
+        agreed = {FINGERPRINT: command[FINGERPRINT]} if FINGERPRINT in command else {}
+        given = row.given(command) | agreed
         path = f"/api/v1/sessions/{self.session}/{row.name}"
         return path, given, {"Idempotency_Key": str(command["id"])}
 
