@@ -329,5 +329,6 @@ async def test_D10_a_rewind_is_shown_first_and_done_as_it_was_shown(way: Way) ->
         undone = await would_rewind(way, session)
         assert [(each["kind"], each["path"]) for each in undone["changes"]] == [("created", "own")]
         shown = await would_rewind(way, session, turn=0)
-        await client.send({"do": "rewind", "turn": 0, "fingerprint": shown["fingerprint"]})
+        agreed = {"turn": 0, "all": True, "fingerprint": shown["fingerprint"]}
+        await asyncio.to_thread(way.rookery.call, "rewind", session, **agreed)
         assert os.listdir(place) == []
