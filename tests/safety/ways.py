@@ -108,6 +108,11 @@ def of_session(*parts: str, **given: str) -> tuple[Way, ...]:
     return get(*(f"{SESSION}/{part}" for part in parts), **given)
 
 
+def read(name: str, **given: str) -> tuple[Way, ...]:
+    """Of a session, by an operation."""
+    return get(OPERATED, operation=name, **given)
+
+
 def cli(*lines: str, says: str = "") -> tuple[Way, ...]:
     return tuple(Cli(line, says) for line in lines)
 
@@ -523,6 +528,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "read: its events and transcript": (
         *of_session("events", "document", "turns", "recap"),
+        *read("recap"),
         *of_session("part", query="block=1.1", says="not_found"),
         *get("/sessions/{session}/timeline"),
         *get("/sessions/{session}/older", query="before=3"),
@@ -532,6 +538,9 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "read: its files and changes": (
         *of_session("changes", "diff", "files"),
+        *(each for name in ("changes", "diff", "files") for each in read(name)),
+        *read("known-files", query="paths=kept.txt"),
+        *read("file", query="path=kept.txt"),
         *of_session("files/known", query="paths=kept.txt"),
         *of_session("file", query="path=kept.txt"),
         *get("/sessions/{session}/changes"),
@@ -539,7 +548,11 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *get("/sessions/{session}/file", query="path=kept.txt"),
         *cli("diff {worked}"),
     ),
-    "read: its logs": (*of_session("logs/{of}", of="worker"), *cli("logs --worker {worked}")),
+    "read: its logs": (
+        *of_session("logs/{of}", of="worker"),
+        *read("logs"),
+        *cli("logs --worker {worked}"),
+    ),
     "read: what a merge would do": (
         *of_session("merge", says="no_worktree"),
         *get(OPERATED, says="no_worktree", operation="merge-plan"),
@@ -585,6 +598,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "read: agents": (
         *get("/api/agents"),
+        *get("/api/v1/{operation}", operation="agents"),
         *cli("agents list", "agents"),
     ),
     "read: settings": (

@@ -42,9 +42,6 @@ GROUPS = {
         "asks": "List open questions from all agents.",
         "tail": "Follow a session live.",
         "show": "Print a session.",
-        "diff": "Print what a session changed.",
-        "recap": "Print a recap of a session for another agent.",
-        "logs": "Print what a session's agent and worker logged.",
         "export": "Write a session to a file: Markdown, JSON lines or HTML.",
     },
     "Manage sessions": {

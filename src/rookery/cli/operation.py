@@ -33,6 +33,8 @@ READING = "Print JSON."
 dry_run = flag("--dry-run", help="Print what would change, and change nothing.")
 
 _LOOKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "looks")
+BOUNDLESS = 10**9
+"""A greatest number that is so large is not worth a word in help."""
 SPAN = "for"
 """How long instead of until when: what a moment's option has beside it."""
 
@@ -152,7 +154,8 @@ def _type(argument: Argument) -> Any:
         return Past() if about.how == "past" else click.Path()
     match argument.kind:
         case "integer":
-            return click.IntRange(about.minimum, about.maximum)
+            most = about.maximum or 0
+            return click.IntRange(about.minimum, most if 0 < most < BOUNDLESS else None)
         case "number":
             return click.FloatRange(about.minimum, about.maximum)
         case "boolean":

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from rookery.operations.calling.interface import Rookery
 
 VARIABLE = "ROOKERY_URL"
-AGENTS = "/api/agents"
 
 MACHINE = frozenset({"setup", "agents", "mcp", "config", "policy"})
 """Commands about the machine that they run on."""
@@ -74,8 +73,7 @@ def door() -> "Door | None":
 
 def agents() -> list[str]:
     """The names of another machine's agents; none: it is this one's."""
-    found = door()
-    return [] if found is None else [row["name"] for row in found.json("GET", AGENTS)["agents"]]
+    return [row["name"] for row in rookery().call("agents")["agents"]] if url() else []
 
 
 def only_here(what: str) -> None:

@@ -253,7 +253,8 @@ class ReaderThread:
 
         def read() -> tuple[str, str]:
             try:
-                return self.rookery.recap(session, before), "Nothing to recap yet."
+                said = self.rookery.call("recap", session, before=before or 0)
+                return said["text"], "Nothing to recap yet."
             except Refused as error:
                 return "", error.sentences
 

@@ -214,10 +214,11 @@ def look_around_there(home: str, cwd: str, agent: str, rookery: "RemoteRookery")
 
     here = config.load_or_defaults(home)
     try:
-        names, default, problem = *rookery.agents(), ""
+        said, problem = rookery.call("agents"), ""
     except Refused as error:
-        names, default, problem = [], "", error.sentences
-    name = agent or default
+        said, problem = {"agents": [], "default": ""}, error.sentences
+    name = agent or said["default"]
+    names = [each["name"] for each in said["agents"] if each["installed"]]
     others = tuple(each for each in names if each not in (name, "demo", OWN))
     return SetUp(
         cwd,

@@ -205,8 +205,7 @@ def _elsewhere(
     if line is not None:
         target.only_here("--cmd")
     if agent == "help":
-        door = target.door()
-        for row in door.json("GET", target.AGENTS)["agents"] if door else []:
+        for row in target.rookery().call("agents")["agents"]:
             state = "" if row["installed"] else "  (not installed there)"
             screen.line(clean_line(f"{row['name']}  {row['title']}{state}"))
         return None

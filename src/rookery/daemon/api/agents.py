@@ -13,9 +13,7 @@ from rookery.agents import registry
 from rookery.client.config import in_force
 from rookery.client.imports.importing import HERE, NEW, Found, Importer, gathered
 from rookery.client.work_tree.directories import branches, completed
-from rookery.client.work_tree.files import Finder
 from rookery.core.agent.imported import Listed
-from rookery.core.json import Json
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import WRITES, Masked, reads
 from rookery.daemon.api.bodies import Strict
@@ -23,25 +21,9 @@ from rookery.daemon.api.sessions import directory
 from rookery.daemon.errors import Problem
 from rookery.daemon.state import Daemon, State
 from rookery.home.config import Config
-from rookery.models import agents
-from rookery.models.choice import default_agent
+from rookery.operations.work_tree import finder
 
 router = APIRouter(tags=["agents"])
-
-_finder = Finder()
-
-
-@router.get("/api/agents", responses=reads(shapes.Agents, 409), response_class=Masked)
-async def list_agents(daemon: Daemon) -> Response:
-    """The known agents: which are installed, what is missing, and how to install the rest."""
-
-    def read() -> Json:
-        settings = in_force.load(daemon.home)
-        found = agents.listed(daemon.home, settings, daemon.home)
-        default = default_agent(daemon.home, settings.default_agent, os.environ)
-        return {"agents": found, "default": default}
-
-    return Masked(await asyncio.to_thread(read))
 
 
 @router.get("/api/directories", responses=reads(shapes.Directories), response_class=Masked)
@@ -76,7 +58,7 @@ async def find_files_of_directory(
 ) -> Response:
     """Files of a directory in which a session could be created, by some letters of their names."""
     _check_writable(daemon)
-    found = await asyncio.to_thread(_finder.find, directory(cwd), query, limit)
+    found = await asyncio.to_thread(finder().find, directory(cwd), query, limit)
     return Masked({"files": found})
 
 

@@ -1,7 +1,6 @@
 """What happened in a session: its end as a document, raw events, the recap, its logs."""
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from typing import Annotated, Literal
@@ -10,8 +9,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
-from rookery.client import attach, reading
-from rookery.client.daemon.remote import LOG_PLACE
+from rookery.client import attach
 from rookery.core.json import Event, Json, image_bytes
 from rookery.core.json.secrets import masked
 from rookery.daemon.api import shapes
@@ -152,56 +150,6 @@ async def read_turns(
             return shapes.Turns(turns=every, last=log.last_seq(), **place)
 
     return await asyncio.to_thread(read)
-
-
-@router.get("/api/sessions/{session}/recap", responses=TEXT, response_class=PlainTextResponse)
-async def read_recap(daemon: Daemon, session: SessionId, before: Seq = None) -> Response:
-    """The last turns in short, as Markdown, to give to another agent."""
-
-    def read() -> str:
-        with Reader.open(paths.session_dir(daemon.home, session)) as log:
-            return reading.recap(log, before).text()
-
-    return PlainTextResponse(masked(await asyncio.to_thread(read)))
-
-
-@router.get("/api/sessions/{session}/logs/{of}", responses=TEXT, response_class=PlainTextResponse)
-async def read_log(
-    daemon: Daemon,
-    session: SessionId,
-    of: Literal["worker", "agent"],
-    bytes_: Annotated[int, Query(alias="bytes", ge=1, le=1_048_576)] = 65_536,
-    after: Annotated[
-        str,
-        Query(
-            max_length=50,
-            pattern=r"^([0-9]+\.[0-9]+)?$",
-            description=f"What {LOG_PLACE} said: only what was logged since then.",
-        ),
-    ] = "",
-) -> Response:
-    """The end of what the session's worker or agent logged."""
-
-    def read() -> tuple[str, str]:
-        name = paths.WORKER_LOG if of == "worker" else paths.AGENT_LOG
-        place = f"{paths.session_dir(daemon.home, session)}/{name}"
-        try:
-            with open(place, "rb") as file:
-                inode, size = os.fstat(file.fileno()).st_ino, file.seek(0, 2)
-                known, _, offset = after.partition(".")
-                since = int(offset) if known == str(inode) else 0  # else it was put aside
-                since = since if since <= size else 0
-                begin = max(0, size - bytes_, since)
-                file.seek(begin)
-                text = file.read().decode(errors="replace")
-                if begin > since:  # its first line may be the end of a secret, which has no shape
-                    text = text.partition("\n")[2]
-                return text, f"{inode}.{file.tell()}"
-        except FileNotFoundError:
-            return "", ""
-
-    text, place = await asyncio.to_thread(read)
-    return PlainTextResponse(masked(text), headers={LOG_PLACE: place})
 
 
 @router.get(

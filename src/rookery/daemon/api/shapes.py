@@ -172,31 +172,6 @@ class Turns(BaseModel):
     ends: int = Field(description=f"Its last event. {WHEN}")
 
 
-class AgentLogin(BaseModel):
-    state: Literal["authenticated", "unauthenticated", "not_required", "unknown"]
-    account: str = Field(description="What the agent calls it; may be empty.")
-    at: int = Field(description="When that was learnt, in milliseconds of the epoch; 0: never.")
-
-
-class Agent(Open):
-    name: str = Field(examples=["demo"])
-    title: str
-    argv: list[str]
-    own: bool = Field(description="Defined in your config.toml.")
-    installed: bool
-    program: str | None = Field(description="Where it is.")
-    install: str = Field(description="The command that installs it; empty: none is known.")
-    environment: list[str] = Field(description="Variables that it needs, unless it is logged in.")
-    needs: str = Field(description="What is still missing although it is installed; may be empty.")
-    version: str | None = None
-    login: AgentLogin = Field(description="As the agent said when it last ran.")
-
-
-class Agents(BaseModel):
-    agents: list[Agent]
-    default: str = Field(description="The one that a session gets when none is named.")
-
-
 class Directories(BaseModel):
     directories: list[str] = Field(description="Each with a slash at its end, 20 at most.")
 
@@ -208,42 +183,3 @@ class Files(BaseModel):
 class Branches(BaseModel):
     current: str = Field(description="What is checked out; empty: no branch, or no repository.")
     branches: list[str] = Field(description="The last used first, 100 at most.")
-
-
-class Change(BaseModel):
-    path: str = Field(description="From the session's directory.")
-    state: Literal["added", "modified", "deleted", "renamed", "untracked"]
-    before: str = Field(description="Its path before, where it was renamed.")
-    added: int | None = Field(description="Lines; null: it is binary, or too large.")
-    removed: int | None
-
-
-class Diff(BaseModel):
-    base: str = Field(description="The commit that it is compared with; empty: there is none yet.")
-    files: list[Change]
-    patch: str = Field(description="A unified diff, new files included; at most 2 MiB.")
-    cut: bool = Field(description="Whether there is more than is shown.")
-    of: Literal["session", "worktree", "directory"] = Field(description="Whose changes these are.")
-    note: str = Field(description="What to know about that: no snapshots, others at work.")
-
-
-class Hunk(BaseModel):
-    id: str = Field(description="To undo it.")
-    old: int = Field(description="Its first line before.")
-    new: int = Field(description="Its first line now.")
-    head: str = Field(description="The function that it is in, as git guesses.")
-    lines: list[str] = Field(description="Each line with its sign.")
-
-
-class ChangedFile(Change):
-    note: Literal["", "binary", "large", "conflict", "submodule", "cut", "mode"] = Field(
-        description="Why it has no hunks, or not all of them."
-    )
-    digest: str = Field(description="Digest of the current file, needed to undo or commit it.")
-    hunks: list[Hunk]
-
-
-class Changes(BaseModel):
-    base: str = Field(description="The commit that it is compared with; empty: there is none yet.")
-    files: list[ChangedFile]
-    cut: bool = Field(description="Whether there is more than is shown.")

@@ -1,5 +1,5 @@
 // What helps after a failure: the buttons of notices and of messages. Which there are is the daemon's to say.
-import { $, api, piece, toast, uid } from "./main.js";
+import { $, api, toast, uid } from "./main.js";
 
 const session = document.body.dataset.session ?? "";
 const here = `/api/sessions/${encodeURIComponent(session)}`;
@@ -29,7 +29,7 @@ export async function act(action, button = null) {
 }
 
 async function recap(before) {
-  const text = await piece(`${here}/recap?before=${before}`);
+  const { text } = await api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/recap?before=${before}`);
   document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text, before: true } }));
 }
 

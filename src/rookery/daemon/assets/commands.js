@@ -28,7 +28,7 @@ const LOOKS = { rewind: "turn or undo" }; // operations with dialogs of their ow
 
 /** Those above and the operations of the catalogue. */
 export async function ours() {
-  const more = (await operations()).filter((row) => row.typed && row.on !== "rookery").map((row) => ({ name: row.name, words: words(row), hint: LOOKS[row.name] ?? row.arguments.required.join(" "), when: row.when }));
+  const more = (await operations()).filter((row) => row.typed && row.kind !== "read" && row.on !== "rookery").map((row) => ({ name: row.name, words: words(row), hint: LOOKS[row.name] ?? row.arguments.required.join(" "), when: row.when }));
   return [...OURS, ...more].sort((one, other) => one.name.localeCompare(other.name));
 }
 export const isOurs = async (name) => (await ours()).some((each) => each.name === name);
@@ -49,7 +49,7 @@ export async function rows(found, query, clear) {
 
 const carry = (name, value = "") => Promise.resolve(carryOut(name, value)).catch(told);
 
-const operates = async (name) => (await operations()).find((each) => each.typed && each.name === name && !LOOKS[name]);
+const operates = async (name) => (await operations()).find((each) => each.typed && each.kind !== "read" && each.name === name && !LOOKS[name]);
 
 /** What follows a slash command, by argument: in their order, the last one takes all that is left. */
 function given(row, text) {

@@ -163,7 +163,7 @@ function offers(before) {
   const at = /(?:^|\s)@([^\s@]*)$/.exec(before);
   if (!at) return null;
   const query = new URLSearchParams({ query: at[1].slice(0, 200) });
-  const rows = api("GET", `/api/sessions/${encodeURIComponent(session)}/files?${query}`)
+  const rows = api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/files?${query}`)
     .then(({ files: found }) => found.map((name) => { mentioned.add(name); return { label: name, insert: `@${name} ` }; }));
   return { from: before.length - at[1].length - 1, rows };
 }

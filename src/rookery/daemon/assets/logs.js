@@ -1,9 +1,7 @@
 // What a session's agent and its worker wrote to stderr, in a window that follows them.
-import { copy, element, told } from "./main.js";
-import { ask } from "./device.js";
+import { api, copy, element, told } from "./main.js";
 import "./dialogs.js"; // its looks
 
-const PLACE = "Rookery-Log-Place";
 const PAUSE = 2000;
 const MOST = 400_000; // characters that are kept in sight
 const OF = { agent: "The agent", worker: "The worker" };
@@ -26,13 +24,12 @@ export function show(session, of = "agent") {
   async function read() {
     clearTimeout(timer);
     const mine = turn;
-    const answer = await ask(`/api/sessions/${encodeURIComponent(session)}/logs/${which.value}?${new URLSearchParams({ bytes: 262144, after: place })}`);
-    if (!answer.ok) throw new Error(`The log cannot be read (${answer.status}).`);
-    const news = (await answer.text()).replace(COLOURS, "");
+    const said = await api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/logs?${new URLSearchParams({ of: which.value, bytes: 262144, after: place })}`);
+    const news = said.text.replace(COLOURS, "");
     if (mine !== turn || !dialog.open) return;
     const follows = text.scrollHeight - text.scrollTop - text.clientHeight < 24;
     const known = place;
-    place = answer.headers.get(PLACE) ?? "";
+    place = said.place;
     if (!known || news) text.textContent = ((known ? text.textContent : "") + news).slice(-MOST) || "The log is empty.";
     if (follows || !known) text.scrollTop = text.scrollHeight;
     timer = setTimeout(() => read().catch(() => {}), PAUSE);

@@ -43,7 +43,7 @@ export async function set(option, value) {
 const named = (agents, name) => agents.find((each) => each.name === name)?.title ?? name;
 
 async function pickAgent(button) {
-  const { agents } = await api("GET", "/api/agents");
+  const { agents } = await api("GET", "/api/v1/agents");
   const current = facts().agent;
   const ready = agents.filter((each) => each.installed);
   const rest = agents.filter((each) => !each.installed && each.install);
@@ -78,7 +78,7 @@ export async function switchTo(name, agents = []) {
 }
 
 export async function putRecap() {
-  const text = await api("GET", `${path}/recap`);
+  const { text } = await api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/recap`);
   if (!text) return void toast("Nothing to recap yet.");
   document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text, before: true } }));
 }

@@ -39,7 +39,7 @@ async function files(words, signal) {
   const { session } = document.body.dataset;
   if (!session || !words) return [];
   const here = `/sessions/${encodeURIComponent(session)}`;
-  const found = await api("GET", `/api${here}/files?${new URLSearchParams({ query: words, limit: 8 })}`, undefined, { signal });
+  const found = await api("GET", `/api/v1${here}/files?${new URLSearchParams({ query: words, limit: 8 })}`, undefined, { signal });
   return found.files.map((path) => ({ label: path, more: "", kind: "File", href: `${here}/file?${new URLSearchParams({ path })}` }));
 }
 

@@ -61,7 +61,7 @@ export function watch(scroller, list, session) {
     }
     const paths = [...asked].slice(0, MOST);
     if (paths.length) {
-      const { files } = await api("GET", `/api/sessions/${encodeURIComponent(session)}/files/known?${new URLSearchParams({ paths: paths.join("\n") })}`);
+      const { files } = await api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/known-files?${new URLSearchParams({ paths: paths.join("\n") })}`);
       for (const path of paths) known.set(path, files.includes(path));
     }
     observer.disconnect();

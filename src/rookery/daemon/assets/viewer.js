@@ -32,7 +32,7 @@ function ready() {
   const field = $(".go input", root());
   complete(field, field.form, (before) => {
     const [query] = parted(before.trim());
-    const rows = query ? api("GET", `/api${here()}/files?${new URLSearchParams({ query, limit: 12 })}`) : null;
+    const rows = query ? api("GET", `/api/v1${here()}/files?${new URLSearchParams({ query, limit: 12 })}`) : null;
     return rows && { from: 0, rows: rows.then(({ files }) => files.map((path) => ({ label: path, run: () => go(path, parted(before.trim())[1]) }))) };
   });
   const lines = scroller(), wanted = $("tr.here", lines);

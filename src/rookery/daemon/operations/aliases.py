@@ -6,9 +6,11 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Body, Header, Request
-from fastapi.responses import Response
+from fastapi.responses import PlainTextResponse, Response
 
+from rookery.client.daemon.remote import LOG_PLACE
 from rookery.core.json import Json
+from rookery.core.json.secrets import masked
 from rookery.daemon.api import bodies
 from rookery.daemon.api.answers import Masked
 from rookery.daemon.operations.api import KEY, queried
@@ -31,7 +33,7 @@ class Alias(NamedTuple):
     names: Mapping[str, str] = MappingProxyType({})
     """Arguments that had another name there, by that name."""
     shape: Callable[[Json], Any] = dict
-    """The result as it was."""
+    """The result as it was, or the whole answer where that was no JSON."""
     status: int = 200
 
 
@@ -46,6 +48,14 @@ def _removed(result: Json) -> Json:
     return {"kept": result["kept"], "until": result.get("until")}
 
 
+def _recap(result: Json) -> Response:
+    return PlainTextResponse(masked(result["text"]))
+
+
+def _logs(result: Json) -> Response:
+    return PlainTextResponse(masked(result["text"]), headers={LOG_PLACE: result["place"]})
+
+
 BRANCHES = (
     Alias("GET", f"{_SESSION}/merge", "merge-plan"),
     Alias("POST", f"{_SESSION}/merge", "merge", shape=_without_words),
@@ -54,6 +64,14 @@ READS: tuple[Alias, ...] = (
     Alias("GET", "/api/usage", "usage"),
     Alias("GET", "/api/limits", "limits"),
     Alias("GET", "/api/search", "search"),
+    Alias("GET", "/api/agents", "agents"),
+    Alias("GET", f"{_SESSION}/recap", "recap", shape=_recap),
+    Alias("GET", f"{_SESSION}/logs/{{of}}", "logs", shape=_logs),
+    Alias("GET", f"{_SESSION}/diff", "diff"),
+    Alias("GET", f"{_SESSION}/changes", "changes"),
+    Alias("GET", f"{_SESSION}/files", "files"),
+    Alias("GET", f"{_SESSION}/files/known", "known-files"),
+    Alias("GET", f"{_SESSION}/file", "file"),
 )
 TRASH = (
     Alias("DELETE", _SESSION, "remove", shape=_removed),
@@ -89,7 +107,8 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         if alias.method == "GET":  # what a query had besides was passed over
             arguments = row.given(arguments)
         result = await perform(daemon, row, session, arguments, key, agreed=True)
-        return Masked(alias.shape(result), alias.status)
+        shaped = alias.shape(result)
+        return shaped if isinstance(shaped, Response) else Masked(shaped, alias.status)
 
     return endpoint
 

@@ -88,7 +88,8 @@ async def _performed(
         return carry_out(row, at, arguments, fingerprint)
 
     if row.kind == "read":
-        return await asyncio.to_thread(work, "", False)
+        found = await asyncio.to_thread(work, "", False)
+        return found if row.traits.masks is None else row.traits.masks(found)
     kept = key if row.traits.once == "key" else ""
     request = f"{row.name} {session} {json.dumps(arguments, sort_keys=True)}"
     result: Json = await daemon.results.kept(kept, request, work)

@@ -20,7 +20,6 @@ from rookery.client.work_tree.context import whole as whole_file
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked, masked_json
 from rookery.core.refusals import Refused
-from rookery.daemon.api.work_tree import directory_of
 from rookery.daemon.errors import problem_of
 from rookery.daemon.page import shell
 from rookery.daemon.pieces.review import changes as pieces
@@ -35,7 +34,9 @@ from rookery.daemon.state import Daemon, SessionId, State
 from rookery.export.html.text import esc_line
 from rookery.home import paths
 from rookery.log.reader import Reader
+from rookery.operations.catalogue.row import At
 from rookery.operations.merging.changed import Changed, changed_alone, content
+from rookery.operations.work_tree import directory_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -174,7 +175,7 @@ def _piece(daemon: State, head: Json, shown: Shown, asked: Asked) -> str:
 def _compared(daemon: State, shown: Shown) -> Changed:
     """Raises NoDiff, Problem."""
     if not shown.past:
-        return Changed(changes(directory_of(daemon, shown.session), shown.at), "directory")
+        return Changed(changes(directory_of(At(daemon.home, shown.session)), shown.at), "directory")
     number = shown.scope.removeprefix("turn=")
     return changed_alone(daemon.home, shown.session, int(number) if number.isdigit() else None)
 
@@ -184,7 +185,7 @@ def _lines(daemon: State, shown: Shown, file: File) -> list[str]:
     if shown.past:
         data = content(daemon.home, shown.session, file.blob)
     else:
-        data = on_disk(directory_of(daemon, shown.session), file)
+        data = on_disk(directory_of(At(daemon.home, shown.session)), file)
     return readable(file.change, lines_of(data))
 
 
@@ -235,7 +236,7 @@ def _turns(daemon: State, shown: Shown) -> list[Scope]:
 
 
 def _with_places(daemon: State, shown: Shown, found: Changes) -> Shown:
-    cwd = directory_of(daemon, shown.session)
+    cwd = directory_of(At(daemon.home, shown.session))
     named = git.run(cwd, ["symbolic-ref", "--quiet", "--short", "HEAD"])
     branch = named.data.decode("utf-8", "replace").strip() if named else ""
     ran = tuple(hooks(cwd)) if found.files and not shown.read_only else ()

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import override
 from urllib.parse import quote
 
-from rookery.agents import programs, registry
+from rookery.agents import registry
 from rookery.client.config import in_force
 from rookery.client.daemon.remote import Door
 from rookery.client.guard import require_person
@@ -63,19 +63,10 @@ def source(rookery: Rookery, agent: str, cwd: str) -> Source:
 
 def agents(rookery: Rookery) -> Iterable[str]:
     """The installed ones. Raises FromAgent, ConfigError, RemoteError."""
-    if isinstance(rookery, RemoteRookery):
-        return [name for name in rookery.agents()[0] if name not in OURS]
-    assert isinstance(rookery, LocalRookery)
-    require_person(rookery.home, "import sessions")
-    settings = in_force.load(rookery.home)
-    names = [name for name in registry.names(settings.agents) if name not in OURS]
-    programs_of = {name: registry.resolve(name, settings.agents).argv[0] for name in names}
-    path = settings.node_path
-    return [
-        name
-        for name, program in programs_of.items()
-        if programs.find(program, os.environ, node_path=path) is not None
-    ]
+    if isinstance(rookery, LocalRookery):
+        require_person(rookery.home, "import sessions")
+    known = rookery.call("agents")["agents"]
+    return [row["name"] for row in known if row["installed"] and row["name"] not in OURS]
 
 
 class _Here(Source):

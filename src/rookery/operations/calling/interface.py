@@ -136,8 +136,6 @@ class Rookery(Protocol):
         """Whether its worker has gone within that many seconds."""
         ...
 
-    def recap(self, session: str, before: int | None) -> str: ...
-
     def fork(
         self,
         session: str,
@@ -156,14 +154,6 @@ class Rookery(Protocol):
 
     def mark_seen(self, session: str, seq: int) -> None:
         """The events up to there were shown to the user."""
-        ...
-
-    def files(self, session: str, query: str, limit: int) -> list[str]:
-        """Of the session's directory, by some letters of their names."""
-        ...
-
-    def log_end(self, session: str, most: int, of: str = "agent") -> str:
-        """The end of what its agent logged, or its `worker`."""
         ...
 
     def hung(self, session: str, patience: float) -> bool: ...

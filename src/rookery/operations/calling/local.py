@@ -155,13 +155,6 @@ class LocalRookery(Rookery):
         return becomes_free(paths.session_dir(self.home, session), within)
 
     @override
-    def recap(self, session: str, before: int | None) -> str:
-        from rookery.client import reading
-
-        with self.history(session) as log:
-            return reading.recap(log, before).text()
-
-    @override
     def fork(
         self,
         session: str,
@@ -197,24 +190,6 @@ class LocalRookery(Rookery):
     @override
     def mark_seen(self, session: str, seq: int) -> None:
         seen.mark(paths.session_dir(self.home, session), seq)
-
-    @override
-    def files(self, session: str, query: str, limit: int) -> list[str]:
-        from rookery.client.work_tree.files import Finder
-
-        head = self.head(session)
-        return Finder().find(str(head["cwd"]), query, limit) if head else []
-
-    @override
-    def log_end(self, session: str, most: int, of: str = "agent") -> str:
-        name = paths.WORKER_LOG if of == "worker" else paths.AGENT_LOG
-        path = os.path.join(paths.session_dir(self.home, session), name)
-        try:
-            with open(path, "rb") as file:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - most))
-                return file.read().decode("utf-8", "replace").strip("\n")
-        except OSError:
-            return ""
 
     @override
     def hung(self, session: str, patience: float) -> bool:

@@ -14,7 +14,7 @@ from rookery.client.daemon.remote import Door, of_session
 from rookery.client.fleet import named
 from rookery.core.blocks import Block
 from rookery.core.blocks.document import Document
-from rookery.core.json import Json, lenient
+from rookery.core.json import Json
 from rookery.core.refusals import Refused
 from rookery.core.view.states import in_order, standing
 from rookery.log.errors import NoSession
@@ -168,11 +168,6 @@ class RemoteRookery(Rookery):
         return True
 
     @override
-    def recap(self, session: str, before: int | None) -> str:
-        answer = self.door.get(of_session(session, "/recap"), {"before": before})
-        return answer.body.decode("utf-8", "replace")
-
-    @override
     async def fleet(self, looked: asyncio.Event, on_link: Told) -> AsyncIterator[list[Block]]:
         """The daemon tells by itself: `looked` is not needed."""
         document, place = Document(), dict[str, Any]()
@@ -193,23 +188,6 @@ class RemoteRookery(Rookery):
     @override
     def mark_seen(self, session: str, seq: int) -> None:
         self.open(session).mark_seen(seq)
-
-    @override
-    def files(self, session: str, query: str, limit: int) -> list[str]:
-        path = of_session(session, "/files")
-        return lenient.texts(
-            self.door.json("GET", path, query={"query": query, "limit": limit}), "files"
-        )
-
-    def agents(self) -> tuple[list[str], str]:
-        """The names of those that are installed there, and of the default one."""
-        said = self.door.json("GET", "/api/agents")
-        return [row["name"] for row in said["agents"] if row["installed"]], str(said["default"])
-
-    @override
-    def log_end(self, session: str, most: int, of: str = "agent") -> str:
-        answer = self.door.get(of_session(session, f"/logs/{of}"), {"bytes": most})
-        return answer.body.decode("utf-8", "replace").strip("\n")
 
     @override
     def hung(self, session: str, patience: float) -> bool:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 SUMMARY = "summary"
 """The field of a work's result that says in a sentence what came of it."""
 
+TEXTS = ("text", "patch")
+"""Fields of a read's result that are what there is to show."""
+
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
 
@@ -60,8 +63,9 @@ def _title(key: str) -> str:
 
 def text_of(result: "Json") -> str:
     """A result as lines that people read, where no face has a look of its own for it."""
-    if SUMMARY in result:
-        return str(result[SUMMARY])
+    whole = next((key for key in (SUMMARY, *TEXTS) if key in result), "")
+    if whole:
+        return _plain(result[whole])
     return "\n".join(_lines(result, ""))
 
 

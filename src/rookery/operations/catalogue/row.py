@@ -137,6 +137,8 @@ class Traits(NamedTuple):
     whole_id: bool = False
     """Whether requests name the session by its whole id, since a title could mean another one by
     then. It may be gone when the request comes again."""
+    masks: "Callable[[Json], Json] | None" = None
+    """Of a read: what a daemon says instead of it, without values that have no known shape."""
 
 
 class Row:

@@ -17,7 +17,6 @@ from rookery.tui.writing import commands, history, pasted
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
-    from rookery.client.work_tree.files import Finder
 
 
 class ComposerActions:
@@ -27,7 +26,6 @@ class ComposerActions:
         self._files: dict[str, list[Attachment]] = {}
         self._pasted: dict[str, list[str]] = {}
         self._mentioned: dict[str, None] = {}
-        self._finder: Finder | None = None
         self._wanted = ""
         self._edited: tuple[str, Json] | None = None
         """The queued prompt that is in the composer, and its session."""
@@ -154,22 +152,23 @@ class ComposerActions:
         self._wanted, cwd, session = query, self.cwd, self._app.session
 
         async def find() -> list[str] | None:
-            from rookery.client.work_tree.files import Finder
-
             if query != self._wanted:
                 return None
-            if self._app.start.address:
-                return await asyncio.to_thread(self._distant_files, session, query)
-            self._finder = self._finder or Finder()
-            return await asyncio.to_thread(self._finder.find, cwd, query)
+            return await asyncio.to_thread(self._names, session, cwd, query)
 
         self._app.reader.run(find, lambda names: self.files_found(query, names))
 
-    def _distant_files(self, session: str, query: str) -> list[str]:
+    def _names(self, session: str, cwd: str, query: str) -> list[str]:
+        """Of a session that is still to be made, those of its directory, where that is here."""
+        if not session:
+            from rookery.operations.work_tree import finder
+
+            return [] if self._app.start.address else finder().find(cwd, query)
         try:
-            return self._app.reader.rookery.files(session, query, 20) if session else []
+            found = self._app.reader.rookery.call("files", session, query=query, limit=8)
         except Refused:
             return []
+        return lenient.texts(found, "files")
 
     def files_found(self, query: str, names: list[str] | None) -> None:
         if names is not None:

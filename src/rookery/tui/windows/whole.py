@@ -175,6 +175,7 @@ class LogScreen(TextScreen):
 
 def last_words(rookery: "Rookery", session: str, of: str) -> str:
     try:
-        return rookery.log_end(session, LOG_END, of)
+        said = rookery.call("logs", session, of=of, bytes=LOG_END)
+        return str(said["text"]).strip("\n")
     except Refused as error:
         return error.sentences

@@ -8,11 +8,12 @@ from fastapi.responses import HTMLResponse
 
 from rookery.core.json.secrets import masked
 from rookery.core.refusals import Refused
-from rookery.daemon.api.work_tree import directory_of, finder, read_part, reader_of
 from rookery.daemon.errors import problem_of
 from rookery.daemon.page import shell
 from rookery.daemon.pieces.review import file as pieces
 from rookery.daemon.state import Daemon, SessionId, State
+from rookery.operations.catalogue.row import At
+from rookery.operations.work_tree import directories_of, directory_of, finder
 
 router = APIRouter(include_in_schema=False)
 
@@ -52,12 +53,13 @@ async def file_screen(
 def _piece(
     daemon: State, shown: pieces.Shown, path: str, where: tuple[int, int, int], rows: bool
 ) -> str:
+    at = At(daemon.home, shown.session)
     try:
         if not path:
-            found = finder.find(directory_of(daemon, shown.session), "", OFFERED)
-            there = sorted(reader_of(daemon, shown.session).known(found))
+            found = finder().find(directory_of(at), "", OFFERED)
+            there = sorted(directories_of(at).known(found))
             return pieces.choice(there, shown, more=len(found) == OFFERED)
-        part = read_part(daemon, shown.session, path, where)
+        part = directories_of(at).read(path, *where)
     except Refused as error:
         if rows:
             raise

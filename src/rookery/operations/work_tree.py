@@ -1,0 +1,273 @@
+"""The directory that a session works in: its files, and what changed in it. It is the one that the
+session was created with; an argument only names something in it."""
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+
+from rookery.core.json import Json
+from rookery.core.refusals import Fixed
+from rookery.operations.catalogue.arguments import Arg
+from rookery.operations.catalogue.row import At, read
+
+if TYPE_CHECKING:
+    from rookery.client.work_tree.files import Finder
+    from rookery.client.work_tree.viewer import Directories
+
+GROUP = "Look"
+LONGEST = 4096
+HIGHEST = 10**9
+KNOWN = 100
+"""Paths that are looked up at once."""
+
+type Whose = Literal["", "session", "directory"]
+type State = Literal["added", "modified", "deleted", "renamed", "untracked"]
+type Note = Literal["", "binary", "large", "conflict", "submodule", "cut", "mode"]
+
+Base = Annotated[
+    str,
+    Arg(
+        "A commit, branch or tag; empty: the last commit, or where a worktree began.",
+        max_length=200,
+        typed=False,
+    ),
+]
+Of = Annotated[
+    Whose,
+    Arg("Whose changes: of its own turns, as snapshots tell; or all in there.", typed=False),
+]
+Turn = Annotated[int, Arg("Only what turn N changed.", minimum=0, maximum=HIGHEST, metavar="N")]
+Path = Annotated[
+    str,
+    Arg(
+        "From the session's directory, or absolute in one of its directories.",
+        pattern=".",
+        max_length=LONGEST,
+    ),
+]
+Paths = Annotated[str, Arg("Such paths, one in each line.", max_length=8_000)]
+Line = Annotated[
+    int, Arg("The part around this line; 0: the beginning.", minimum=0, maximum=HIGHEST)
+]
+First = Annotated[int, Arg("Instead: from this line on.", minimum=0, maximum=HIGHEST)]
+Last = Annotated[int, Arg("Up to this line; 0: 400 lines.", minimum=0, maximum=HIGHEST)]
+Letters = Annotated[
+    str, Arg("Letters of the name, in their order; empty: any file.", max_length=200)
+]
+Most = Annotated[int, Arg("So many files at most.", minimum=1, maximum=100)]
+
+COMPARED = "The commit that it is compared with; empty: there is none yet."
+CUT = "Whether there is more than is shown."
+
+
+class Change(TypedDict):
+    path: Annotated[str, "From the session's directory."]
+    state: State
+    before: Annotated[str, "Its path before, where it was renamed."]
+    added: Annotated[int | None, "Lines; null: it is binary, or too large."]
+    removed: int | None
+
+
+class Diff(TypedDict):
+    base: Annotated[str, COMPARED]
+    files: list[Change]
+    patch: Annotated[str, "A unified diff, new files included; at most 2 MiB."]
+    cut: Annotated[bool, CUT]
+    of: Annotated[Literal["session", "worktree", "directory"], "Whose changes these are."]
+    note: Annotated[str, "What to know about that: no snapshots, others at work."]
+
+
+class Hunk(TypedDict):
+    id: Annotated[str, "To undo it."]
+    old: Annotated[int, "Its first line before."]
+    new: Annotated[int, "Its first line now."]
+    head: Annotated[str, "The function that it is in, as git guesses."]
+    lines: Annotated[list[str], "Each line with its sign."]
+
+
+class ChangedFile(TypedDict):
+    path: Annotated[str, "From the session's directory."]
+    state: State
+    before: Annotated[str, "Its path before, where it was renamed."]
+    added: Annotated[int | None, "Lines; null: it is binary, or too large."]
+    removed: int | None
+    note: Annotated[Note, "Why it has no hunks, or not all of them."]
+    digest: Annotated[str, "Digest of the current file, needed to undo or commit it."]
+    hunks: list[Hunk]
+
+
+class Changes(TypedDict):
+    base: Annotated[str, COMPARED]
+    files: list[ChangedFile]
+    cut: Annotated[bool, CUT]
+
+
+class FilePart(TypedDict):
+    path: Annotated[str, "From the session's directory; elsewhere absolute."]
+    size: Annotated[int, "Bytes of the whole file."]
+    lines: Annotated[int, "Of the whole file."]
+    first: Annotated[int, "The number of the first line in `rows`."]
+    rows: Annotated[list[str], "The lines, at most 400; secrets in them are masked."]
+    binary: Annotated[bool, "It is not text: there are no lines."]
+    masked: Annotated[bool, "All values in it are hidden: it is a file such as .env."]
+
+
+class Files(TypedDict):
+    files: Annotated[list[str], "From the directory, the best match first."]
+
+
+class KnownFiles(TypedDict):
+    files: Annotated[list[str], "Those of the paths that can be read."]
+
+
+class NoDirectory(Fixed):
+    """It was deleted, or moved."""
+
+    reason = "no_directory"
+
+
+def directory_of(at: At) -> str:
+    """Raises NoDirectory, UnknownSession."""
+    cwd = str(_head(at)["cwd"])
+    if not os.path.isdir(cwd):
+        raise NoDirectory(f"{cwd} no longer exists.", "Create it, or use another.")
+    return cwd
+
+
+def directories_of(at: At) -> "Directories":
+    """Where its files may be read. Raises what `directory_of` does."""
+    from rookery.client.work_tree import viewer
+
+    directory_of(at)
+    return viewer.directories_of(_head(at), at.home)
+
+
+@cache
+def finder() -> "Finder":
+    from rookery.client.work_tree.files import Finder
+
+    return Finder()
+
+
+def _head(at: At) -> Json:
+    from rookery.client import fleet
+
+    head = fleet.head_of_session(at.home, at.session)
+    if head is None:
+        raise fleet.UnknownSession(at.session)
+    return head
+
+
+def _without_values(said: Json) -> Json:
+    from rookery.core.json.secret_files import patch_without_values
+
+    return said | {"patch": patch_without_values(said["patch"])}
+
+
+@read(
+    "Diff",
+    on="session",
+    group=GROUP,
+    masks=_without_values,
+    examples=("", "3f2a --stat", "3f2a --all", "3f2a --turn 2", "3f2a | git apply"),
+)
+def diff(at: At, base: Base = "", of: Of = "", turn: Turn = 0) -> Diff:
+    """Print what a session changed. It is printed as a patch, new files included.
+
+    Only what its own turns changed, by their snapshots (docs/rewind.md): not what you did between
+    them, nor what other sessions did in the same directory. With a worktree: everything since the
+    commit it was made from, committed or not. Without snapshots, it says so and prints what --all
+    does.
+    """
+    from rookery.client.work_tree.changes import changes as read_changes
+    from rookery.client.work_tree.diff import as_patch
+    from rookery.operations.merging import changed
+    from rookery.operations.merging.session import changes_of
+
+    head = _head(at)
+    if turn:
+        found = changed.changed_alone(at.home, at.session, turn)
+    elif of == "session":
+        found = changed.changed(at.home, head)
+    elif base or of or not head.get("worktree"):
+        found = changed.Changed(read_changes(directory_of(at), base), "directory")
+    else:
+        found = changed.Changed(changes_of(head), "worktree")
+    patch = as_patch(found.changes)
+    files: list[Any] = [each._asdict() for each in patch.files]
+    whose: Any = found.of
+    return {
+        "base": patch.base,
+        "files": files,
+        "patch": patch.patch,
+        "cut": patch.cut,
+        "of": whose,
+        "note": found.note,
+    }
+
+
+def _without_lines(said: Json) -> Json:
+    from rookery.core.json.secret_files import hides_values, line_without_value
+
+    def hidden(hunk: Json) -> Json:
+        return hunk | {"head": "", "lines": list(map(line_without_value, hunk["lines"]))}
+
+    files = [
+        file | {"hunks": list(map(hidden, file["hunks"]))}
+        if hides_values(file["path"]) or hides_values(file["before"])
+        else file
+        for file in said["files"]
+    ]
+    return said | {"files": files}
+
+
+@read("Changes", on="session", group=GROUP, listed=False, typed=False, masks=_without_lines)
+def changes(at: At, base: Base = "") -> Changes:
+    """List what changed in the session's directory, by file and by hunk, with what it takes to undo
+    or commit it."""
+    from rookery.client.work_tree.changes import Hunk as Found
+    from rookery.client.work_tree.changes import changes as read_changes
+
+    def hunk_of(hunk: Found) -> Json:
+        return {**hunk._asdict(), "lines": [each.decode(errors="replace") for each in hunk.lines]}
+
+    found = read_changes(directory_of(at), base)
+    files: list[Any] = [
+        {
+            **file.change._asdict(),
+            "note": file.note,
+            "digest": file.digest,
+            "hunks": list(map(hunk_of, file.hunks)),
+        }
+        for file in found.files
+    ]
+    return {"base": found.base, "files": files, "cut": found.cut}
+
+
+@read("Files", on="session", group=GROUP, listed=False, typed=False)
+def files(at: At, query: Letters = "", limit: Most = 20) -> Files:
+    """Find files in the session's directory by some letters of their names. What git ignores is
+    left out, and where there is no git, what tools leave behind."""
+    return {"files": finder().find(directory_of(at), query, limit)}
+
+
+@read("A file", on="session", group=GROUP, listed=False, typed=False)
+def file(at: At, path: Path, line: Line = 0, first: First = 0, last: Last = 0) -> FilePart:
+    """Read a file of the session's directories, a part at a time. Nothing outside them is read,
+    whatever links in them lead to, and no file that holds keys."""
+    part = directories_of(at).read(path, line, first, last)
+    return {
+        "path": part.path,
+        "size": part.size,
+        "lines": part.lines,
+        "first": part.first,
+        "rows": list(part.rows),
+        "binary": part.binary,
+        "masked": part.masked,
+    }
+
+
+@read("Known files", on="session", group=GROUP, listed=False, typed=False)
+def known_files(at: At, paths: Paths) -> KnownFiles:
+    """Tell which of these paths name files that can be read."""
+    return {"files": directories_of(at).known(paths.split("\n")[:KNOWN])}
