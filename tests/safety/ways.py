@@ -341,9 +341,6 @@ WAYS: dict[str, tuple[Way, ...]] = {
         performed("prune", archived=True),
         *cli("prune --older-than 0s --yes", "prune --older-than 0s --yes --permanently"),
     ),
-    "read: what could be pruned": get(
-        "/api/v1/{operation}", operation="prune-plan", query="archived=true"
-    ),
     "import: list": (
         Http("POST", "/api/agents/{agent}/sessions/list", {}),
         *cli("import --agent player --list"),
@@ -564,8 +561,15 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *get(OPERATED, operation="rewind-preview", query="turn=0"),
         *cli("rewind {worked} --list", "rewind {worked} 0 --dry-run"),
     ),
+    "read: what could be pruned": get(
+        "/api/v1/{operation}", operation="prune-plan", query="archived=true"
+    ),
     "read: an export": (*of_session("export"), *cli("export {worked} --output {work}/out.md")),
-    "read: questions": (*get("/inbox", "/pieces/inbox"), *cli("asks", "answer {other}")),
+    "read: questions": (
+        *get("/inbox", "/pieces/inbox"),
+        *get("/api/v1/{operation}", operation="asks"),
+        *cli("asks", "answer {other}"),
+    ),
     "read: search": (
         *get("/search", "/api/search", query="q=hello"),
         *get("/api/v1/{operation}", operation="search", query="q=hello"),

@@ -120,7 +120,7 @@ async def test_D10_what_a_log_tells_is_the_same(way: Way) -> None:
         assert [each.seq for each in log.some([3, 1])] == [3, 1]
         assert log.find("nobody's") is None
         assert log.blob("0" * 64) is None
-        assert "one" in way.rookery.recap(session, None)
+        assert "one" in way.rookery.call("recap", session)["text"]
 
 
 async def test_D10_an_ask_is_answered(way: Way) -> None:

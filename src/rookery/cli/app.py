@@ -39,7 +39,6 @@ GROUPS = {
     },
     "Look": {
         "ps": "List sessions.",
-        "asks": "List open questions from all agents.",
         "tail": "Follow a session live.",
         "show": "Print a session.",
         "export": "Write a session to a file: Markdown, JSON lines or HTML.",

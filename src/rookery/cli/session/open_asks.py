@@ -5,13 +5,10 @@ from typing import NamedTuple
 from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.lines import of_ask
-from rookery.client.reading import excerpt
-from rookery.core.agent.names import agent_name
 from rookery.core.asks import links
 from rookery.core.asks.asks import letters, options_of
-from rookery.core.blocks.document import Block, join
+from rookery.core.blocks import Block
 from rookery.core.json import Json, lenient
-from rookery.log.errors import LogError
 
 
 class Asked(NamedTuple):
@@ -21,6 +18,8 @@ class Asked(NamedTuple):
     block: Block | None
     agent: str
     cwd: str
+    row: Json
+    """As it is listed."""
 
     @property
     def waits(self) -> str:
@@ -41,22 +40,16 @@ class Asked(NamedTuple):
 
 def open_asks(session: str) -> list[Asked]:
     """A session's asks, oldest first. Raises LogError."""
-    rookery = target.rookery()
-    rookery.head(session)  # a dead worker is logged first
-    with rookery.history(session) as log:
-        document = excerpt(log).document
-        header, blocks = document.header, dict(document.blocks)
-        if not header["id"]:
-            raise LogError(f"The log of {session} has lost its first event.")
-        for ask in header["asks"].values():
-            if ask["block"] not in blocks:  # from an earlier turn
-                n = int(ask["block"].partition(".")[0])
-                earlier = excerpt(log, log.first_seq(n + 1) - 1).document
-                blocks |= join(earlier, document).blocks
-    return [
-        Asked({**ask, "id": name}, blocks.get(ask["block"]), agent_name(header), header["cwd"])
-        for name, ask in header["asks"].items()
-    ]
+    return list(map(asked_of, target.rookery().call("asks", session)["asks"]))
+
+
+def asked_of(row: Json) -> Asked:
+    return Asked(row["state"], row["block"], row["agent"], row["cwd"], row)
+
+
+def for_scripts(row: Json) -> Json:
+    """What `--json` prints of it."""
+    return {key: row[key] for key in row if key not in ("state", "block", "cwd")}
 
 
 def how_to_answer(session: str, place: int, asked: Asked) -> str:

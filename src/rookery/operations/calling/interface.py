@@ -77,9 +77,9 @@ class Rookery(Protocol):
         fingerprint: str = "",
         **given: Any,
     ) -> Json:
-        """Carry out an operation of the catalogue, on a session by its id; what came of it.
-        `fingerprint`: of the preview that was agreed to. Raises Refused, and NotAgreed: what it
-        would do has to be agreed to first."""
+        """Carry out an operation of the catalogue, on a session by its id; what came of it. What is
+        read of all sessions is read of that one. `fingerprint`: of the preview that was agreed to.
+        Raises Refused, and NotAgreed: what it would do has to be agreed to first."""
         ...
 
     def heads(self, *, probe: bool = False, hidden: bool = True) -> list[Json]:

@@ -47,6 +47,7 @@ class LocalRookery(Rookery):
         from rookery.operations.calling.carrying import agree, carry_out
 
         row, at = row_of(operation), At(self.home, session, report, paths.new_id())
+        given |= {"session": session} if session and not row.on_session else {}
         if not row.is_sent:
             return carry_out(row, at, given, fingerprint)
         agree(row, at._replace(agreed=fingerprint), given)

@@ -53,6 +53,7 @@ class RemoteRookery(Rookery):
         **given: Any,
     ) -> Json:
         row = row_of(operation)
+        given |= {"session": session} if session and not row.on_session else {}
         if (refusal := row.check(given)) is not None:
             raise Refused(refusal.reason, refusal.message, kind="usage")
         place = f"sessions/{quote(session, safe='')}/{row.name}" if row.on_session else row.name

@@ -55,6 +55,7 @@ ONLY_HERE = frozenset({"agents", "export", "mcp", "settings"})
 NAMES = {command.name: command for command in OURS}
 """Those that are no operations."""
 LOOKS = {
+    "asks": ("", "next_ask"),
     "restore": ("session", "restore"),
     "rewind": ("turn or undo", "rewind"),
     "search": ("words", "search_all"),

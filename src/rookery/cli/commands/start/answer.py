@@ -2,11 +2,16 @@
 
 import click
 
-from rookery.cli import exits, flags, target
-from rookery.cli.commands.look.asks import ask_as_json
+from rookery.cli import exits, flags
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.form_fields import form_answer
-from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
+from rookery.cli.session.open_asks import (
+    Asked,
+    for_scripts,
+    how_to_answer,
+    open_asks,
+    write_card,
+)
 from rookery.cli.session.send import perform
 from rookery.core.asks.asks import MEANINGS, Refusal, allows, answer_to, meant, once_only
 from rookery.core.json import Json, lenient
@@ -139,10 +144,8 @@ def _rule_of(asked: Asked, option: str) -> int:
 
 
 def _list(screen: Screen, session: str, found: list[Asked]) -> None:
-    head = target.rookery().head(session) if screen.as_json else None
     for place, asked in enumerate(found, 1):
-        if head:
-            screen.result(ask_as_json(head, place, asked))
+        screen.result(for_scripts(asked.row))
         if len(found) > 1:
             screen.line(f"--ask {place}")
         write_card(screen, asked)
