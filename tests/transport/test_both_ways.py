@@ -204,6 +204,34 @@ async def test_D10_a_session_is_renamed_marked_as_read_and_deleted(way: Way) -> 
     assert way.rookery.call("trash") == {"sessions": []}
 
 
+async def test_D10_what_was_shown_is_pruned_and_what_went_meanwhile_is_not(way: Way) -> None:
+    first, second = create(way), create(way)
+    with pytest.raises(Refused, match="at least one of"):
+        way.rookery.call("prune")
+    plan = way.rookery.call("prune-plan", larger_than=0)
+    assert {first, second} <= {each["id"] for each in plan["sessions"]}
+    given: dict[str, Any] = {"larger_than": 0, "only": [first, second]}
+    with pytest.raises(NotAgreed, match="moves to the trash 2 sessions") as question:
+        way.rookery.call("prune", **given)
+    await asyncio.to_thread(way.rookery.call, "remove", first)
+    agreed_to = question.value.fingerprint
+    said = await asyncio.to_thread(way.rookery.call, "prune", fingerprint=agreed_to, **given)
+    assert (said["removed"], said["failed"]) == ([second], False)
+    assert said["kept"] == [f"{first} was removed in the meantime."]
+    assert "Moved 1 session to the trash" in said["summary"]
+
+
+async def test_D10_the_processes_of_a_session_are_ended(way: Way) -> None:
+    session = create(way)
+    with way.rookery.open(session) as client:
+        await client.send({"do": "start"})
+    said = await asyncio.to_thread(way.rookery.call, "kill", session)
+    assert said["left"] == []
+    head = way.rookery.head(session)
+    assert head is not None
+    assert not head["awake"]
+
+
 def agreed(way: Way, operation: str, session: str = "", **given: Any) -> Json:
     """A work whose preview is agreed to."""
     with pytest.raises(NotAgreed, match="cannot be restored") as question:
