@@ -2,7 +2,8 @@
 
 A prompt's text is a list of requests' `params` (without the session's id). What the client offers
 is said first, then what each request is answered with; a call that a person is to be asked about is
-asked for.
+asked for. A request that is `announced` comes in one write with its calls, and nothing is said after
+it until the turn is cancelled.
 """
 
 import json
@@ -35,7 +36,20 @@ def ask(method: str, params: Any) -> Any:
     raise SystemExit
 
 
+def announce(params: Any) -> None:
+    for each in params["calls"]:
+        update = {"sessionUpdate": "tool_call", "status": "pending", **each["toolCall"]}
+        told = {"sessionId": "s", "update": update}
+        message = {"jsonrpc": "2.0", "method": "session/update", "params": told}
+        sys.stdout.write(json.dumps(message) + "\n")
+    ask("_rookery/judge", {"sessionId": "s", "calls": params["calls"]})
+    sys.stdin.readline()
+
+
 def play(params: Any) -> None:
+    if isinstance(params, dict) and params.get("announced"):
+        announce(params)
+        return
     given = {"sessionId": "s", **params} if isinstance(params, dict) else params
     answer = ask("_rookery/judge", given)
     tell(json.dumps(answer.get("result") or answer["error"]["code"]) + "\n")

@@ -126,3 +126,15 @@ async def test_I9_2_what_is_no_request_is_refused(aviary: Aviary) -> None:
     events = await bird.turn(json.dumps(wrong))
     assert said(events) == [-32602] * len(wrong)
     assert not [event for event in events if is_ask(event) or kind_of(event.update) == "_judged"]
+
+
+async def test_a_call_that_was_allowed_is_logged_though_its_agent_says_nothing_more(
+    aviary: Aviary,
+) -> None:
+    """What comes with the question may wait for what follows it, but not for long."""
+    bird = aviary.hatch(argv=AGENT, agent="nobody", confirm="all")
+    begun = await prompt(bird, {"announced": True, "calls": [call("make")]})
+    told = await bird.until(lambda event: kind_of(event.update) == "tool_call", begun.seq)
+    assert told.update["toolCallId"] == "make"
+    await bird.send("cancel")
+    await bird.ended(begun)

@@ -55,6 +55,10 @@ from rookery.worker.settings_watch import SettingsWatch, Source, broken, news
 type Effect = turns.Effect | messages.Effect | critic_loop.Effect | partial[None]
 
 
+SOON = 0.02
+"""Seconds that what an agent said may wait for the rest of it, where it goes on at once."""
+
+
 def now() -> float:
     return time.monotonic()
 
@@ -87,6 +91,9 @@ class Session:
         self.halts: Callable[[str], bool] = lambda _: False  # a request of this method, for one
         self.woken, self.stirred = asyncio.Event(), asyncio.Event()
         """Something happened: the host's next slow checks come soon."""
+        self.goes_on = False
+        """The last that the agent said was a question, and it has its answer already."""
+        self._soon: asyncio.TimerHandle | None = None
         self.stopped = False
         self.jobs: set[int] = set()  # processes of the worker's own: the agent's end spares them
         self.settings = SettingsWatch(source, found)
@@ -138,6 +145,7 @@ class Session:
 
     def said(self, update: Json) -> None:
         """News from the agent; behind whatever still waits for the disk."""
+        self.goes_on = False
         self.watch, barks = watchdogs.heard(self.watch, update, now(), self.profile())
         self.bark(barks)
         if self.effects:
@@ -184,7 +192,19 @@ class Session:
 
     def wake(self) -> None:
         """Something came from outside: the engine performs what follows from it."""
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
         self.woken.set()
+
+    def heard(self) -> None:
+        """No more can be read from the agent now. One that goes on says more in a moment, and all
+        of that is one commit."""
+        waits, self.goes_on = self.goes_on and not self.effects, False
+        if not waits:
+            self.wake()
+        elif self._soon is None and not self.woken.is_set():
+            self._soon = asyncio.get_running_loop().call_later(SOON, self.wake)
 
     def stop(self, reason: str, cause: str | None = None, by: str | None = None) -> None:
         """End the turn, the agent and then this worker."""

@@ -139,7 +139,7 @@ class AgentLink:
             on_request=self._on_request,
             on_notification=self._on_notification,
             on_noise=self._heard_noise,
-            on_batch_end=session.wake,
+            on_batch_end=session.heard,
             ceilings=Ceilings(line=policy.line_bytes),
             splitter=lines,
         )

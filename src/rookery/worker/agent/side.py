@@ -315,6 +315,7 @@ class AgentSide:
         return update
 
     def requested(self, incoming: Incoming) -> None:
+        self._session.goes_on = False
         if incoming.method in CHANGES and self._session.halts(incoming.method):
             self._halted.append(incoming)
             if self._session.turn.phase != "running":  # the cancel is on its way

@@ -200,6 +200,7 @@ class AutoAnswer:
             self._session.then(answer, at_once=True)
         else:  # before what was said with it is written down
             answer(at_once=True)
+            self._session.goes_on = all(each.allow for each in found)
 
     def _judge(
         self, key: str, calls: Sequence[policy_rules.Call], risk: str, *, looks: bool = False
