@@ -2,8 +2,8 @@
 
 A prompt's text is a list of requests' `params` (without the session's id). What the client offers
 is said first, then what each request is answered with; a call that a person is to be asked about is
-asked for. A request that is `announced` comes in one write with its calls, and nothing is said after
-it until the turn is cancelled.
+asked for. A request that is `announced` comes in one write with its calls, and nothing is said
+after it until the turn is cancelled.
 """
 
 import json

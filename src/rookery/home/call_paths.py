@@ -93,11 +93,16 @@ def look_at(
     roots = _both(given)
     home = os.path.expanduser("~")
     ground = Ground(roots, home, lay.free, lay.guarded)
-    targets = danger.overwritten(call, ground) if snapshots is not None else []
-    fates = overwritten.fates(targets, given[0], lay, snapshots) if snapshots and targets else None
-    projects = _both([given[0], *([origin] if origin else [])])
+    found = danger.overwritten(call, ground)
+    targets = list(dict.fromkeys(each.path for each in found if each.path))
+    fates = overwritten.fates(targets, given[0], lay, snapshots) if snapshots and targets else {}
+    own = [given[0], *([origin] if origin else [])]
+    projects = roots if own == [*given] else _both(own)
     seen = rules.call_of(
-        agent, call, roots, home, lay.free, guarded=lay.guarded, fates=fates, projects=projects
+        *(agent, call, roots, home, lay.free),
+        guarded=lay.guarded,
+        overwrites=(found, fates),
+        projects=projects,
     )
     paths = dict.fromkeys(seen.paths)
     for path in seen.paths[:MOST_LINKS]:

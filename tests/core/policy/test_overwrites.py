@@ -27,7 +27,8 @@ def seen(line: str, fates: dict[str, str] | None) -> tuple[str, str]:
 )
 def test_an_overwritten_file_costs_what_its_fate_says(form: str) -> None:
     path = GROUND.roots[0]
-    assert overwritten({"rawInput": {"command": form.format("kept")}}, GROUND)[0].startswith(path)
+    found = overwritten({"rawInput": {"command": form.format("kept")}}, GROUND)
+    assert found[0].path.startswith(path)
     danger, risk = seen(form.format("kept"), FATES)
     assert (danger, risk.endswith(" kept")) == ("", True)
     danger, risk = seen(form.format("lost"), FATES)

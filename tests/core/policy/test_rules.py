@@ -633,3 +633,19 @@ def test_P5_a_mistake_in_a_rule_is_named(table: object, key: str, words: str) ->
     assert isinstance(fault, rule_tables.Fault)
     assert fault.key == key
     assert words in fault.why
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        {"command": ["git status*"]},
+        {"command": ["*status"]},
+        {"command": ["tool-x *", "git*"]},
+        {"kind": ["execute"]},
+    ],
+)
+def test_P5_a_rule_is_found_behind_many_about_other_commands(last: dict[str, list[str]]) -> None:
+    others = [rule("allow", f"r{n}", command=[f"tool-{n} *", f"*/tool-{n}"]) for n in range(50)]
+    found = decide([*others, rule("deny", "last", **last)], run("git status"))
+    assert (found.do, found.names) == ("deny", "last")
+    assert decide(others, run("git status")).do == ""

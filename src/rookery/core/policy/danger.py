@@ -38,17 +38,20 @@ def danger_of(call: Json, roots: Iterable[str], home: str) -> str:
     return judged(call, Ground(tuple(roots), home))[0]
 
 
-def judged(call: Json, ground: Ground) -> tuple[str, str]:
+def judged(
+    call: Json, ground: Ground, overwrites: "list[Overwrite] | None" = None
+) -> tuple[str, str]:
     """All that cannot be undone of a tool call, and what only a snapshot would undo; each "" where
-    there is nothing of it."""
-    dangers, risks = _of_text(call, _placed(call, ground))
+    there is nothing of it. `overwrites`: as `overwritten` found them on this ground."""
+    found = overwritten(call, ground) if overwrites is None else overwrites
+    dangers, risks = _of_text(call, _placed(call, ground), found)
     if lenient.text(call, "kind") in _WRITES:
         paths = map(normal, paths_of(call, ground.roots, ground.home))
         dangers += [special(path, ground) or outside(path, ground) for path in paths]
     return named(dangers), named(risks)
 
 
-def _of_text(call: Json, ground: Ground) -> tuple[list[str], list[str]]:
+def _of_text(call: Json, ground: Ground, files: "list[Overwrite]") -> tuple[list[str], list[str]]:
     lines, statements = _commands(call), _statements(call)
     if not lines and not statements:
         return [], []
@@ -59,15 +62,21 @@ def _of_text(call: Json, ground: Ground) -> tuple[list[str], list[str]]:
     if code := _code(call):
         found += catalogue.judge_code(code, ground)
     found += map(sql.judge, statements)
-    lost, risks = overwrites.judge(_overwritten(call, ground), ground)
+    lost, risks = overwrites.judge(files, ground)
     return found + lost, risks
 
 
-def overwritten(call: Json, ground: Ground) -> list[str]:
+def overwritten(call: Json, ground: Ground) -> "list[Overwrite]":
     """The files of the session's directories that a call's commands may overwrite or delete: what
     becomes of them is to be found out (`Ground.fates`)."""
-    placed = _placed(call, ground)
-    return list(dict.fromkeys(each.path for each in _overwritten(call, placed) if each.path))
+    lines, code = _commands(call), _code(call)
+    if not lines and not code:
+        return []
+    from rookery.core.dangers import catalogue
+
+    ground = _placed(call, ground)
+    found = [each for line in lines for each in catalogue.overwritten(line, ground)]
+    return found + (catalogue.overwritten_by_code(code, ground) if code else [])
 
 
 def _placed(call: Json, ground: Ground) -> Ground:
@@ -77,18 +86,8 @@ def _placed(call: Json, ground: Ground) -> Ground:
 
 def place_of(call: Json, ground: Ground) -> str:
     """Where a call says that its command runs; "": it does not say."""
-    given = (lenient.text(call.get("rawInput"), key) for key in PLACE_KEYS)
-    return next(map(normal, absolute(given, ground.roots, ground.home)), "")
-
-
-def _overwritten(call: Json, ground: Ground) -> "list[Overwrite]":
-    lines, code = _commands(call), _code(call)
-    if not lines and not code:
-        return []
-    from rookery.core.dangers import catalogue
-
-    found = [each for line in lines for each in catalogue.overwritten(line, ground)]
-    return found + (catalogue.overwritten_by_code(code, ground) if code else [])
+    given = filter(None, (lenient.text(call.get("rawInput"), key) for key in PLACE_KEYS))
+    return next(map(normal, absolute(islice(given, 1), ground.roots, ground.home)), "")
 
 
 def _code(call: Json) -> str:

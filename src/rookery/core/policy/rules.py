@@ -21,13 +21,16 @@ written), path, tool, project; each a value or several of which one suffices.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.core.command_line import globs
 from rookery.core.dangers.places import Ground, is_below
 from rookery.core.json import Json, lenient
 from rookery.core.policy import danger, go_asks
 from rookery.core.policy.call_input import VERBS, file_verb, lines_of, titled
+
+if TYPE_CHECKING:  # most that know rules judge no command
+    from rookery.core.dangers.overwrites import Overwrite
 
 DOES = ("allow", "ask", "deny")
 KINDS = (
@@ -131,18 +134,21 @@ def call_of(
     free: Sequence[str] = (),
     *,
     guarded: Sequence[str] = (),
-    fates: Mapping[str, str] | None = None,
+    overwrites: "tuple[list[Overwrite], Mapping[str, str]] | None" = None,
     projects: Sequence[str] = (),
 ) -> Call:
     """A tool call as rules see it. `roots`: the session's directories, its own first; `projects`:
-    as in `Call`, else its own directory; the rest as in `Ground`."""
+    as in `Call`, else its own directory; `overwrites`: what `danger.overwritten` found, and
+    the fates of those files, where somebody looked; the rest as in `Ground`."""
+    files, fates = overwrites or (None, None)
     ground = Ground(tuple(roots), home, tuple(free), tuple(guarded), fates=fates)
     kind = lenient.text(call, "kind")
     paths = danger.paths_of(call, ground.roots, home)
     commands = _commands(call, kind)
-    judged, risk = danger.judged(call, ground)
+    judged, risk = danger.judged(call, ground, files)
     plain = tuple(dict.fromkeys(map(danger.normal, paths[: danger.MOST_PATHS])))
-    if not judged and _is_cut(call, commands, paths):
+    cut = _is_cut(call, commands, paths)
+    if not judged and cut:
         judged = "is too long to be judged"
     return Call(
         agent=agent,
@@ -159,7 +165,7 @@ def call_of(
         place=danger.place_of(call, ground),
         danger=judged,
         risk=risk,
-        cut=_is_cut(call, commands, paths),
+        cut=cut,
     )
 
 
@@ -266,8 +272,7 @@ def strictest(verdicts: Sequence[Verdict]) -> Verdict:
 
 def _decide_one(rules: tuple[Rule, ...], call: Call, command: Command) -> Verdict:
     texts = {command.plain, command.whole, *command.suspects}
-    near = (rule for rule in rules if not rule.command or globs.may_match(rule.command, texts))
-    matching = [rule for rule in near if matches(rule, call, command)]
+    matching = [rule for rule in _near(rules, texts) if matches(rule, call, command)]
     if not matching:
         return Verdict("")
     first = matching[0]
@@ -276,6 +281,17 @@ def _decide_one(rules: tuple[Rule, ...], call: Call, command: Command) -> Verdic
             if rule.do == "deny" and rule.grounds == first.grounds:
                 return Verdict("deny", (rule,), rule.reason)
     return Verdict(first.do, (first,), first.reason if first.do == "deny" else "")
+
+
+def _near(rules: tuple[Rule, ...], texts: Iterable[str]) -> list[Rule]:
+    """Without those that are about other commands. One look tells where all of them are."""
+    patterns = tuple([each for rule in rules for each in rule.command])
+    some = globs.may_match(patterns, texts)
+    return [
+        rule
+        for rule in rules
+        if not rule.command or (some and globs.may_match(rule.command, texts))
+    ]
 
 
 def matches(rule: Rule, call: Call, command: Command) -> bool:
