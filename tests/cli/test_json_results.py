@@ -80,14 +80,15 @@ def test_work_trees_answer_as_the_api_does(home: Path, tmp_path: Path) -> None:
     tree = Tree(tmp_path / "there", a__txt="one\n")
     session = created(cwd=tree.place)
     moved = rookery("move", session, "--name", "apart", "--json").events[0]
-    assert moved.keys() == {"branch", "directory", "files", "from"}
+    assert moved.keys() == {"branch", "directory", "files", "from", "summary"}
     rookery("prompt", session, "--wait", play({"command": "echo two >> a.txt"}))
     merged = rookery("merge", session, "-m", "mine", "--json")
     assert (merged.code, len(merged.events)) == (0, 1)
     assert merged.events[0].keys() >= {"commit", "files", "into", "kept"}
     other = created("--worktree", "away", cwd=tree.place)
     dropped = rookery("drop", other, "--json")
-    assert dropped.events == [{"session": other, "dropped": True}]
+    said = f"Dropped the worktree of {other}."
+    assert dropped.events == [{"summary": said, "session": other, "dropped": True}]
 
 
 def test_each_of_several_sessions_has_a_line_that_names_it_even_if_nothing_was_to_be_done(

@@ -262,7 +262,7 @@ def test_a_commit_says_what_changed_not_what_was_asked_for(home: Path, tree: Tre
     assert "start Make" not in rookery("show", sessions[0]).out
     dry = rookery("race", "pick", sessions[0])
     assert "  Add x ü.txt, change a.txt" in dry.err
-    assert "Dry run" in dry.err
+    assert "Nothing was done." in dry.err
     assert tree.git("log", "--format=%s").count("\n") == 1, done.err
     picked = rookery("race", "pick", sessions[0], "--yes")
     assert picked.code == 0, picked.err

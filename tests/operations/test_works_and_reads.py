@@ -83,6 +83,8 @@ def test_a_work_is_previewed_agreed_to_and_reported_on_the_command_line(
 ) -> None:
     assert "Write a poem about a session." in scratch.run("help", "all")
     assert "--dry-run" in scratch.run("poem", "--help")
+    assert "This needs no confirmation." in scratch.run("poem", session, "--dry-run")
+    assert json.loads(scratch.run("poems", "--json"))["poems"] == []
     done = json.loads(scratch.run("poem", session, "--json"))
     assert (done["summary"], done["lines"]) == ("Wrote 2 lines.", 2)
     question = scratch.run("poem", session, "--lines", "3", status=2)

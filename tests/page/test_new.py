@@ -210,6 +210,7 @@ def test_I16_a_race_from_the_form_is_compared_merged_and_picked(
     for key, value in WHO.items():
         monkeypatch.setenv(key, value)
     site = serving()
+    site.expected = ("409",)  # what would be dropped is shown first
     tree = Tree(tmp_path / "tree", a__txt="one\n", b__txt="one\n")
     agents = {}
     for name, file in (("finch", "a.txt"), ("robin", "b.txt"), ("wren", "b.txt")):

@@ -106,9 +106,10 @@ def test_I16_a_fork_with_a_worktree_is_merged_and_one_that_is_not_is_dropped(
     (other / "a.txt").write_text("three\n")
     menu.click()
     page.get_by_role("dialog").get_by_role("button", name="Drop the worktree").click()
-    expect(page.get_by_role("dialog")).to_contain_text("lost for good: 1 changed file, +1 −1.")
-    page.get_by_role("dialog").get_by_role("button", name="Drop it").click()
-    expect(page.locator("#toasts")).to_contain_text("The worktree was dropped.")
+    question = page.get_by_role("dialog", name="Drop the worktree?")
+    expect(question).to_contain_text("has work that was not merged: 1 uncommitted file.")
+    question.get_by_role("button", name="Drop the worktree").click()
+    expect(page.locator("#toasts")).to_contain_text("Dropped the worktree of")
     assert tree.read("a.txt") == b"two\n"
     assert not other.exists()
     menu.click()

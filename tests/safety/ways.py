@@ -360,8 +360,12 @@ WAYS: dict[str, tuple[Way, ...]] = {
         operated("merge"),
         *cli("merge {runner}"),
     ),
-    "drop": (Http("POST", f"{SESSION}/drop", {"force": True}), *cli("drop --force {runner}")),
-    "move": (Http("POST", f"{SESSION}/move", {}), *cli("move {asleep}")),
+    "drop": (
+        Http("POST", f"{SESSION}/drop", {"force": True}),
+        operated("drop", force=True),
+        *cli("drop --force {runner}"),
+    ),
+    "move": (Http("POST", f"{SESSION}/move", {}), operated("move"), *cli("move {asleep}")),
     "race: asks always": (
         Http("POST", "/api/races", {"agents": ["demo"], "cwd": "{work}", "prompt": "go"}),
         *cli("race start --agents nobody --approve ask go", says="nobody"),
@@ -376,9 +380,14 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "race: pick": (
         Http("POST", "/api/races/pick", {"session": "{runner}"}),
+        operated("pick"),
         *cli("race pick --yes {runner}"),
     ),
-    "race: drop": (Http("POST", "/api/races/drop", {"race": "r1"}), *cli("race drop --yes r1")),
+    "race: drop": (
+        Http("POST", "/api/races/drop", {"race": "r1"}),
+        performed("drop-race", race="r1"),
+        *cli("race drop --yes r1"),
+    ),
     "changes: undo": (
         Http("POST", f"{SESSION}/changes/undo", {"path": "kept.txt", "digest": "0" * 40}),
     ),
@@ -583,6 +592,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "read: races": (
         *get("/races/{race}", "/api/races/{race}"),
+        *get("/api/v1/{operation}", query="race=r1", operation="race"),
         *cli("race show r1", says="No tests ran"),
     ),
     "read: the trash": (

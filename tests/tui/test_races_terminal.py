@@ -47,7 +47,9 @@ def test_a_race_is_started_compared_and_decided(
         screen.press("Down", "Enter")
         screen.wait_for("1 file, +1 −1, into main. Commit message:", "Change a.txt")
         screen.press("Enter")
-        screen.wait_for("Merged into main: 1 file, +1 −1")
+        screen.wait_for("Pick the winner", "Delete 1 worktree with all changes:", "bad  1 file")
+        screen.press("y")
+        screen.wait_for("Merged into main: 1 file, +1 −1", "Dropped 1 other.")
     assert tree.git("log", "-1", "--format=%B").strip() == "Change a.txt"
     assert tree.read("a.txt") == b"good\n"
     assert tree.git("worktree", "list").count("\n") == 1

@@ -44,8 +44,6 @@ GROUPS = {
         "export": "Write a session to a file: Markdown, JSON lines or HTML.",
     },
     "Manage sessions": {
-        "move": "Move a session to a git worktree of its own.",
-        "drop": "Delete worktrees without merging them.",
         "import": "Import sessions begun with an agent elsewhere.",
     },
     "Setup": {
@@ -91,7 +89,6 @@ All of them: rookery help all
 """
 
 TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
-TOGETHER |= dict.fromkeys(("move", "drop"), "merge")
 TOGETHER["import"] = "import_sessions"
 
 MODULES = {

@@ -27,7 +27,7 @@ from rookery.operations.catalogue import conditions, filling, moments
 from rookery.operations.catalogue.arguments import Argument
 from rookery.operations.catalogue.finding import find
 from rookery.operations.catalogue.results import text_of
-from rookery.operations.catalogue.row import Row
+from rookery.operations.catalogue.row import SHOW, Row
 
 READING = "Print JSON."
 dry_run = flag("--dry-run", help="Print what would change, and change nothing.")
@@ -257,8 +257,9 @@ def agreed_result(
     yes, dry = given.pop("yes", False), given.pop("dry_run", False)
     values, rookery = values_of(row, given), target.rookery()
     report = _silent if wants_json() else standard().note
+    shown = SHOW if dry else fingerprint
     try:
-        return rookery.call(row.name, session, report=report, fingerprint=fingerprint, **values)
+        return rookery.call(row.name, session, report=report, fingerprint=shown, **values)
     except NotAgreed as question:
         if fingerprint:
             raise

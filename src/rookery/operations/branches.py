@@ -1,10 +1,11 @@
-"""A session's git worktree: its work merged into the directory that it came from."""
+"""Git worktrees of sessions: given to one that has none, merged into the directory that they came
+from, and dropped."""
 
 from typing import Annotated, Literal
 
 from rookery.operations.catalogue.arguments import Arg
 from rookery.operations.catalogue.row import At, Preview, read, work
-from rookery.operations.merging.shapes import Merged, MergePlan
+from rookery.operations.merging.shapes import Dropped, Merged, MergePlan, Moved
 
 type Way = Literal["merge", "rebase", "squash", "apply"]
 
@@ -19,6 +20,10 @@ Message = Annotated[
     str, Arg("Commit message (default: a draft of what changed).", max_length=20_000, letter="m")
 ]
 Keep = Annotated[bool, Arg("Keep the worktree and its branch.")]
+Force = Annotated[bool, Arg("Drop it even if work was not merged.")]
+Branch = Annotated[str, Arg("Branch name, after rookery/ (default: the id).", max_length=100)]
+CANCEL = "Cancel a running turn first."
+Cancel = Annotated[bool, Arg(CANCEL)]
 
 HAS_WORKTREE = {"worktree": True}
 
@@ -80,3 +85,59 @@ def merge(at: At, how: How = "merge", message: Message = "", keep: Keep = False)
         kept=keep,
         check=lambda plan: check_agreed(at, branch.preview(plan, kept=keep)),
     )
+
+
+def _drop_preview(at: At, force: Force = False) -> Preview | None:
+    from rookery.operations.merging import session as branch
+
+    was_dropped = at.again and branch.was_dropped(at.home, at.session)
+    return None if force or was_dropped else branch.loss(at.home, at.session)
+
+
+@work(
+    "Drop the worktree",
+    on="sessions",
+    person="drop worktrees",
+    preview=_drop_preview,
+    when=HAS_WORKTREE,
+    more="its work is lost unless it was merged",
+    examples=("3f2a", "--force 3f2a 91bc"),
+)
+def drop(at: At, force: Force = False) -> Dropped:
+    """Delete worktrees without merging them. Their branches go with them; the sessions stay.
+
+    If there is work that was not merged, a terminal asks; a script has to pass --force.
+    """
+    from rookery.operations.calling.carrying import check_agreed
+    from rookery.operations.merging import session as branch
+
+    def check() -> None:
+        if not force and at.agreed is not None:
+            check_agreed(at, branch.loss(at.home, at.session))
+
+    if not (at.again and branch.was_dropped(at.home, at.session)):
+        agreed = force or at.agreed is not None
+        branch.drop_session(at.home, at.session, force=agreed, check=check)
+    summary = f"Dropped the worktree of {at.session}."
+    return {"summary": summary, "session": at.session, "dropped": True}
+
+
+@work(
+    "Move to a worktree",
+    on="session",
+    person="move a session",
+    when={"worktree": False},
+    more="its own copy of the repository, on a branch",
+    examples=("3f2a", "3f2a --cancel --name parser"),
+)
+def move(at: At, name: Branch = "", cancel: Cancel = False) -> Moved:
+    """Move a session to a git worktree of its own. There it is away from others in its directory.
+
+    The files that it changed are copied into the worktree; they stay in the old directory, too.
+    The session goes on there with its next prompt. `rookery merge` brings its work back.
+    """
+    from rookery.operations.merging import move as moving
+
+    if at.again and (before := moving.told_before(at.home, at.session)):
+        return before
+    return moving.move_session(at.home, at.session, name, cancel=cancel, told=at.report)

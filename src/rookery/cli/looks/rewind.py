@@ -12,6 +12,7 @@ from rookery.core.json.safe_text import count
 from rookery.core.turn import rewind_preview
 from rookery.core.turn.rewind_preview import CHANGED, Preview
 from rookery.core.turn.rewinding import wants
+from rookery.operations.branches import CANCEL
 from rookery.operations.catalogue.row import Row
 from rookery.render.local_time import day_and_time
 
@@ -20,7 +21,7 @@ CANCELLING = 60.0
 OPTIONS = (
     flags.flag("--list", "listed", help="List the turns to which you can rewind."),
     click.option("--fingerprint", metavar="HASH", help="Yes to the list that a dry run printed."),
-    flags.flag("--cancel", help="Cancel a running turn first."),
+    flags.flag("--cancel", help=CANCEL),
 )
 
 

@@ -20,6 +20,8 @@ class Work(NamedTuple):
     commits: int
     unknown: str = ""
     """Why it cannot be told."""
+    which: tuple[str, ...] = ()
+    """The last commit, and the files."""
 
     def __str__(self) -> str:
         if self.unknown:
@@ -55,7 +57,8 @@ def work_of(tree: object) -> Work:
             else (Work(0, 0))
         )
     try:
-        return Work(len(uncommitted(tree)), _unmerged(tree))
+        files = uncommitted(tree)
+        return Work(len(files), _unmerged(tree), which=(tip_of(tree), *files))
     except NoWorktree as error:
         return Work(0, 0, f"it cannot be compared: {error}")
 

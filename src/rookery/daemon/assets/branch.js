@@ -1,11 +1,9 @@
-// A session's worktree, merged or dropped. What would happen is said before anything is touched.
-import { $, api, element, toast, uid } from "./main.js";
-import { danger, sure } from "./dialogs.js";
+// A session's worktree: made for it, or merged. What would happen is said before anything is touched.
+import { $, api, element, toast } from "./main.js";
+import { sure } from "./dialogs.js";
 import { work } from "./operations.js";
 
 const WAYS = [["merge", "with a merge commit"], ["rebase", "by rebasing it"], ["squash", "as one commit"], ["apply", "as changes, without a commit"]];
-const place = (session, what) => `/api/sessions/${encodeURIComponent(session)}/${what}`;
-const post = (path, body) => api("POST", path, body, { headers: { "Idempotency-Key": uid() } });
 const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
 function refusal(words, files, again) {
@@ -17,7 +15,7 @@ function refusal(words, files, again) {
 /** What a merge would do; its fingerprint goes with what is agreed to. */
 export const planned = (session, how = "merge") => api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/merge-plan?how=${how}`);
 
-/** A field for the message of the commit that a merge makes; it is shown where one is made. `plan()`: what is shown. */
+/** A field for the message of the commit that a merge makes; it is shown where one is made. `plan()`: what is shown, once it is. */
 export function messageField(session, first, how = null) {
   const text = element("textarea", { name: "message", rows: 4 });
   const field = element("label", { class: "message" }, "Commit message ", text);
@@ -29,8 +27,9 @@ export function messageField(session, first, how = null) {
     field.hidden = !draft;
   };
   show(first);
-  how?.addEventListener("change", async () => show(await planned(session, how.value)));
-  return { field, plan: () => plan, message: () => (field.hidden || text.value === draft ? "" : text.value) };
+  let shown = Promise.resolve();
+  how?.addEventListener("change", () => { shown = planned(session, how.value).then(show); });
+  return { field, plan: async () => { await shown; return plan; }, message: () => (field.hidden || text.value === draft ? "" : text.value) };
 }
 
 /** The agent may resolve conflicts in its own worktree. */
@@ -38,7 +37,7 @@ async function resolve(session, plan) {
   const lines = [`${count(plan.conflicts.length, "file")} in conflict with ${plan.into}: ${plan.conflicts.slice(0, 5).join(", ")}. Nothing was changed.`,
     "The agent can resolve it in its worktree; then merge again."];
   if (!(await sure("The work conflicts", lines, "Have the agent resolve it"))) return;
-  await api("POST", place(session, "prompt"), { text: plan.resolution });
+  await api("POST", `/api/sessions/${encodeURIComponent(session)}/prompt`, { text: plan.resolution });
   toast("The agent is resolving the conflict. Merge again when it is done.");
 }
 
@@ -67,36 +66,18 @@ export async function merge(session, whose = "this session", begun = {}) {
     element("label", { class: "pick" }, "How ", how), field,
     element("label", { class: "check" }, keep, "Keep the worktree and its branch"));
   if (!given) return undefined;
-  const sent = { how: given.get("how"), message: message(), keep: Boolean(given.get("keep")), fingerprint: plan().fingerprint };
+  const { fingerprint } = await plan();
+  const sent = { how: given.get("how"), message: message(), keep: Boolean(given.get("keep")), fingerprint };
   const done = await work(`/api/v1/sessions/${encodeURIComponent(session)}/merge`, sent, (lines) => sure("Merge?", lines, "Merge"));
   if (done) toast(done.summary);
   return Boolean(done);
 }
 
 /** Away from others that work in the same directory. */
-export async function move(session, running) {
+export async function move(session, running, begun = {}) {
   const lines = ["It goes on in a git worktree of its own, with copies of the files that it changed. Merge brings its work back."];
   if (running) lines.push("The running turn is cancelled; your next prompt continues there.");
   if (!(await sure("Move this session to a worktree?", lines, running ? "Cancel the turn and move" : "Move"))) return;
-  const done = await post(place(session, "move"), { cancel: Boolean(running) });
-  const files = done.files.length;
-  toast(`Moved to ${done.branch}${files ? `, with ${count(files, "changed file")}` : ""}.`);
-}
-
-/** What would be lost is said first; what came to it meanwhile is asked about again. */
-export async function drop(session) {
-  const plan = await planned(session).catch(() => null); // it may be damaged
-  const lost = plan && (plan.files || plan.uncommitted);
-  const lines = ["The worktree and its branch are deleted. The session stays, and can be read."];
-  if (lost) lines.unshift(`Not merged into ${plan.into}, and lost for good: ${count(plan.files, "changed file")}, +${plan.added} −${plan.removed}.`);
-  if (!(await sure(lost ? "Drop work that was not merged?" : "Drop the worktree?", lines, danger("Drop it")))) return;
-  try {
-    await post(place(session, "drop"), { force: Boolean(lost) });
-  } catch (problem) {
-    if (problem.error !== "unmerged_work") throw problem;
-    const more = [problem.message, "Work that was not merged is permanently deleted."];
-    if (!(await sure("Drop work that was not merged?", more, danger("Delete it")))) return;
-    await post(place(session, "drop"), { force: true });
-  }
-  toast("The worktree was dropped.");
+  const done = await work(`/api/v1/sessions/${encodeURIComponent(session)}/move`, { ...begun, cancel: Boolean(running) });
+  toast(done.summary);
 }

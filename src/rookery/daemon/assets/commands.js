@@ -5,14 +5,12 @@ import { ranked } from "./complete.js";
 import { help } from "./keys.js";
 import { holds, operate, operations, words } from "./operations.js";
 
-const TREE = ["drop"]; // for a session with a worktree
 const OURS = [
   ["agent", "switch to another agent", "name"],
   ["attach", "attach a file or an image"],
   ["changes", "show what changed in the directory"],
   ["confirm", "approvals", "ask always, ask when risky, approve all or plan"],
   ["delete", "move the session to the trash"],
-  ["drop", "delete the session's worktree and branch"],
   ["effort", "set how hard the model thinks", "value"],
   ["export", "download the transcript", "md, html or jsonl"],
   ["fork", "fork the session at a turn, or here", "turn"],
@@ -23,7 +21,7 @@ const OURS = [
   ["new", "start a new session"],
   ["recap", "put a recap of the session into this field"],
   ["settings", "open the settings"],
-].map(([name, words, hint = ""]) => ({ name, words, hint, when: TREE.includes(name) ? { worktree: true } : {} }));
+].map(([name, words, hint = ""]) => ({ name, words, hint, when: {} }));
 const LOOKS = { rewind: "turn or undo" }; // operations with dialogs of their own: what follows them
 
 /** Those above and the operations of the catalogue. */

@@ -126,7 +126,7 @@ export const deeds = {
   edit: async () => (await prompts()).editLast(),
   move: async () => (await import("./branch.js")).move(session, facts().running),
 };
-for (const name of ["delete", "drop", "logs"]) deeds[name] = () => actions(shown())[name]();
+for (const name of ["delete", "logs"]) deeds[name] = () => actions(shown())[name]();
 
 const prompts = () => import("./prompts.js");
 
@@ -148,7 +148,6 @@ acts.more = async (button) => {
     { label: "Timeline", does: "timeline" },
     { label: "Files", does: "viewer" },
     ...$$("#bar .other[data-do=pick]").map((chip) => row(chip.dataset.label, chip.lastChild.textContent.replace(chip.dataset.label, ""), () => chip.click())),
-    ...(now.worktree ? [] : [row("Move to a worktree", "its own copy of the repository, on a branch", deeds.move)]),
     ...more,
     { heading: "Download the transcript" },
     ...[["html", "Web page"], ["md", "Markdown"], ["jsonl", "JSON lines"]].map(([form, label]) => ({ label, more: `.${form}`, href: `${path}/export?format=${form}` })),

@@ -37,6 +37,7 @@ export async function choose(name, about, given = {}) {
 const ASKS = {
   merge: async (about, given) => (await import("./branch.js")).merge(about.id, "this session", given),
   remove: async (about) => (await import("./session_menu.js")).actions(about).delete(),
+  move: async (about, given) => (await import("./branch.js")).move(about.id, about.running, given),
 };
 
 /** Carry one out. `given`: arguments as users write them; what is missing is asked in a form. */

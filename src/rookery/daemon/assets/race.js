@@ -1,6 +1,7 @@
 // The screen of a race: the table follows its sessions; one is picked or merged, or all are dropped.
-import { $, $$, api, piece, toast, uid, when } from "./main.js";
+import { $, $$, api, piece, toast, when } from "./main.js";
 import { morph } from "./morph.js";
+import { work } from "./operations.js";
 import "./keys.js";
 
 const box = $(".race");
@@ -14,21 +15,27 @@ const soon = () => { due ||= setTimeout(() => again().catch(() => {}), 500); };
 addEventListener("fleet", soon);
 soon(); // news may have come before this script
 
-const post = (path, body) => api("POST", path, body, { headers: { "Idempotency-Key": uid() } });
+/** What it would do, as lines, with the fingerprint to agree to it. */
+const shown = (path, given) => api("POST", path, { ...given, fingerprint: "show" }).catch((question) => {
+  if (!question.shown) throw question;
+  return question;
+});
 
 async function pick(button) {
   const { session, agent } = button.dataset;
-  const { brings, hindered, messageField, planned } = await import("./branch.js");
+  const { hindered, messageField, planned } = await import("./branch.js");
   const plan = await planned(session);
   if (await hindered(session, plan, () => pick(button))) return;
-  const others = $$("tr[data-agent]", box).map((row) => row.dataset).filter((row) => row.session !== session).map((row) => row.agent);
-  const lines = brings(plan);
-  if (others.length) lines.push(`The worktrees of ${new Intl.ListFormat("en-GB").format(others)} are deleted with all their changes.`);
+  const path = `/api/v1/sessions/${encodeURIComponent(session)}/pick`, question = await shown(path, {});
+  const others = $$("tr[data-agent]", box).some((row) => row.dataset.session !== session);
   const { field, message } = messageField(session, plan);
+  const label = others ? "Merge it, drop the rest" : "Merge it";
   const { sure } = await import("./dialogs.js");
-  if (!(await sure(`Pick ${agent}?`, lines, others.length ? "Merge it, drop the rest" : "Merge it", field))) return;
-  const { merged, dropped } = await post("/api/races/pick", { session, message: message() });
-  toast(`Merged into ${merged.into}.`, { remedy: dropped.length ? `Dropped: ${others.join(", ")}.` : "" });
+  if (!(await sure(`Pick ${agent}?`, question.shown.split("\n"), label, field))) return;
+  const given = { message: message(), fingerprint: question.fingerprint };
+  const done = await work(path, given, (lines) => sure(`Pick ${agent}?`, lines, label));
+  if (!done) return;
+  toast(done.summary);
   await again();
 }
 when("race-pick", pick);
@@ -40,8 +47,9 @@ when("race-merge", async (button) => {
 when("race-drop", async (button) => {
   const { danger, sure } = await import("./dialogs.js");
   const { label } = button.dataset; // it counts down while they are dropped
-  if (!(await sure(`Delete ${label}?`, ["All changes in them are lost. The sessions are archived."], danger("Delete")))) return;
-  await post("/api/races/drop", { race: box.dataset.race });
-  toast(`Dropped ${label}.`);
+  const more = "The sessions are archived.";
+  const done = await work("/api/v1/drop-race", { race: box.dataset.race }, (lines) => sure(`Delete ${label}?`, [...lines, more], danger("Delete")));
+  if (!done) return;
+  toast(done.summary);
   await again();
 });

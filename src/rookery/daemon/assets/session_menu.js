@@ -8,7 +8,6 @@ export function actions(about) {
   const { id, title } = about;
   return {
     logs: async () => (await import("./logs.js")).show(id),
-    drop: async () => (await import("./branch.js")).drop(id),
     delete: () => remove(id, title),
   };
 }
@@ -16,10 +15,8 @@ export function actions(about) {
 /** As rows of a menu: those that apply. */
 export async function rows(about) {
   const run = actions(about);
-  const { worktree } = about;
   const row = (label, more, does, kind = "") => ({ label, more, run: does, kind });
   return [
-    ...(worktree ? [row("Drop the worktree", "its work is lost unless it was merged", run.drop, "bad")] : []),
     ...(await operations(about)),
     row("Logs", "of its agent and its worker", run.logs),
     row("Delete", "to the trash, for 14 days", run.delete, "bad"),

@@ -59,6 +59,11 @@ def _logs(result: Json) -> Response:
 BRANCHES = (
     Alias("GET", f"{_SESSION}/merge", "merge-plan"),
     Alias("POST", f"{_SESSION}/merge", "merge", shape=_without_words),
+    Alias("POST", f"{_SESSION}/drop", "drop", shape=lambda result: {"dropped": result["dropped"]}),
+    Alias("POST", f"{_SESSION}/move", "move", shape=_without_words),
+    Alias("GET", "/api/races/{race}", "race"),
+    Alias("POST", "/api/races/pick", "pick", shape=_without_words),
+    Alias("POST", "/api/races/drop", "drop-race", shape=_without_words),
 )
 READS: tuple[Alias, ...] = (
     Alias("GET", "/api/usage", "usage"),
@@ -98,11 +103,13 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         given: Annotated[dict[str, Any] | None, Body()] = None,
         key: Annotated[bodies.Id, Header(alias=KEY)] = "",
     ) -> Response:
-        in_path = dict(request.path_params)
-        session = await session_of(daemon, row, in_path.pop("session")) if row.on_session else ""
+        in_path, given, session = dict(request.path_params), dict(given or {}), ""
+        if row.on_session:
+            named = in_path.pop("session", None) or str(given.pop("session", ""))
+            session = await session_of(daemon, row, named)
         words = {**request.query_params, **in_path}
         words = {alias.names.get(name, name): text for name, text in words.items()}
-        arguments = {alias.names.get(name, name): value for name, value in (given or {}).items()}
+        arguments = {alias.names.get(name, name): value for name, value in given.items()}
         arguments |= queried(row, words)
         if alias.method == "GET":  # what a query had besides was passed over
             arguments = row.given(arguments)

@@ -16,7 +16,7 @@ from rookery.daemon.page import shell
 from rookery.daemon.state import Daemon
 from rookery.export.html.text import esc_line, tag
 from rookery.operations.merging import race as races
-from rookery.operations.merging.race import Runner
+from rookery.operations.merging.shapes import Runner
 
 router = APIRouter(include_in_schema=False)
 
@@ -29,13 +29,14 @@ COLUMNS = ("Agent", "State", "Changes", "Tests", "Cost", "Tokens", "Time", "")
 @router.get("/races/{race}")
 async def race_screen(daemon: Daemon, race: str, piece: bool = False) -> HTMLResponse:
     """`piece`: without the page around it."""
-    name, rows = await asyncio.to_thread(races.table, daemon.home, race)
-    found = rendered(name, rows, read_only=daemon.read_only)
+    found = await asyncio.to_thread(races.table, daemon.home, race)
+    name, rows = found["id"], found["sessions"]
+    drawn = rendered(name, rows, read_only=daemon.read_only)
     if piece:
-        return HTMLResponse(found)
+        return HTMLResponse(drawn)
     task = masked(_task(daemon.fleet.heads, name))
     words = tag("p", esc_line(task), "task") if task else ""
-    main = f'<div class="screen"><h1>Race {esc_line(name)}</h1>{words}{found}</div>'
+    main = f'<div class="screen"><h1>Race {esc_line(name)}</h1>{words}{drawn}</div>'
     about = {"title": f"{task or name} · Race", "here": shell.RACE, "main": main}
     return shell.page(daemon, **about, modules=("race.js",), styles=("new.css",))
 
@@ -53,9 +54,9 @@ def rendered(race: str, rows: Sequence[Runner], *, read_only: bool) -> str:
     heads = "".join(f'<th scope="col">{each}</th>' if each else "<td></td>" for each in COLUMNS)
     body = "".join(_row(row, read_only=read_only) for row in rows)
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    left = [row for row in rows if row.files is not None]
+    left = [row for row in rows if row["files"] is not None]
     notes = ""
-    if left and not any(row.tests or row.state in _UNDECIDED for row in rows):
+    if left and not any(row["tests"] or row["state"] in _UNDECIDED for row in rows):
         set_up = '<a href="/settings/critic">Set a command</a> to have each judged by it.'
         notes = tag("p", f"No tests ran. {set_up}", "soft")
     if left and not read_only:
@@ -68,36 +69,36 @@ def rendered(race: str, rows: Sequence[Runner], *, read_only: bool) -> str:
 
 
 def _row(row: Runner, *, read_only: bool) -> str:
-    known = AGENTS.get(row.agent)
-    title = esc_line(known.title if known else row.agent, 60)
-    place = f"/sessions/{esc_line(row.session)}"
-    state = esc_line(label_of(row.state))
+    known = AGENTS.get(row["agent"])
+    title = esc_line(known.title if known else row["agent"], 60)
+    place = f"/sessions/{esc_line(row['session'])}"
+    state = esc_line(label_of(row["state"]))
     changed = ""
-    if row.files is not None:
-        words = f"{count(row.files, 'file')}, +{row.added} −{row.removed}"
-        changed = f'<a href="{place}/changes">{words}</a>' if row.files else _nothing(row)
+    if row["files"] is not None:
+        words = races.work_of(row)
+        changed = f'<a href="{place}/changes">{words}</a>' if row["files"] else _nothing(row)
     cells = [
         f'<a href="{place}">{title}</a>',
-        tag("span", state, LOOKS[row.state]) if row.state in LOOKS else state,
+        tag("span", state, LOOKS[row["state"]]) if row["state"] in LOOKS else state,
         changed,
-        esc_line(row.tests),
-        esc_line(" ".join(_money(*each) for each in row.cost.items())),
-        units.tokens(row.tokens) if row.tokens else "",
-        units.duration(row.seconds) if row.seconds else "",
+        esc_line(row["tests"]),
+        esc_line(" ".join(_money(*each) for each in row["cost"].items())),
+        units.tokens(row["tokens"]) if row["tokens"] else "",
+        units.duration(row["seconds"]) if row["seconds"] else "",
     ]
-    about = f' data-session="{esc_line(row.session)}" data-agent="{title}"'
+    about = f' data-session="{esc_line(row["session"])}" data-agent="{title}"'
     button = ""
-    if row.files and not read_only:
+    if row["files"] and not read_only:
         button = f'<button type="button" data-do="race-pick"{about}>Pick</button> '
         button += f'<button type="button" class="quiet" data-do="race-merge"{about}>Merge</button>'
     named = zip(COLUMNS, [*cells, button], strict=True)
     inner = "".join(f'<td data-name="{name}">{cell}</td>' for name, cell in named)
-    left = about if row.files is not None else ""
+    left = about if row["files"] is not None else ""
     return f'<tr data-state="{state}"{left}>{inner}</tr>'
 
 
 def _nothing(row: Runner) -> str:
-    return "nothing yet" if row.state in _UNDECIDED else "changed nothing"
+    return "nothing yet" if row["state"] in _UNDECIDED else "changed nothing"
 
 
 def _money(currency: str, amount: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from rookery.client.guard import require_person
 from rookery.core.json import Json
 from rookery.core.refusals import CHANGED, NotAgreed, Refused
-from rookery.operations.catalogue.row import At, Preview, Row
+from rookery.operations.catalogue.row import SHOW, At, Preview, Row
 
 
 def preview_of(shown: str, *facts: Any) -> Preview:
@@ -19,7 +19,7 @@ def preview_of(shown: str, *facts: Any) -> Preview:
 
 def carry_out(row: Row, at: At, given: Json, fingerprint: str | None = "") -> Json:
     """What came of it. `fingerprint`: of the preview that was agreed to; None: nothing has to be
-    agreed to. Raises Refused, and what the operation raises."""
+    agreed to; SHOW: nothing is done. Raises Refused, and what the operation raises."""
     if (refusal := row.check(given)) is not None:
         raise Refused(refusal.reason, refusal.message, kind="usage")
     if row.traits.person:
@@ -31,9 +31,12 @@ def carry_out(row: Row, at: At, given: Json, fingerprint: str | None = "") -> Js
 
 
 def agree(row: Row, at: At, given: Json) -> None:
-    """Raises NotAgreed, where what it would do was not agreed to, and what the preview raises."""
+    """Raises NotAgreed, where what it would do was not agreed to, or is only to be shown; and what
+    the preview raises."""
     if row.traits.preview is not None and at.agreed is not None:
         check_agreed(at, row.call(given, at, body=row.traits.preview))
+    if at.agreed == SHOW:
+        raise NotAgreed("This needs no confirmation.", "")
 
 
 def check_agreed(at: At, preview: Preview | None) -> None:
@@ -41,4 +44,4 @@ def check_agreed(at: At, preview: Preview | None) -> None:
     if preview is None or at.agreed in (None, preview.fingerprint):
         return
     shown, fingerprint, reason, remedy = preview
-    raise NotAgreed(shown, fingerprint, CHANGED if at.agreed else reason, remedy)
+    raise NotAgreed(shown, fingerprint, reason if at.agreed in ("", SHOW) else CHANGED, remedy)

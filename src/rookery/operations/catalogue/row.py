@@ -40,6 +40,8 @@ type Report = Callable[[str], object]
 
 FINGERPRINT = "fingerprint"
 """What comes with the arguments where a preview was agreed to: no argument has this name."""
+SHOW = "show"
+"""In its place: only the preview is wanted, even where nobody would have to agree to it."""
 
 
 def unheard(_sentence: str) -> None:

@@ -11,10 +11,12 @@ from rookery.client.work_tree.changes import NoDiff
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
 from rookery.core.json import Draft, Json, lenient
+from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import state_of
 from rookery.home import paths
 from rookery.operations.merging.changed import changed
-from rookery.operations.merging.session import STOPS, check_idle, put_to_sleep, tell
+from rookery.operations.merging.session import STOPS, check_idle, put_to_sleep, tell, tree_of
+from rookery.operations.merging.shapes import Moved
 from rookery.snapshots import place
 
 POLL = 0.1
@@ -28,7 +30,7 @@ def move_session(
     *,
     cancel: bool = False,
     told: Callable[[str], object] = lambda _: None,
-) -> Json:
+) -> Moved:
     """Its directory now, its branch, and the files that it took along. `name`: of the branch; "":
     the session's id. `cancel`: a running turn is cancelled first. Raises NoWorktree, FromAgent,
     UnknownSession."""
@@ -49,8 +51,30 @@ def move_session(
         files = [] if head.get("worktree") else _take_along(home, head, cwd, directory)
         moved = {"sessionUpdate": "_session", "cwd": directory, **made}
         offline.note(paths.session_dir(home, session), Draft(moved))
-    branch = str(made["worktree"]["branch"])
-    return {"directory": directory, "branch": branch, "files": files, "from": cwd}
+    return _told(directory, str(made["worktree"]["branch"]), files, cwd)
+
+
+def told_before(home: str, session: str) -> Moved | None:
+    """What came of it before; None: it was not moved. Which files it took along is not known."""
+    tree = tree_of(home, session)
+    if tree is None or not worktree.exists(tree):
+        return None
+    return _told(str(tree["path"]), str(tree["branch"]), [], str(tree["origin"]))
+
+
+def _told(directory: str, branch: str, files: list[str], source: str) -> Moved:
+    words = f"The session works in {paths.with_tilde(directory)} now ({branch})."
+    if files:
+        copied = count(len(files), "changed file")
+        words += f" {copied} copied there; the old directory still has them, too."
+    about: Moved = {
+        "summary": words,
+        "directory": directory,
+        "branch": branch,
+        "files": files,
+        "from": source,
+    }
+    return about
 
 
 def _end_turn(home: str, session: str) -> None:

@@ -3,7 +3,6 @@ it. The sessions of a race have its id in their headers; there is no other recor
 
 import os
 import re
-from typing import NamedTuple
 
 from rookery.client import fleet
 from rookery.client.work_tree.changes import NoDiff
@@ -11,17 +10,15 @@ from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
 from rookery.core.critic.verdicts import COMMAND
 from rookery.core.json import Json, lenient
+from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import is_judged, state_of
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
-from rookery.operations.merging.session import (
-    archive,
-    changes_of,
-    drop_session,
-    merge_session,
-    told_before,
-)
+from rookery.operations.calling.carrying import check_agreed, preview_of
+from rookery.operations.catalogue.row import At, Preview
+from rookery.operations.merging import session as branch
+from rookery.operations.merging.shapes import Picked, Race, RaceDropped, Runner
 
 LATEST = "latest"
 PASSED, FAILED, RUNNING = "passed", "failed", "running"
@@ -30,24 +27,6 @@ ENDED = frozenset({"idle", "asleep", "failed", "limited", "damaged"})
 
 class NoRace(NoWorktree):
     """There is none of that name."""
-
-
-class Runner(NamedTuple):
-    """One session of a race."""
-
-    session: str
-    agent: str
-    state: str
-    branch: str
-    files: int | None
-    added: int
-    removed: int
-    tests: str
-    """By the critic's command: passed, failed, running; "": it judged nothing."""
-    cost: dict[str, float]
-    """By currency."""
-    tokens: int
-    seconds: float
 
 
 def new_name() -> str:
@@ -67,6 +46,7 @@ def labels(agents: list[str]) -> list[str]:
 def heads_of(home: str, race: str = "") -> tuple[str, list[Json]]:
     """A race by its id or its beginning, the latest by default, with the heads of its sessions in
     the order in which they were made. Raises NoRace."""
+    race = "" if race == LATEST else race
     known = [head for head in fleet.heads(home) if lenient.text(head, "race")]
     named = [head for head in known if head["race"].startswith(race)]
     if not named:
@@ -79,38 +59,95 @@ def heads_of(home: str, race: str = "") -> tuple[str, list[Json]]:
     return str(name), sorted(of_it, key=lambda head: (int(head["created"] or 0), head["id"]))
 
 
-def table(home: str, race: str = "") -> tuple[str, list[Runner]]:
-    """A race's id, and its sessions compared; by default, of the latest one. Raises NoRace."""
-    name, heads = heads_of(home, "" if race == LATEST else race)
-    return name, [compared(home, head) for head in heads]
+def table(home: str, race: str = "") -> Race:
+    """Its sessions compared; by default, of the latest one. Raises NoRace."""
+    name, heads = heads_of(home, race)
+    return {"id": name, "sessions": [compared(home, head) for head in heads]}
 
 
-def pick(home: str, session: str, how: str, message: str, *, again: bool = False) -> Json:
-    """Merge one, then drop the rest: `merged` and `dropped`. If the merge fails, nothing is
-    dropped. `again`: it may be merged already. Raises NoRace, NoWorktree, FromAgent."""
-    head = fleet.head_of_session(home, session)
-    if head is None or not lenient.text(head, "race"):
-        raise NoRace("no_race", f"Session {session} is in no race.")
-    merged = told_before(home, session, how) if again else None
-    if merged is None and _size(head)[0] == 0:
-        words = f"Session {session} changed nothing, so there is nothing to merge."
-        remedy = f"Pick another, or drop all of them: rookery race drop {head['race']}"
+def left_of(home: str, race: str) -> list[Runner]:
+    """Those whose worktrees are still there."""
+    return [row for row in table(home, race)["sessions"] if row["files"] is not None]
+
+
+def work_of(runner: Runner) -> str:
+    """What a session changed, in words."""
+    size = f"{count(runner['files'] or 0, 'file')}, +{runner['added']} −{runner['removed']}"
+    return size if runner["files"] else "changed nothing"
+
+
+def _go(runners: list[Runner]) -> list[str]:
+    """What is lost with their worktrees, as lines."""
+    return [
+        f"Delete {count(len(runners), 'worktree')} with all changes:",
+        *(f"  {each['session']}  {each['agent']}  {work_of(each)}" for each in runners),
+    ]
+
+
+def drop_preview(home: str, race: str) -> Preview | None:
+    """None: nothing is left to drop. Raises NoRace."""
+    left = left_of(home, race)
+    return preview_of("\n".join(_go(left))) if left else None
+
+
+def pick_preview(at: At, how: str, message: str) -> Preview | None:
+    """What is merged, and what is dropped. Raises NoRace, NoWorktree."""
+    name = _race_of(at)
+    if at.again and branch.told_before(at.home, at.session, how):
+        return None
+    branch.check_idle(at.home, at.session)
+    plan = branch.plan_of(at.home, at.session, how, message)
+    plan.check()
+    merged = branch.preview(plan)
+    rest = [each for each in left_of(at.home, name) if each["session"] != at.session]
+    shown = "\n".join([merged.shown, *(_go(rest) if rest else [])])
+    return Preview(shown, preview_of("", merged.fingerprint, rest).fingerprint)
+
+
+def _race_of(at: At) -> str:
+    """The race that the session is in, in which it has changed something. Raises NoRace."""
+    head = fleet.head_of_session(at.home, at.session)
+    name = lenient.text(head, "race")
+    if head is None or not name:
+        raise NoRace("no_race", f"Session {at.session} is in no race.")
+    if not at.again and _size(head)[0] == 0:
+        words = f"Session {at.session} changed nothing, so there is nothing to merge."
+        remedy = f"Pick another, or drop all of them: rookery race drop {name}"
         raise NoRace("changed_nothing", f"{words} Nothing was dropped.", remedy)
-    merged = merged or merge_session(home, session, how, message)
-    rest = [each for each in heads_of(home, head["race"])[1] if each["id"] != session]
-    return {"merged": merged, "dropped": _drop(home, rest)}
+    return name
 
 
-def drop(home: str, race: str) -> list[str]:
-    """Delete the worktrees of all its sessions and archive them; the ids."""
-    return _drop(home, heads_of(home, race)[1])
+def pick(at: At, how: str, message: str) -> Picked:
+    """Merge one, then drop the rest. If the merge fails, nothing is dropped. Raises NoRace,
+    NoWorktree, NotAgreed, FromAgent."""
+    name = _race_of(at)
+
+    def check(_plan: object) -> None:
+        if at.agreed is not None:
+            check_agreed(at, pick_preview(at, how, message))
+
+    before = branch.told_before(at.home, at.session, how) if at.again else None
+    given = (at.home, at.session, how, message)
+    merged = before or branch.merge_session(*given, check=check)
+    rest = [each for each in heads_of(at.home, name)[1] if each["id"] != at.session]
+    dropped = _drop(at.home, rest)
+    others = f" Dropped {count(len(dropped), 'other')}." if dropped else ""
+    return {"summary": f"{merged['summary']}{others}", "merged": merged, "dropped": dropped}
+
+
+def drop(home: str, race: str) -> RaceDropped:
+    """Delete the worktrees of all its sessions and archive them."""
+    dropped = _drop(home, heads_of(home, race)[1])
+    said = f"Dropped {count(len(dropped), 'worktree')}."
+    gone = "The worktrees of this race are already gone."
+    return {"summary": said if dropped else gone, "dropped": dropped}
 
 
 def _drop(home: str, heads: list[Json]) -> list[str]:
     left = [str(head["id"]) for head in heads if worktree.exists(head.get("worktree"))]
     for session in left:
-        drop_session(home, session, force=True)
-        archive(home, session)
+        branch.drop_session(home, session, force=True)
+        branch.archive(home, session)
     return left
 
 
@@ -128,10 +165,20 @@ def compared(home: str, head: Json) -> Runner:
     tests, spent, seconds = _told(home, head)
     ended = lenient.text(head.get("worktree"), "state")
     state = ended if ended in (worktree.MERGED, worktree.DROPPED) else _word(head, state)
-    about = (head["id"], head["agent"], state, lenient.text(head.get("worktree"), "branch"))
     costs = {str(key): float(value) for key, value in lenient.mapping(spent, "cost").items()}
-    tokens = lenient.integer(spent, "tokens") or 0
-    return Runner(*about, files, added, removed, tests, costs, tokens, seconds)
+    return {
+        "session": str(head["id"]),
+        "agent": str(head["agent"]),
+        "state": state,
+        "branch": lenient.text(head.get("worktree"), "branch"),
+        "files": files,
+        "added": added,
+        "removed": removed,
+        "tests": tests,
+        "cost": costs,
+        "tokens": lenient.integer(spent, "tokens") or 0,
+        "seconds": seconds,
+    }
 
 
 def _word(head: Json, state: str) -> str:
@@ -143,7 +190,7 @@ def _word(head: Json, state: str) -> str:
 
 def _size(head: Json) -> tuple[int | None, int, int]:
     try:
-        found = [file.change for file in changes_of(head).files]
+        found = [file.change for file in branch.changes_of(head).files]
     except (NoDiff, NoWorktree, OSError):
         return None, 0, 0
     return len(found), sum(e.added or 0 for e in found), sum(e.removed or 0 for e in found)

@@ -11,7 +11,7 @@ from rookery.client.daemon.origin import run
 from rookery.client.session import Trouble
 from rookery.client.work_tree.changes import Changes, changes
 from rookery.client.worktrees import merge, own_git, place
-from rookery.client.worktrees.drop import clear, drop, refuse_loss
+from rookery.client.worktrees.drop import Unmerged, clear, drop, refuse_loss, unmerged
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
 from rookery.core.json import Json
@@ -200,28 +200,57 @@ def told_before(home: str, session: str, how: str) -> Merged | None:
     }
 
 
-def drop_session(home: str, session: str, *, force: bool = False) -> None:
-    """Its worktree goes, the session stays. Raises NoWorktree, Unmerged, FromAgent."""
+def was_dropped(home: str, session: str) -> bool:
+    tree = tree_of(home, session)
+    return tree is not None and tree.get("state") == worktree.DROPPED
+
+
+def loss(home: str, session: str) -> Preview:
+    """What is lost if its worktree is dropped. Raises NoWorktree, UnknownSession."""
+    _droppable(home, session)
+    work = unmerged(home, session)
+    stays = "The worktree and its branch are deleted. The session stays, and can be read."
+    if not work:
+        return preview_of(stays)
+    error = Unmerged(session, work)
+    shown = preview_of(f"{error.message}\n{stays}", work)
+    return shown._replace(reason=error.reason, remedy=error.remedy)
+
+
+def drop_session(
+    home: str,
+    session: str,
+    *,
+    force: bool = False,
+    check: Callable[[], object] = lambda: None,
+) -> None:
+    """Its worktree goes, the session stays; also of a session that is gone. `check` raises where
+    more would be lost than was agreed to. Raises NoWorktree, Unmerged, FromAgent, UnknownSession,
+    and what `check` does."""
     guard.require_person(home, "drop worktrees")
-    tree = _known(home, session)
+    tree, is_orphan = _droppable(home, session)
+    refuse_loss(home, session, force=force)
+    if not is_orphan:
+        put_to_sleep(home, session)
+        refuse_loss(home, session, force=force)  # it may have worked on until it ended
+    check()
+    if not is_orphan:
+        _note(home, session, worktree.DROPPED)
+    drop(home, session, tree)
+
+
+def _droppable(home: str, session: str) -> tuple[Json, bool]:
+    """Its worktree, and whether the session itself is gone."""
+    try:
+        tree = _known(home, session)
+    except fleet.UnknownSession:
+        left = place.record(home, session)
+        if left is None:
+            raise
+        return left, True
     if not worktree.exists(tree):
         raise NoWorktree("no_worktree", merge.gone(tree))
-    refuse_loss(home, session, force=force)
-    put_to_sleep(home, session)
-    refuse_loss(home, session, force=force)  # it may have worked on until it ended
-    _note(home, session, worktree.DROPPED)
-    drop(home, session, tree)
-
-
-def drop_orphan(home: str, session: str, *, force: bool = False) -> bool:
-    """The worktree of a session that is gone; whether there was one."""
-    guard.require_person(home, "drop worktrees")
-    tree = place.record(home, session)
-    if tree is None:
-        return False
-    refuse_loss(home, session, force=force)
-    drop(home, session, tree)
-    return True
+    return tree, False
 
 
 def check_idle(home: str, session: str) -> None:

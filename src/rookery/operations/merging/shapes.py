@@ -40,3 +40,53 @@ class Merged(TypedDict):
     files: int
     added: int
     removed: int
+
+
+class Dropped(TypedDict):
+    summary: str
+    session: str
+    dropped: bool
+
+
+Moved = TypedDict(
+    "Moved",
+    {
+        "summary": str,
+        "directory": Annotated[str, "Where the session works from now on."],
+        "branch": str,
+        "files": Annotated[list[str], "Changed files that it took along, as copies."],
+        "from": Annotated[str, "Where it worked before."],
+    },
+)
+
+
+class Runner(TypedDict):
+    """One session of a race."""
+
+    session: str
+    agent: str
+    state: str
+    branch: str
+    files: Annotated[int | None, "Changed files; null: its worktree is gone."]
+    added: int
+    removed: int
+    tests: Annotated[str, "By the critic's command: passed, failed, running or empty."]
+    cost: Annotated[dict[str, float], "By currency."]
+    tokens: int
+    seconds: float
+
+
+class Race(TypedDict):
+    id: str
+    sessions: list[Runner]
+
+
+class Picked(TypedDict):
+    summary: str
+    merged: Merged
+    dropped: Annotated[list[str], "The sessions whose worktrees were deleted."]
+
+
+class RaceDropped(TypedDict):
+    summary: str
+    dropped: Annotated[list[str], "The sessions whose worktrees were deleted."]

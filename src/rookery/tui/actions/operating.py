@@ -1,6 +1,7 @@
 """Operations of the catalogue: from a slash command, the palette, a key of the session list or the
 menu of a session."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -18,10 +19,10 @@ RUNNING = ("running", "needs-you")
 """States of a line of the list in which a turn runs."""
 
 
-def _merge(app: Shell, _name: str, session: str, **given: Any) -> None:
+def _worktree(app: Shell, name: str, session: str, **given: Any) -> None:
     from rookery.tui.actions import racing
 
-    racing.merge(app, session, **given)
+    (racing.merge if name == "merge" else racing.move)(app, session, **given)
 
 
 def _remove(app: Shell, _name: str, session: str, **_given: Any) -> None:
@@ -30,7 +31,7 @@ def _remove(app: Shell, _name: str, session: str, **_given: Any) -> None:
     restoring.ask_to_delete(app, session, titled(app, session))
 
 
-OWN = {"merge": _merge, "remove": _remove}
+OWN: dict[str, Callable[..., None]] = {"merge": _worktree, "move": _worktree, "remove": _remove}
 """Those that are asked for in a window of their own."""
 
 
@@ -83,7 +84,8 @@ def _take(app: Shell, row: Row, about: Json, answers: Json) -> None:
         app.send(row.command(given.arguments), str(about["id"]))
     else:
         session = str(about["id"]) if row.on_session else ""
-        OWN.get(row.name, perform)(app, row.name, session, **given.arguments)
+        carry_out: Callable[..., None] = OWN.get(row.name, perform)
+        carry_out(app, row.name, session, **given.arguments)
 
 
 def _ask(app: Shell, row: Row, about: Json, answers: Json) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from rookery.core import units
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
-from rookery.core.refusals import Refused, sentences
 from rookery.core.view.states import label_of
 from rookery.forms.lists import Row
 from rookery.tui.actions.working import perform
@@ -15,7 +14,6 @@ from rookery.tui.shell import Shell
 
 if TYPE_CHECKING:
     from rookery.operations.merging.entry import Entry
-    from rookery.operations.merging.race import Runner
 
 DROP = "drop"
 WAYS = {
@@ -37,27 +35,6 @@ def race(app: Shell, given: str) -> None:
         _start(app, names, task.strip())
     else:
         _compare(app, str(app.window.header.get("race") or "") if app.session else "")
-
-
-def _blocking[Found](
-    app: Shell, work: Callable[[], Found], then: Callable[[Found], object]
-) -> None:
-    """In the reader's thread; why it cannot be done is shown."""
-
-    def run() -> tuple[Found | None, str]:
-        try:
-            return work(), ""
-        except (Refused, OSError) as error:
-            return None, sentences(error)
-
-    def done(found: tuple[Found | None, str]) -> None:
-        if found[1]:
-            app.notify(found[1], severity="error", markup=False)
-        elif found[0] is not None:
-            then(found[0])
-        app.reader.glance()
-
-    app.reader.fetch(run, done)
 
 
 # --- started -------------------------------------------------------------------------------------
@@ -107,75 +84,54 @@ def _start(app: Shell, names: list[str], task: str) -> None:
 
 
 def _compare(app: Shell, name: str) -> None:
-    from rookery.operations.merging import anywhere
-
-    rookery = app.reader.rookery
-    _blocking(app, lambda: anywhere.race(rookery, name), lambda found: _show(app, *found))
+    perform(app, "race", "", lambda found: _show(app, found["id"], found["sessions"]), race=name)
 
 
-def _show(app: Shell, name: str, runners: "Sequence[Runner]") -> None:
+def _show(app: Shell, name: str, runners: Sequence[Json]) -> None:
     from rookery.tui.windows.choice import ChoiceScreen
 
-    rows = [Row(each.session, clean_line(each.agent), summary(each)) for each in runners]
-    if any(each.files is not None for each in runners):
+    rows = [Row(each["session"], clean_line(each["agent"]), summary(each)) for each in runners]
+    if any(each["files"] is not None for each in runners):
         rows.append(Row(DROP, "Drop all", "delete the worktrees, archive the sessions"))
-    known = {each.session: each for each in runners}
+    known = {each["session"]: each for each in runners}
     screen = ChoiceScreen(f"Race {name}", rows, "Enter to open or pick one.")
     app.ask(screen, lambda chosen: _chosen(app, name, known.get(chosen)))
 
 
-def summary(runner: "Runner") -> str:
-    found = [label_of(runner.state)]
-    if runner.files == 0:
+def summary(runner: Json) -> str:
+    found = [label_of(runner["state"])]
+    if runner["files"] == 0:
         found.append("changed nothing")
-    elif runner.files is not None:
-        found.append(f"{count(runner.files, 'file')} +{runner.added} −{runner.removed}")
-    found += [f"tests {runner.tests}"] if runner.tests else []
-    for currency, amount in runner.cost.items():
+    elif runner["files"] is not None:
+        found.append(f"{count(runner['files'], 'file')} +{runner['added']} −{runner['removed']}")
+    found += [f"tests {runner['tests']}"] if runner["tests"] else []
+    for currency, amount in runner["cost"].items():
         found.append(units.money(amount) if currency == "USD" else f"{amount:.2f} {currency}")
-    found += [f"{units.tokens(runner.tokens)} tokens"] if runner.tokens else []
-    found += [units.duration(runner.seconds)] if runner.seconds else []
+    found += [f"{units.tokens(runner['tokens'])} tokens"] if runner["tokens"] else []
+    found += [units.duration(runner["seconds"])] if runner["seconds"] else []
     return " · ".join(found)
 
 
-def _chosen(app: Shell, name: str, runner: "Runner | None") -> None:
-    from rookery.operations.merging import anywhere
+def _chosen(app: Shell, name: str, runner: Json | None) -> None:
     from rookery.tui.windows.choice import ChoiceScreen
 
     if runner is None:
-        rows = [Row("no", "Keep them"), Row("yes", "Drop all", "all changes in them are lost")]
-        rookery = app.reader.rookery
-
-        def dropped(found: list[str]) -> None:
-            app.notify(f"Dropped {count(len(found), 'worktree')}.", markup=False)
-
-        def sure(answer: str) -> None:
-            if answer == "yes":
-                _blocking(app, lambda: anywhere.drop_race(rookery, name), dropped)
-
-        app.ask(ChoiceScreen(f"Race {name}", rows), sure)
-    elif runner.files is None:
-        app.open_session(runner.session)
+        perform(app, "drop-race", race=name)
+    elif runner["files"] is None:
+        app.open_session(runner["session"])
     else:
-        ways = [Row(key, *words) for key, words in WAYS.items() if runner.files or key == "open"]
-        screen = ChoiceScreen(clean_line(runner.agent), ways, summary(runner))
-        app.ask(screen, lambda way: _decided(app, runner.session, way))
+        ways = [Row(key, *words) for key, words in WAYS.items() if runner["files"] or key == "open"]
+        screen = ChoiceScreen(clean_line(runner["agent"]), ways, summary(runner))
+        app.ask(screen, lambda way: _decided(app, runner["session"], way))
 
 
 def _decided(app: Shell, session: str, way: str) -> None:
-    from rookery.operations.merging import anywhere
-
     if way == "open":
         app.open_session(session)
         return
-    rookery = app.reader.rookery
-
-    def picked(said: Json) -> None:
-        dropped = count(len(said["dropped"]), "other")
-        app.notify(f"{said['merged']['summary']} Dropped {dropped}.", markup=False)
 
     def pick(_shown: str, message: str) -> None:
-        _blocking(app, lambda: anywhere.pick(rookery, session, way, message), picked)
+        perform(app, "pick", session, how=way, message=message)
 
     _ask_message(app, session, way, "merge it, drop the rest", pick)
 
@@ -183,25 +139,24 @@ def _decided(app: Shell, session: str, way: str) -> None:
 # --- moved, merged --------------------------------------------------------------------------------
 
 
-def move(app: Shell, name: str = "") -> None:
-    """The shown session goes on in a worktree of its own; a turn that runs is cancelled, if the
-    user agrees."""
-    from rookery.operations.merging import anywhere
+def move(app: Shell, session: str, **given: Any) -> None:
+    """A session goes on in a worktree of its own; a turn that runs is cancelled, if the user
+    agrees."""
     from rookery.tui.windows.choice import ChoiceScreen
 
-    session, rookery = app.session, app.reader.rookery
-    running = app.window.header["state"] != "idle"
+    listed = [each["status"] for each in app.fleet.sessions if each["id"] == session]
+    shown = [app.window.header["state"]] if app.session == session else []
+    running = not {"running", "needs-you"}.isdisjoint([*listed, *shown])
 
     def moved(said: Json) -> None:
-        files = count(len(said["files"]), "changed file")
-        words = f"The session works on {said['branch']} now, with copies of {files}."
-        app.notify(clean_line(words), markup=False)
+        app.notify(clean_line(said["summary"], 300), markup=False)
         if app.session == session:
             app.open_session(session)
 
     def agreed(answer: str) -> None:
         if answer == "yes":
-            _blocking(app, lambda: anywhere.move(rookery, session, name, cancel=running), moved)
+            cancel = {"cancel": True} if running else {}
+            perform(app, "move", session, moved, **(given | cancel))
 
     words = "It goes on in a git worktree, with copies of the files that it changed."
     verb = "Cancel the turn and move" if running else "Move it"

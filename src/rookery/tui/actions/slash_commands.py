@@ -64,10 +64,6 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
 
             go = going_back.rewind_to if name == "rewind" else going_back.fork_at
             go(app, rest)
-        case "move":
-            from rookery.tui.actions import racing
-
-            racing.move(app, rest)
         case "agent":
             app.send({"do": "switch", "agent": rest})
         case "model" | "mode" | "effort":

@@ -291,7 +291,7 @@ class Windows(Parts):
             case {"window": "move"}:
                 from rookery.tui.actions import racing
 
-                racing.move(self)
+                racing.move(self, self.session)
             case {"window": "login", "agent": str(agent)}:
                 if not self.is_elsewhere(f"The login of {agent}"):
                     self.notify(self.log_in(agent), markup=False)

@@ -39,7 +39,6 @@ OURS = (
     Command("mcp", "manage MCP servers", action="servers"),
     Command("mode", "set the agent's mode", "value", "pick('mode')"),
     Command("model", "choose the model", "name", "pick('model')"),
-    Command("move", "move the session to a git worktree of its own", "name"),
     Command("new", "start a new session", action="new"),
     Command("paste", "attach the image on the clipboard"),
     Command("quit", "leave; stops nothing", action="quit"),
