@@ -1,4 +1,4 @@
-"""Sizes and ages as values of options: 100M, 30d."""
+"""Sizes as values of options: 100M."""
 
 import re
 from collections.abc import Mapping
@@ -26,7 +26,5 @@ class Quantity(click.ParamType[float]):
 
 
 _BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 SIZE = Quantity("size", "([KMGT]?)(?:i?B)?", _BYTES, "size like 500K, 100M or 2G")
-AGE = Quantity("age", "([smhdw])", _SECONDS, "duration like 12h, 30d or 8w")

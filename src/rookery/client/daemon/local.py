@@ -76,8 +76,6 @@ class Answer(NamedTuple):
     kind: str
     """Its content type, without parameters."""
     body: bytes
-    place: str = ""
-    """Of a log: where it ends, to ask for what follows."""
 
     def json(self) -> Any:
         return json.loads(self.body)

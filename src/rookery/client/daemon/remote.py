@@ -39,7 +39,6 @@ DEAD = 15
 """Seconds without a sign of life after which a connection counts as broken, where the system can
 tell: a network that is gone says nothing."""
 MOST_IDLE = 4
-LOG_PLACE = "Rookery-Log-Place"
 
 
 type Report = Callable[[str], object]
@@ -155,11 +154,11 @@ class Door:
         with suppress(BrokenPipeError):  # it answered, and closed, before it had heard it all
             link.request(method, path, data, dict(headers))
         answer = link.getresponse()
-        kind, place = answer.headers.get_content_type(), answer.headers.get(LOG_PLACE, "")
+        kind = answer.headers.get_content_type()
         if report and kind == progress.STREAM:
             found = progress.answer(answer, report)
         else:
-            found = Answer(answer.status, kind, answer.read(), place)
+            found = Answer(answer.status, kind, answer.read())
         self.stood = True
         with self._lock:
             kept = not answer.will_close and len(self._idle) < MOST_IDLE

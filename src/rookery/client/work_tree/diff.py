@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from rookery.client.work_tree.changes import Change, Changes, changes
+from rookery.client.work_tree.changes import Change, Changes
 
 
 class Diff(NamedTuple):
@@ -12,11 +12,6 @@ class Diff(NamedTuple):
     patch: str
     cut: bool
     """There is more than is shown."""
-
-
-def diff(cwd: str, base: str = "") -> Diff:
-    """Against a commit; "": the last one. Raises NoDiff."""
-    return as_patch(changes(cwd, base))
 
 
 def as_patch(found: Changes) -> Diff:

@@ -8,7 +8,6 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Body, Header, Request
 from fastapi.responses import PlainTextResponse, Response
 
-from rookery.client.daemon.remote import LOG_PLACE
 from rookery.core.json import Json
 from rookery.core.json.secrets import masked
 from rookery.daemon.api import bodies
@@ -20,6 +19,8 @@ from rookery.operations.catalogue.finding import row_of
 from rookery.operations.catalogue.results import SUMMARY
 
 router = APIRouter(tags=["operations"])
+
+LOG_PLACE = "Rookery-Log-Place"
 
 
 _SESSION = "/api/sessions/{session}"
