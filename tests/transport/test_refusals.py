@@ -76,3 +76,11 @@ def test_an_answer_that_is_no_refusal_of_ours_is_of_another_version() -> None:
     assert isinstance(found, OtherVersion)
     assert "does not know /api/x (HTTP 502)" in found.message
     assert found.remedy
+
+
+def test_an_operation_that_the_other_build_lacks_is_named_by_its_word() -> None:
+    body = json.dumps({"error": "unknown_operation", "message": "There is none."}).encode()
+    found = refusal(URL, "/api/v1/sessions/3f/recap", Answer(404, "application/json", body))
+    assert isinstance(found, OtherVersion)
+    assert "does not know recap:" in found.message
+    assert "rookery serve --restart" in found.remedy

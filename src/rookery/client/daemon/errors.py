@@ -54,7 +54,8 @@ class OtherVersion(Fixed, RemoteError):
         super().__init__(
             f"The Rookery at {url} does not know {what}: it is of another version, or this is not "
             "the address of a daemon.",
-            "Update the older one.",
+            "Update the older one. Where the daemon is the older one, restart it then: "
+            "rookery serve --restart",
         )
 
 

@@ -313,8 +313,13 @@ def refusal(url: str, path: str, answer: Answer) -> Refused:
         case 403, "read_only":
             return ReadOnly(url)
         case 404 | 405, "not_found" | "wrong_method" | "unknown_operation":
-            return OtherVersion(url, path.partition("?")[0])
+            return OtherVersion(url, _word(path.partition("?")[0]))
     return refused(said, kind_of(answer.status))
+
+
+def _word(path: str) -> str:
+    """An operation as users know it; any other address as it is."""
+    return path.rpartition("/")[2] if path.startswith("/api/v1/") else path
 
 
 CAUGHT: dict[str, type[Fixed]] = {
