@@ -80,7 +80,7 @@ def test_work_trees_answer_as_the_api_does(home: Path, tmp_path: Path) -> None:
     tree = Tree(tmp_path / "there", a__txt="one\n")
     session = created(cwd=tree.place)
     moved = rookery("move", session, "--name", "apart", "--json").events[0]
-    assert moved.keys() == {"branch", "directory", "files", "from", "summary"}
+    assert moved.keys() == {"session", "branch", "directory", "files", "from", "summary"}
     rookery("prompt", session, "--wait", play({"command": "echo two >> a.txt"}))
     merged = rookery("merge", session, "-m", "mine", "--json")
     assert (merged.code, len(merged.events)) == (0, 1)
