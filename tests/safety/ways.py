@@ -305,7 +305,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
         create(budget={"turn": "900 USD"}),
         *cli("new --agent demo --budget '900 USD'"),
     ),
-    "fork": (Http("POST", f"{SESSION}/fork", {}), *cli("fork {worked}")),
+    "fork": (Http("POST", f"{SESSION}/fork", {}), operated("fork"), *cli("fork {worked}")),
     "mark as seen": (Http("POST", f"{SESSION}/seen", {"seq": 1}),),
     "kill": (
         Http("POST", f"{SESSION}/kill", {}),

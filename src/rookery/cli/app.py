@@ -35,7 +35,6 @@ GROUPS = {
         "queue": "List, change or send queued prompts.",
         "set": "Set mode, model, effort and other options.",
         "switch-agent": "Switch a session to another agent.",
-        "fork": "Fork a session at a turn: a new session that begins there.",
     },
     "Look": {
         "ps": "List sessions.",

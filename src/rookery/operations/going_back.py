@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from rookery.operations.catalogue.arguments import Arg
-from rookery.operations.catalogue.row import At, Preview, command, read
+from rookery.operations.catalogue.row import At, Preview, command, read, work
 
 if TYPE_CHECKING:
     from rookery.core.json import Json
@@ -32,6 +32,21 @@ Where = Annotated[
     Arg("The turn; without one: what the undoing of the last rewind would do.", 0, LAST),
 ]
 Compared = Annotated[bool, Arg("Compare the files, too.")]
+Last = Annotated[
+    int | None,
+    Arg("The last turn that it has; left out: the last that is over.", 0, LAST, positional=True),
+]
+Worktree = Annotated[bool, Arg("In a git worktree of its own, with the files as they were then.")]
+Title = Annotated[str, Arg("Title of the new session.", max_length=200, metavar="TEXT")]
+Branch = Annotated[
+    str, Arg("Name of the worktree's branch, after rookery/.", max_length=100, typed=False)
+]
+
+
+class Forked(TypedDict):
+    summary: str
+    id: Annotated[str, "The new session."]
+    directory: Annotated[str, "Where it works."]
 
 
 class RewindTurn(TypedDict):
@@ -167,3 +182,41 @@ def _rewind(turn: int | None, undo: bool, files: bool, conversation: bool) -> "J
     if files is not conversation:
         found |= {"files": files, "conversation": conversation}
     return found
+
+
+@work(
+    "Fork",
+    group=GROUP,
+    on="session",
+    person="fork a session",
+    more="a new session with the turns so far",
+    examples=("3f2a", '3f2a 4 --title "The other way"', "3f2a 4 --worktree"),
+)
+def fork(
+    at: At, turn: Last = None, worktree: Worktree = False, title: Title = "", branch: Branch = ""
+) -> Forked:
+    """Fork a session at a turn: a new session that begins there. It has the turns up to TURN, or
+    all, and its id is printed.
+
+    The two share the directory: what one agent changes, the other sees; with --worktree, each has
+    its own. The new session's agent remembers the turns if it can fork its own session; otherwise
+    your first prompt brings it a recap. After a rewind, the turn that you see is forked.
+    """
+    import os
+
+    from rookery.client.rewind import fork as forking
+    from rookery.core.blocks import rewinds
+    from rookery.home import paths
+    from rookery.log.reader import Reader
+
+    own = branch if worktree or branch else None
+    directory = paths.session_dir(at.home, at.name)
+    if not os.path.isdir(directory):
+        forking.fork(at.home, at.session, turn, title, own, at.report, at.name)
+    with Reader.open(directory) as log:
+        header = log.header()
+    together = "" if own is not None else f", together with {at.session}"
+    summary = f"Working in {header['cwd']}{together}."
+    if header["agentSession"] is None and header["turn"]:
+        summary += f" {rewinds.LOST}"
+    return {"summary": summary, "id": at.name, "directory": header["cwd"]}

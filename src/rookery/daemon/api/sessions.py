@@ -11,14 +11,13 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from rookery.client import create, fleet, liveness
 from rookery.client.config import in_force
-from rookery.client.rewind.fork import fork
 from rookery.client.trash import emptying
 from rookery.core import budgets
 from rookery.core.json import Json
 from rookery.core.policy import approvals
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import WRITES, Masked, reads, with_shape
-from rookery.daemon.api.bodies import Attached, Seq, SessionFields, Strict, Turn
+from rookery.daemon.api.bodies import Attached, Seq, SessionFields, Strict
 from rookery.daemon.api.sending import first_prompt, send
 from rookery.daemon.api.session_list import Probe, row_of
 from rookery.daemon.errors import Problem
@@ -178,35 +177,6 @@ def directory(path: str) -> str:
             "Use a whole path.",
         )
     return os.path.realpath(place)
-
-
-class Fork(Strict):
-    turn: Turn | None = Field(None, description="Its last turn; null: the last that is over.")
-    title: str = Field("", max_length=200)
-    worktree: bool | Annotated[str, Field(max_length=100)] = Field(
-        False, description="As for a new session.", examples=[False]
-    )
-
-
-@router.post("/api/sessions/{session}/fork", status_code=201, responses=WRITES)
-async def fork_session(
-    daemon: Daemon, session: SessionId, given: Fork, idempotency_key: Key = ""
-) -> Created:
-    """Create a session that begins with the turns of another. They share the directory, unless it
-    gets a worktree."""
-    own = None
-    if given.worktree:
-        own = given.worktree if isinstance(given.worktree, str) else ""
-
-    def work(name: str, _again: bool) -> str:
-        if not os.path.isdir(paths.session_dir(daemon.home, name)):
-            fork(daemon.home, session, given.turn, given.title, own, name=name)
-        return name
-
-    request = f"fork {session} {given.model_dump_json()}"
-    name = await daemon.results.kept(idempotency_key, request, work)
-    await daemon.hub.look()
-    return Created(id=name)
 
 
 class Seen(Strict):

@@ -1,4 +1,4 @@
-// A session's worktree: made for it, or merged. What would happen is said before anything is touched.
+// A session's worktree: made for it or for a fork, or merged. What would happen is said before anything is touched.
 import { $, api, element, toast } from "./main.js";
 import { sure } from "./dialogs.js";
 import { work } from "./operations.js";
@@ -80,4 +80,16 @@ export async function move(session, running, begun = {}) {
   if (!(await sure("Move this session to a worktree?", lines, running ? "Cancel the turn and move" : "Move"))) return;
   const done = await work(`/api/v1/sessions/${encodeURIComponent(session)}/move`, { ...begun, cancel: Boolean(running) });
   toast(done.summary);
+}
+
+/** A new session with the turns up to one; left out: the last. */
+export async function fork(session, begun = {}) {
+  const { turn = "" } = begun;
+  const lines = [`A new session begins with the turns up to ${turn === "" ? "the last" : "this one"}. Both work in the same directory, unless the new one gets a worktree.`];
+  const own = element("input", { type: "checkbox", name: "worktree", checked: begun.worktree });
+  const agreed = await sure(turn === "" ? "Fork the session?" : `Fork at turn ${turn}?`, lines, "Fork",
+    element("label", { class: "check" }, own, "In a git worktree of its own, with the files as they were then"));
+  if (!agreed) return;
+  const made = await work(`/api/v1/sessions/${encodeURIComponent(session)}/fork`, { ...begun, worktree: Boolean(agreed.get("worktree")) });
+  location.assign(`/sessions/${made.id}`);
 }

@@ -13,7 +13,6 @@ const OURS = [
   ["delete", "move the session to the trash"],
   ["effort", "set how hard the model thinks", "value"],
   ["export", "download the transcript", "md, html or jsonl"],
-  ["fork", "fork the session at a turn, or here", "turn"],
   ["help", "list every key"],
   ["logs", "what the agent and the worker wrote to stderr"],
   ["mode", "set the agent's mode", "value"],
@@ -74,17 +73,16 @@ export async function carryOut(name, value) {
     case "help": return void help();
     case "new": return void location.assign("/new");
     case "recap": return putRecap();
-    case "rewind": case "fork": return goBack(name, value, deeds);
+    case "rewind": return goBack(value, deeds);
     case "settings": return void location.assign("/settings");
     default: return deeds[name]?.();
   }
 }
 
 /** To a turn, by its number. */
-async function goBack(name, value, deeds) {
-  if (!value) return deeds[name]();
-  if (!/^\d+$/.test(value) && value !== "undo") return toast(`Give the number of a turn: /${name} 3`);
-  if (name === "fork") return (await import("./prompts.js")).fork(session, Number(value));
+async function goBack(value, deeds) {
+  if (!value) return deeds.rewind();
+  if (!/^\d+$/.test(value) && value !== "undo") return toast("Give the number of a turn: /rewind 3");
   return (await import("./rewind.js")).rewind(session, value === "undo" ? null : Number(value));
 }
 

@@ -122,7 +122,6 @@ export const deeds = {
   },
   rename: () => $("#bar [data-do=rename]")?.click(),
   rewind: async () => (await prompts()).chooseTurn($("#bar [data-do=more]")),
-  fork: async () => (await prompts()).fork(session, Number(facts().turn)),
   edit: async () => (await prompts()).editLast(),
   move: async () => (await import("./branch.js")).move(session, facts().running),
 };
@@ -143,7 +142,6 @@ acts.more = async (button) => {
     ...(Number(now.turn) ? [
       row("Edit the last prompt", "and send it again", deeds.edit),
       row("Rewind", "to an earlier turn: files, conversation or both", deeds.rewind),
-      row("Fork", "a new session with the turns so far", deeds.fork),
     ] : []),
     { label: "Timeline", does: "timeline" },
     { label: "Files", does: "viewer" },

@@ -35,6 +35,7 @@ export async function choose(name, about, given = {}) {
 
 /** Those with a question of their own. */
 const ASKS = {
+  fork: async (about, given) => (await import("./branch.js")).fork(about.id, given),
   merge: async (about, given) => (await import("./branch.js")).merge(about.id, "this session", given),
   remove: async (about) => (await import("./session_menu.js")).actions(about).delete(),
   move: async (about, given) => (await import("./branch.js")).move(about.id, about.running, given),
@@ -87,10 +88,15 @@ function read(row, answers) {
     if (about.type === "boolean") { if (value != null) sent[key] = !/^(no|off|false)$/i.test(value); }
     else if (value == null || value === "") continue;
     else if (about.how === "moment") sent[key] = moment(String(value), about.title);
-    else if (about.type === "integer" || about.type === "number") sent[key] = Number(value);
+    else if (about.type === "integer" || about.type === "number") sent[key] = number(value, about.title);
     else sent[key] = about.type === "array" ? String(value).split(",").map((each) => each.trim()).filter(Boolean) : value;
   }
   return sent;
+}
+
+function number(text, title) {
+  if (Number.isNaN(Number(text))) throw new Error(`${title}: give a number.`);
+  return Number(text);
 }
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };

@@ -1,7 +1,8 @@
 // What can be done at a prompt: it is edited and sent again, the session is rewound to before it, or forked there.
-import { $, api, copy, element, toast } from "./main.js";
+import { $, api, copy, toast } from "./main.js";
 import { ask } from "./device.js";
-import { menu, sure } from "./dialogs.js";
+import { menu } from "./dialogs.js";
+import { choose } from "./operations.js";
 import { rewind } from "./rewind.js";
 
 const session = document.body.dataset.session;
@@ -20,7 +21,7 @@ export async function open(button) {
     steered ? { label: "Edit and send as a new prompt", run: () => put({ turn, ...given(event) }) }
       : { label: "Edit and send again", more: "the session is rewound to before it", run: () => edit(turn, event, text) },
     { label: "Rewind to before this prompt", more: before, run: () => rewind(session, turn - 1) },
-    { label: "Fork here", more: `a new session with the turns up to ${turn}`, run: () => fork(session, turn) },
+    { label: "Fork here", more: `a new session with the turns up to ${turn}`, run: () => choose("fork", { id: session }, { turn }) },
     { label: "Copy the text", run: () => copy(text) },
   ]);
 }
@@ -38,16 +39,6 @@ export async function chooseTurn(anchor) {
       run: () => rewind(session, turn),
     })),
   ]);
-}
-
-export async function fork(id, turn) {
-  const lines = ["A new session begins with the turns up to this one. Both work in the same directory, unless the new one gets a worktree."];
-  const own = element("input", { type: "checkbox", name: "worktree" });
-  const agreed = await sure(`Fork at turn ${turn}?`, lines, "Fork",
-    element("label", { class: "check" }, own, "In a git worktree of its own, with the files as they were then"));
-  if (!agreed) return;
-  const made = await api("POST", `/api/sessions/${encodeURIComponent(id)}/fork`, { turn, worktree: Boolean(agreed.get("worktree")) });
-  location.assign(`/sessions/${made.id}`);
 }
 
 // --- edited and sent again -----------------------------------------------------------------------

@@ -43,7 +43,7 @@ function go(seq) {
 }
 
 when("rewind", async (button) => (await import("./rewind.js")).rewind(session, Number(button.dataset.turn)));
-when("fork", async (button) => (await import("./prompts.js")).fork(session, Number(button.dataset.turn)));
+when("fork", async (button) => (await import("./operations.js")).choose("fork", { id: session }, { turn: button.dataset.turn }));
 
 when("at", (link) => go(Number(link.dataset.seq)));
 when("turns", async (node) => {

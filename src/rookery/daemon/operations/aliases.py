@@ -36,6 +36,8 @@ class Alias(NamedTuple):
     shape: Callable[[Json], Any] = dict
     """The result as it was, or the whole answer where that was no JSON."""
     status: int = 200
+    reads: Callable[[Json], Json] = dict
+    """A request's body as arguments, where more than names was another."""
 
 
 _TRASHED = {"session": "name"}
@@ -47,6 +49,12 @@ def _without_words(result: Json) -> Json:
 
 def _removed(result: Json) -> Json:
     return {"kept": result["kept"], "until": result.get("until")}
+
+
+def _own_worktree(given: Json) -> Json:
+    """`worktree`: true, or the name of its branch."""
+    own = given.pop("worktree", False)
+    return given | ({"branch": own} if isinstance(own, str) else {"worktree": own})
 
 
 def _recap(result: Json) -> Response:
@@ -87,6 +95,12 @@ TRASH = (
     Alias("POST", "/api/trash/{session}/restore", "restore", _TRASHED, _without_words),
 )
 SESSIONS = (
+    Alias(
+        *("POST", f"{_SESSION}/fork", "fork"),
+        reads=_own_worktree,
+        shape=lambda result: {"id": result["id"]},
+        status=201,
+    ),
     Alias("POST", f"{_SESSION}/kill", "kill", shape=_without_words),
     Alias("GET", f"{_SESSION}/rewind", "rewinds"),
     Alias("GET", f"{_SESSION}/rewind/undo", "rewind-preview"),
@@ -110,6 +124,7 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
             session = await session_of(daemon, row, named)
         words = {**request.query_params, **in_path}
         words = {alias.names.get(name, name): text for name, text in words.items()}
+        given = alias.reads(given)
         arguments = {alias.names.get(name, name): value for name, value in given.items()}
         arguments |= queried(row, words)
         if alias.method == "GET":  # what a query had besides was passed over

@@ -136,18 +136,6 @@ class Rookery(Protocol):
         """Whether its worker has gone within that many seconds."""
         ...
 
-    def fork(
-        self,
-        session: str,
-        turn: int | None,
-        title: str,
-        worktree: str | None = None,
-        told: Told = lambda _: None,
-    ) -> str:
-        """A new session that begins with its turns up to one; None: all of them. Its id.
-        `worktree`: as for `create`."""
-        ...
-
     def fleet(self, looked: "asyncio.Event", on_link: Told) -> AsyncIterator[list[Block]]:
         """The session list, in order, each time that it changed. `looked`: look now."""
         ...

@@ -156,19 +156,6 @@ class LocalRookery(Rookery):
         return becomes_free(paths.session_dir(self.home, session), within)
 
     @override
-    def fork(
-        self,
-        session: str,
-        turn: int | None,
-        title: str,
-        worktree: str | None = None,
-        told: Told = lambda _: None,
-    ) -> str:
-        from rookery.client.rewind.fork import fork
-
-        return fork(self.home, session, turn, title, worktree, told)
-
-    @override
     async def fleet(self, looked: "asyncio.Event", on_link: Told) -> AsyncIterator[list[Block]]:
         import asyncio
 

@@ -142,19 +142,6 @@ class RemoteRookery(Rookery):
         return str(send_once(self.door, "/api/sessions", body, timeout=self._patience)["id"])
 
     @override
-    def fork(
-        self,
-        session: str,
-        turn: int | None,
-        title: str,
-        worktree: str | None = None,
-        told: Told = lambda _: None,
-    ) -> str:
-        body: Json = {"turn": turn, "title": title}
-        body |= {} if worktree is None else {"worktree": worktree or True}
-        return str(self.door.json("POST", of_session(session, "/fork"), body)["id"])
-
-    @override
     def tidy(self, heads: list[Json]) -> list[str]:
         """The daemon does it."""
         return []

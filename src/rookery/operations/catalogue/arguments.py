@@ -59,6 +59,10 @@ class Argument(NamedTuple):
         """As users write it."""
         return self.name.replace("_", "-")
 
+    def read(self, value: Any) -> Any:
+        """To JSON, 1.0 is an integer, too."""
+        return int(value) if self.kind == "integer" and isinstance(value, float) else value
+
 
 KINDS = {
     str: "string",

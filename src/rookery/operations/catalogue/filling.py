@@ -59,7 +59,7 @@ def filled(row: Row, answers: Mapping[str, Any], now: datetime) -> Filled:
 
 def words_in(row: Row, text: str) -> dict[str, str]:
     """What follows a slash command, by argument: in their order, the last one takes all that is
-    left."""
+    left. A number that comes first may be missing."""
     names = [each.name for each in row.arguments]
     if len(names) < 2:
         return {names[0]: text} if names and text else {}
@@ -67,6 +67,8 @@ def words_in(row: Row, text: str) -> dict[str, str]:
         parts = shlex.split(text)
     except ValueError:
         parts = text.split()
+    if row.arguments[0].kind == "integer" and parts and not parts[0].isdecimal():
+        names = names[1:]
     *first, last = parts[: len(names)] or [""]
     rest = " ".join([last, *parts[len(names) :]])
     return {name: part for name, part in zip(names, [*first, rest], strict=False) if part}

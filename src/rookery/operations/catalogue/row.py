@@ -236,7 +236,8 @@ class Row:
 
     def given(self, command: "Json") -> "Json":
         """Its arguments alone: what another build adds to a command is passed over."""
-        return {each.name: command[each.name] for each in self.arguments if each.name in command}
+        known = [each for each in self.arguments if command.get(each.name) is not None]
+        return {each.name: each.read(command[each.name]) for each in known}
 
 
 def _operation(kind: Kind, title: str, **traits: Any) -> Callable[[Callable[..., Any]], Row]:

@@ -1,4 +1,4 @@
-"""Rewinding and forking the session that is shown."""
+"""Rewinding the session that is shown."""
 
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Refused
@@ -7,7 +7,7 @@ from rookery.forms.lists import Row
 from rookery.render.local_time import day_and_time
 from rookery.tui.shell import Shell
 
-UNDO, WORKTREE = "undo", "worktree"
+UNDO = "undo"
 
 
 def choose(app: Shell) -> None:
@@ -89,32 +89,3 @@ def changed(app: Shell, command: Json, problem: str) -> bool:
         return False
     show(app, None if command.get("undo") is True else int(command["turn"]), problem)
     return True
-
-
-def fork_at(app: Shell, given: str) -> None:
-    """The fork is opened."""
-    session, rookery = app.session, app.reader.rookery
-    turn, _, own = given.partition(" ")
-    if turn == WORKTREE:
-        turn, own = "", turn
-    if (turn and not turn.isdecimal()) or own.strip() not in ("", WORKTREE):
-        words = "Give the number of a turn; add worktree for one of its own: /fork 3 worktree"
-        app.notify(words, severity="warning")
-        return
-    worktree = "" if own else None
-
-    def fork() -> tuple[str, str]:
-        try:
-            return rookery.fork(session, int(turn) if turn else None, "", worktree), ""
-        except Refused as error:
-            return "", error.sentences
-
-    def forked(found: tuple[str, str]) -> None:
-        name, why = found
-        if why:
-            app.notify(why, severity="warning", markup=False)
-        else:
-            app.reader.glance()
-            app.open_session(name)
-
-    app.reader.fetch(fork, forked)

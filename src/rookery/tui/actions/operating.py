@@ -31,8 +31,17 @@ def _remove(app: Shell, _name: str, session: str, **_given: Any) -> None:
     restoring.ask_to_delete(app, session, titled(app, session))
 
 
-OWN: dict[str, Callable[..., None]] = {"merge": _worktree, "move": _worktree, "remove": _remove}
-"""Those that are asked for in a window of their own."""
+def _fork(app: Shell, name: str, session: str, **given: Any) -> None:
+    perform(app, name, session, lambda made: app.open_session(str(made["id"])), **given)
+
+
+OWN: dict[str, Callable[..., None]] = {
+    "fork": _fork,
+    "merge": _worktree,
+    "move": _worktree,
+    "remove": _remove,
+}
+"""Those that are asked for in a window of their own, or lead elsewhere."""
 
 
 def operate(app: Shell, name: str, about: Json, text: str = "") -> None:

@@ -59,11 +59,10 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
             _act(app, "recap")
         case "export":
             _act(app, f"export({rest!r})")
-        case "rewind" | "fork":
+        case "rewind":
             from rookery.tui.actions import going_back  # the first paint does without
 
-            go = going_back.rewind_to if name == "rewind" else going_back.fork_at
-            go(app, rest)
+            going_back.rewind_to(app, rest)
         case "agent":
             app.send({"do": "switch", "agent": rest})
         case "model" | "mode" | "effort":

@@ -33,7 +33,6 @@ OURS = (
     Command("effort", "set how hard the model thinks", "value", "pick('effort')"),
     Command("export", "write the transcript to a file: .md, .html or .jsonl", "path"),
     Command("find", "find words in the transcript", action="find"),
-    Command("fork", "fork the session at a turn, or here", "turn worktree"),
     Command("help", "list every key", action="keys"),
     Command("import", "import a session begun with an agent elsewhere", "agent"),
     Command("mcp", "manage MCP servers", action="servers"),
@@ -87,9 +86,10 @@ def _operations() -> tuple[Command, ...]:
 
 
 def _hint(row: "Row") -> str:
-    """What has to be given; or may be, where there is a choice."""
+    """What has to be given; or may be, where there is a choice or it has a place."""
     choices = [*row.arguments[0].choices] if row.arguments else []
-    return " ".join(row.schema["required"]) or ", ".join(choices)
+    placed = [each.word for each in row.arguments if each.about.positional]
+    return " ".join(row.schema["required"]) or ", ".join(choices) or " ".join(placed)
 
 
 def known(header: Json | None, *, here: bool = True) -> dict[str, Command]:
