@@ -390,9 +390,16 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "changes: undo": (
         Http("POST", f"{SESSION}/changes/undo", {"path": "kept.txt", "digest": "0" * 40}),
+        operated("undo-change", path="kept.txt", digest="0" * 40),
     ),
-    "changes: put back": (Http("POST", f"{SESSION}/changes/put-back", {"id": "1"}),),
-    "changes: commit": (Http("POST", f"{SESSION}/changes/commit", {"message": "m", "files": []}),),
+    "changes: put back": (
+        Http("POST", f"{SESSION}/changes/put-back", {"id": "1"}),
+        operated("put-back-change", id="1"),
+    ),
+    "changes: commit": (
+        Http("POST", f"{SESSION}/changes/commit", {"message": "m", "files": []}),
+        operated("commit-changes", message="m", files={}),
+    ),
     # --- settings
     "settings: tighten": (
         form("worker", confirm_destructive=True),
@@ -654,6 +661,9 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "read: directories of this machine": (
         *get("/api/directories", query="prefix=/tmp"),
         *get("/api/directories/files", "/api/directories/branches", query="cwd={work}"),
+        *get("/api/v1/{operation}", operation="directories", query="prefix=/tmp"),
+        *get("/api/v1/{operation}", operation="directory-files", query="cwd={work}"),
+        *get("/api/v1/{operation}", operation="branches", query="cwd={work}"),
     ),
     "read: before logging in": (
         *get("/login", "/healthz", "/offline", "/style.css", "/sw.js", "/manifest.webmanifest"),

@@ -16,7 +16,6 @@ from rookery.daemon.operations import aliases, form, versions
 from rookery.daemon.operations import api as operations
 from rookery.daemon.page import ROUTERS as SCREENS
 from rookery.daemon.setup import installs
-from rookery.daemon.setup import routes as setup
 from rookery.daemon.state import State
 
 DESCRIPTION = (
@@ -73,7 +72,6 @@ def build_api() -> FastAPI:
         aliases.router,
         form.router,
         branches.router,
-        setup.router,
         installs.router,
         *SCREENS,
         acp.router,

@@ -2,13 +2,13 @@
 session was created with; an argument only names something in it."""
 
 import os
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from rookery.core.json import Json
 from rookery.core.refusals import Fixed
 from rookery.operations.catalogue.arguments import Arg
-from rookery.operations.catalogue.row import At, read
+from rookery.operations.catalogue.row import At, read, work
 
 if TYPE_CHECKING:
     from rookery.client.work_tree.files import Finder
@@ -55,6 +55,22 @@ Letters = Annotated[
     str, Arg("Letters of the name, in their order; empty: any file.", max_length=200)
 ]
 Most = Annotated[int, Arg("So many files at most.", minimum=1, maximum=100)]
+
+Compared = Annotated[str, Arg("The commit that the change was compared with.", max_length=200)]
+Changed = Annotated[
+    str, Arg("The change's file, as `changes` names it.", pattern=".", max_length=LONGEST)
+]
+Digest = Annotated[str, Arg("The file's digest, from the change.", max_length=64)]
+OneHunk = Annotated[str, Arg("One of the file's hunks; empty: the whole file.", max_length=64)]
+Undoing = Annotated[str, Arg("The `id` of what was undone.", max_length=64)]
+Message = Annotated[str, Arg("The commit's message.", max_length=20_000)]
+Digests = Annotated[
+    dict[str, str], Arg("The files to commit, as they were shown: their digests by path.")
+]
+Hooks = Annotated[
+    str,
+    Arg("From the refusal `new_hooks`: the user agrees to run them.", max_length=64),
+]
 
 COMPARED = "The commit that it is compared with; empty: there is none yet."
 CUT = "Whether there is more than is shown."
@@ -118,6 +134,18 @@ class Files(TypedDict):
 
 class KnownFiles(TypedDict):
     files: Annotated[list[str], "Those of the paths that can be read."]
+
+
+class Undone(TypedDict):
+    summary: str
+    id: Annotated[str, "To put it back."]
+    paths: Annotated[list[str], "The files that were changed."]
+
+
+class Committed(TypedDict):
+    id: Annotated[str, "The commit."]
+    summary: Annotated[str, "The first line of its message."]
+    said: Annotated[str, "What commit hooks printed."]
 
 
 class NoDirectory(Fixed):
@@ -271,3 +299,47 @@ def file(at: At, path: Path, line: Line = 0, first: First = 0, last: Last = 0) -
 def known_files(at: At, paths: Paths) -> KnownFiles:
     """Tell which of these paths name files that can be read."""
     return {"files": directories_of(at).known(paths.split("\n")[:KNOWN])}
+
+
+# --- undone and committed ------------------------------------------------------------------------
+
+_its_own_work = partial(
+    work, on="session", group=GROUP, person="change files", listed=False, typed=False
+)
+
+
+@_its_own_work("Undo a change")
+def undo_change(
+    at: At, path: Changed, digest: Digest, base: Compared = "", hunk: OneHunk = ""
+) -> Undone:
+    """Undo a hunk or a file. It is refused if the file is not what it was when it was shown."""
+    from rookery.client.work_tree.undo import undo
+
+    found = undo(directory_of(at), _kept(at), base, path, digest, hunk)
+    return {"summary": f"Undone: {', '.join(found.paths)}.", "id": found.id, "paths": found.paths}
+
+
+@_its_own_work("Put a change back")
+def put_back_change(at: At, id_: Undoing) -> Undone:
+    """Take an undo back, unless the file changed since."""
+    from rookery.client.work_tree.undo import put_back
+
+    found = put_back(directory_of(at), _kept(at), id_)
+    return {"summary": f"Back: {', '.join(found.paths)}.", "id": found.id, "paths": found.paths}
+
+
+@_its_own_work("Commit changes")
+def commit_changes(at: At, message: Message, files: Digests, hooks: Hooks = "") -> Committed:
+    """Commit these files, as git commit in a terminal would: commit hooks run. Where some are new,
+    or changed since the session began, the refusal `new_hooks` shows them."""
+    from rookery.client.work_tree.commit import Shown, commit
+
+    shown = [Shown(path, digest) for path, digest in files.items()]
+    found = commit(directory_of(at), message, shown, _kept(at), hooks)
+    return {"id": found.id, "summary": found.summary, "said": found.said}
+
+
+def _kept(at: At) -> str:
+    from rookery.home import paths
+
+    return paths.session_dir(at.home, at.session)

@@ -37,6 +37,8 @@ def _check(field: Json, value: Any) -> str:
             return "" if isinstance(value, bool) else "must be yes or no"
         case "array":
             return _several(field, value)
+        case "object":
+            return "" if isinstance(value, dict) else "must be an object"
     return ""
 
 

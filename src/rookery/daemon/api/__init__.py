@@ -10,7 +10,6 @@ from rookery.daemon.api import (
     session_list,
     sessions,
     stream,
-    work_tree,
 )
 
 ROUTERS = (
@@ -20,7 +19,6 @@ ROUTERS = (
     sessions.router,
     commands.router,
     history.router,
-    work_tree.router,
     agents.router,
     stream.router,
     devices.router,

@@ -5,71 +5,20 @@ import os
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query
-from fastapi.responses import Response
+from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from rookery.agents import registry
 from rookery.client.config import in_force
 from rookery.client.imports.importing import HERE, NEW, Found, Importer, gathered
-from rookery.client.work_tree.directories import branches, completed
 from rookery.core.agent.imported import Listed
-from rookery.daemon.api import shapes
-from rookery.daemon.api.answers import WRITES, Masked, reads
+from rookery.daemon.api.answers import WRITES
 from rookery.daemon.api.bodies import Strict
-from rookery.daemon.api.sessions import directory
 from rookery.daemon.errors import Problem
 from rookery.daemon.state import Daemon, State
 from rookery.home.config import Config
-from rookery.operations.work_tree import finder
 
 router = APIRouter(tags=["agents"])
-
-
-@router.get("/api/directories", responses=reads(shapes.Directories), response_class=Masked)
-async def find_directories(
-    daemon: Daemon,
-    prefix: Annotated[
-        str, Query(max_length=4096, description="How the path begins: `/srv/sh`, `~/`.")
-    ] = "~/",
-) -> Response:
-    """Directories whose paths begin so: where a session could work. Names only."""
-    _check_writable(daemon)
-    return Masked({"directories": await asyncio.to_thread(completed, prefix)})
-
-
-def _check_writable(daemon: State) -> None:
-    if daemon.options.read_only:
-        words = "This Rookery is read-only: no session can be created."
-        raise Problem(403, "read_only", words, "Start it without --read-only.")
-
-
-Place = Annotated[str, Query(min_length=1, max_length=4096, description="A whole path, or ~/…")]
-
-
-@router.get("/api/directories/files", responses=reads(shapes.Files, 409), response_class=Masked)
-async def find_files_of_directory(
-    daemon: Daemon,
-    cwd: Place,
-    query: Annotated[
-        str, Query(max_length=200, description="Letters of the name, in order; empty: any file.")
-    ] = "",
-    limit: Annotated[int, Query(ge=1, le=100)] = 20,
-) -> Response:
-    """Files of a directory in which a session could be created, by some letters of their names."""
-    _check_writable(daemon)
-    found = await asyncio.to_thread(finder().find, directory(cwd), query, limit)
-    return Masked({"files": found})
-
-
-@router.get(
-    "/api/directories/branches", responses=reads(shapes.Branches, 409), response_class=Masked
-)
-async def list_branches(daemon: Daemon, cwd: Place) -> Response:
-    """The branches of a directory's git repository: what a session's worktree can begin at."""
-    _check_writable(daemon)
-    current, others = await asyncio.to_thread(branches, directory(cwd))
-    return Masked({"current": current, "branches": others})
 
 
 # --- sessions that were begun elsewhere --------------------------------------------------------

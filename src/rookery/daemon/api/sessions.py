@@ -25,6 +25,7 @@ from rookery.daemon.idempotency import Keys, digest
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths, seen
 from rookery.models.choice import chosen_agent
+from rookery.operations.directories import directory
 
 router = APIRouter(tags=["sessions"])
 
@@ -164,19 +165,6 @@ def _budgets(new: New) -> dict[str, str]:
         return {scope: budgets.check(said) for scope, said in new.budget.items()}
     except budgets.BadBudget as error:
         raise Problem(409, "bad_budget", f"A budget {error}.", "Correct it.") from None
-
-
-def directory(path: str) -> str:
-    """Raises Problem: it is none on this machine."""
-    place = os.path.expanduser(path)
-    if "\0" in path or not os.path.isabs(place) or not os.path.isdir(place):
-        raise Problem(
-            409,
-            "no_directory",
-            f"{path[:200]!r} is not a directory on this machine.",
-            "Use a whole path.",
-        )
-    return os.path.realpath(place)
 
 
 class Seen(Strict):

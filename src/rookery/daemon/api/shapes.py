@@ -170,16 +170,3 @@ class Turns(BaseModel):
     first: int = Field(description="Its first event, or that of the next turn; 0: there is none.")
     begins: int = Field(description=f"Its first event; 0: it has none. {WHEN}")
     ends: int = Field(description=f"Its last event. {WHEN}")
-
-
-class Directories(BaseModel):
-    directories: list[str] = Field(description="Each with a slash at its end, 20 at most.")
-
-
-class Files(BaseModel):
-    files: list[str] = Field(description="From the directory, the best match first.")
-
-
-class Branches(BaseModel):
-    current: str = Field(description="What is checked out; empty: no branch, or no repository.")
-    branches: list[str] = Field(description="The last used first, 100 at most.")

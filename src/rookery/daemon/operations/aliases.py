@@ -1,5 +1,5 @@
 """The addresses that operations had before /api/v1: each does what it did, by the operation's row.
-Nothing that is called here has to be agreed to first; the OpenAPI document does not name them."""
+Only settings that loosen had to be agreed to first; the OpenAPI document names none of them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
@@ -10,6 +10,7 @@ from fastapi.responses import PlainTextResponse, Response
 
 from rookery.core.json import Json
 from rookery.core.json.secrets import masked
+from rookery.core.refusals import NotAgreed, Refused
 from rookery.daemon.api import bodies
 from rookery.daemon.api.answers import Masked
 from rookery.daemon.operations.api import KEY, queried
@@ -17,6 +18,8 @@ from rookery.daemon.operations.performing import perform, session_of
 from rookery.daemon.state import Daemon
 from rookery.operations.catalogue.finding import row_of
 from rookery.operations.catalogue.results import SUMMARY
+from rookery.operations.catalogue.row import FINGERPRINT
+from rookery.operations.settings import LOOSER
 
 router = APIRouter(tags=["operations"])
 
@@ -38,6 +41,8 @@ class Alias(NamedTuple):
     status: int = 200
     reads: Callable[[Json], Json] = dict
     """A request's body as arguments, where more than names was another."""
+    asks: bool = False
+    """Whether what has to be agreed to was answered, and done when it came with `confirm`."""
 
 
 _TRASHED = {"session": "name"}
@@ -65,6 +70,18 @@ def _logs(result: Json) -> Response:
     return PlainTextResponse(masked(result["text"]), headers={LOG_PLACE: result["place"]})
 
 
+def _saved(result: Json) -> Json:
+    return {"words": result[SUMMARY], **_without_words(result), "loosens": []}
+
+
+def _by_path(given: Json) -> Json:
+    """The files of a commit were a list of objects."""
+    try:
+        return {**given, "files": {each["path"]: each["digest"] for each in given["files"]}}
+    except (KeyError, TypeError):
+        return given  # which is refused
+
+
 BRANCHES = (
     Alias("GET", f"{_SESSION}/merge", "merge-plan"),
     Alias("POST", f"{_SESSION}/merge", "merge", shape=_without_words),
@@ -79,6 +96,7 @@ READS: tuple[Alias, ...] = (
     Alias("GET", "/api/limits", "limits"),
     Alias("GET", "/api/search", "search"),
     Alias("GET", "/api/agents", "agents"),
+    Alias("GET", "/api/directories", "directories"),
     Alias("GET", f"{_SESSION}/recap", "recap", shape=_recap),
     Alias("GET", f"{_SESSION}/logs/{{of}}", "logs", shape=_logs),
     Alias("GET", f"{_SESSION}/diff", "diff"),
@@ -106,7 +124,26 @@ SESSIONS = (
     Alias("GET", f"{_SESSION}/rewind/undo", "rewind-preview"),
     Alias("GET", f"{_SESSION}/rewind/{{turn}}", "rewind-preview"),
 )
-ALIASES = (*BRANCHES, *READS, *TRASH, *SESSIONS)
+_FORM, _LIST = "/api/setup/forms/{form}", "/api/setup/lists/{listed}"
+_LISTED = {"listed": "list"}
+SETTINGS = (
+    Alias("GET", "/api/setup", "setup"),
+    Alias("POST", "/api/setup/held", "confirm-settings", {FINGERPRINT: "held"}, _saved),
+    Alias("GET", _FORM, "settings-form"),
+    Alias("PATCH", _FORM, "save-settings", shape=_saved, asks=True),
+    Alias("POST", f"{_FORM}/test", "try-settings", shape=_saved, asks=True),
+    Alias("GET", _LIST, "settings-list", _LISTED),
+    Alias("POST", _LIST, "change-settings-list", _LISTED, _saved, asks=True),
+)
+WORK_TREE = (
+    Alias("POST", f"{_SESSION}/changes/undo", "undo-change", shape=_without_words),
+    Alias("POST", f"{_SESSION}/changes/put-back", "put-back-change", shape=_without_words),
+    Alias("POST", f"{_SESSION}/changes/commit", "commit-changes", reads=_by_path),
+    Alias("GET", "/api/directories/files", "directory-files"),
+    Alias("GET", "/api/directories/branches", "branches"),
+)
+_UNSAVED: Json = {"done": False, "words": LOOSER, "wrong": {}, "name": ""}
+ALIASES = (*BRANCHES, *READS, *TRASH, *SESSIONS, *SETTINGS, *WORK_TREE)
 
 
 def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
@@ -125,11 +162,19 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         words = {**request.query_params, **in_path}
         words = {alias.names.get(name, name): text for name, text in words.items()}
         given = alias.reads(given)
+        agreed = given.pop("confirm", False) if alias.asks else True
+        if not isinstance(agreed, bool):
+            raise Refused("invalid", "confirm must be yes or no.", kind="usage")
         arguments = {alias.names.get(name, name): value for name, value in given.items()}
         arguments |= queried(row, words)
         if alias.method == "GET":  # what a query had besides was passed over
             arguments = row.given(arguments)
-        result = await perform(daemon, row, session, arguments, key, agreed=True)
+        try:
+            result = await perform(daemon, row, session, arguments, key, agreed=agreed)
+        except NotAgreed as question:
+            if not alias.asks:
+                raise
+            return Masked(_UNSAVED | {"loosens": question.shown.splitlines()})
         shaped = alias.shape(result)
         return shaped if isinstance(shaped, Response) else Masked(shaped, alias.status)
 

@@ -87,6 +87,9 @@ async def _performed(
         at = At(daemon.home, session, report, name, again)
         return carry_out(row, at, arguments, fingerprint)
 
+    if row.traits.for_new and daemon.options.read_only:
+        words = "This Rookery is read-only: no session can be created."
+        raise Problem(403, "read_only", words, "Start it without --read-only.")
     if row.kind == "read":
         found = await asyncio.to_thread(work, "", False)
         return found if row.traits.masks is None else row.traits.masks(found)

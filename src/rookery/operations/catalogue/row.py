@@ -107,6 +107,8 @@ class Traits(NamedTuple):
     """Of a work: what an agent's process may not do ("drop worktrees"); "": it may do this."""
     role: Literal["look", "all"] = "look"
     """Of a read: the least role of a device that may have it."""
+    for_new: bool = False
+    """Of a read: whether it only helps to create a session, which a read-only daemon does not."""
     when: "Mapping[str, bool]" = MappingProxyType({})
     """What menus ask of a session (`conditions.facts`) before they offer it."""
     listed: bool = True
