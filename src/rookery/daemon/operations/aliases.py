@@ -169,6 +169,10 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         arguments |= queried(row, words)
         if alias.method == "GET":  # what a query had besides was passed over
             arguments = row.given(arguments)
+        for each in row.arguments:
+            if each.required and each.name not in arguments and alias in SETTINGS:
+                old = {new: name for name, new in alias.names.items()}.get(each.name, each.name)
+                raise Refused("invalid", f"{old} is required.", kind="usage")
         try:
             result = await perform(daemon, row, session, arguments, key, agreed=agreed)
         except NotAgreed as question:

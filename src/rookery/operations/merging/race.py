@@ -109,7 +109,7 @@ def _race_of(at: At) -> str:
     head = fleet.head_of_session(at.home, at.session)
     name = lenient.text(head, "race")
     if head is None or not name:
-        raise NoRace("no_race", f"Session {at.session} is in no race.")
+        raise NoRace("no_race", f"Session {at.session} is in no race.", kind="unclear")
     if not at.again and _size(head)[0] == 0:
         words = f"Session {at.session} changed nothing, so there is nothing to merge."
         remedy = f"Pick another, or drop all of them: rookery race drop {name}"
