@@ -278,6 +278,38 @@ def no_face_reads_the_memory_of_the_fold(module: Module) -> str:
     return said("give core a function, or the header a public field", found)
 
 
+TRANSPORTS = {"LocalRookery", "LocalSession", "RemoteRookery", "RemoteSession", "SessionClient"}
+THE_DAEMON_ITSELF: dict[str, str] = {
+    "src/rookery/cli/target.py": "it takes the address from the command line",
+    "src/rookery/cli/commands/remote/api.py": "a request to a daemon, whichever it is",
+    "src/rookery/cli/commands/remote/devices.py": "who may log in to a daemon",
+    "src/rookery/cli/commands/remote/login.py": "the login on a daemon is kept here",
+    "src/rookery/cli/commands/remote/logout.py": "the login on a daemon is kept here",
+}
+"""Files about a daemon's address. What they may import beside it, pyproject.toml says."""
+
+
+@rule(*(f"src/rookery/{each}/" for each in ("cli", "tui", "acp", "daemon/page", "daemon/pieces")))
+def no_face_asks_how_a_rookery_is_reached(module: Module) -> str:
+    found = []
+    for node in module.nodes:
+        match node:
+            case ast.Call(func=ast.Name("isinstance"), args=[_, kinds]):
+                names = {last_name(each) for each in ast.walk(kinds) if isinstance(each, ast.expr)}
+                found += [node] if names & {*TRANSPORTS, "Rookery", "Session"} else []
+            case ast.Attribute(value=ast.Call(func=ast.Attribute(attr="rookery")), attr=attribute):
+                found += [node] if attribute in {"door", "home", "url"} else []
+            case ast.Call(func=ast.Attribute(ast.Name("target" | "place"), "url")):
+                found += [node] if reads_the_target(module) else []
+    return said("ask the Rookery itself: its interface is the same wherever it is", found)
+
+
+def reads_the_target(module: Module) -> bool:
+    """Whether it asks the command line for a daemon's address, which only a few may."""
+    known = any("rookery.cli.target" in imported(node) for node in module.nodes)
+    return known and module.name not in THE_DAEMON_ITSELF
+
+
 @rule("tests/core/", "tests/log/")
 def no_test_sleeps(module: Module) -> str:
     calls = [node for node in module.nodes if isinstance(node, ast.Call)]

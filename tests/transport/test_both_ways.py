@@ -160,7 +160,8 @@ async def test_D10_a_session_is_stopped_killed_and_wakes_again(way: Way) -> None
         assert head is not None
         assert head["awake"]
         assert not way.rookery.hung(session, 3.0)
-        assert await asyncio.to_thread(way.rookery.kill, session) == []
+        said = await asyncio.to_thread(way.rookery.call, "kill", session)
+        assert said["left"] == []
         assert await asyncio.to_thread(way.rookery.falls_asleep, session, PATIENCE)
 
 

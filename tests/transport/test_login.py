@@ -227,7 +227,7 @@ def test_D10_the_token_is_in_no_process_list(daemon: Served, mine: str) -> None:
 
 def test_D10_commands_about_this_machine_refuse_another(mine: str) -> None:
     url = "https://192.0.2.7:7433"
-    for command in (["config", "list"], ["mcp", "list"], ["prune", "--archived"]):
+    for command in (["config", "list"], ["mcp", "list"]):
         done = rookery(*command, ROOKERY_HOME=mine, ROOKERY_URL=url)
         assert done.code == 2
         assert "names another" in done.err

@@ -235,20 +235,16 @@ def complete_models(
 def complete_agents(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    from rookery.agents import registry
     from rookery.cli import errors
-    from rookery.home import config
 
     try:
-        if names := target.agents():
-            return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        found = target.agents()
     except errors.EXPECTED:
         return []
-    custom = config.load_or_defaults(paths.home()).agents
     return [
-        CompletionItem(name, help=None if name in custom else registry.AGENTS[name].title)
-        for name in registry.names(custom)
-        if name.startswith(incomplete)
+        CompletionItem(each["name"], help=None if each["own"] else each["title"])
+        for each in found
+        if each["name"].startswith(incomplete)
     ]
 
 

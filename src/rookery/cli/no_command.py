@@ -159,7 +159,7 @@ def _open(given: Given, task: str) -> int:
     from rookery.cli import elsewhere, tui_launch
 
     own = elsewhere.own_agent(given.remote, given.cloud, agent=given.agent)
-    if given.agent and not target.url() and not _is_ready(given.agent):
+    if given.agent and not _is_ready(given.agent):
         return exits.DONE
     if tui_launch.can_open():
         session = tui_launch.session_of(given.resume, given.last)
@@ -184,14 +184,14 @@ def _is_ready(agent: str) -> bool:
     from rookery.home import paths
     from rookery.models.choice import chosen_agent
 
-    settings = cli_settings.load()
     if agent == "help":
-        from rookery.cli.checkup.agent_list import listed, write_table
+        from rookery.cli.checkup.agent_list import write_table
         from rookery.cli.output import standard
 
-        write_table(standard(), listed(settings))
+        write_table(standard(), target.agents())
         return False
-    chosen_agent(paths.home(), settings, paths.work_directory(), agent)
+    if not target.rookery().address:  # else that machine says what it lacks
+        chosen_agent(paths.home(), cli_settings.load(), paths.work_directory(), agent)
     return True
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rookery.home import paths
 
 if TYPE_CHECKING:
-    from rookery.client.daemon.remote import Door
+    from rookery.core.json import Json
     from rookery.operations.calling.interface import Rookery
 
 VARIABLE = "ROOKERY_URL"
@@ -48,6 +48,14 @@ def check(command: str) -> None:
     )
 
 
+def other(patience: float) -> "Rookery | None":
+    """The one of another machine, if one is meant: a command waits so many seconds for a link that
+    broke. Raises RemoteError and its like."""
+    from rookery.operations.calling.reaching import rookery_at
+
+    return rookery_at(paths.home(), url(), patience) if url() else None
+
+
 def rookery() -> "Rookery":
     """Raises RemoteError and its like."""
     place = url()
@@ -61,19 +69,10 @@ def rookery() -> "Rookery":
     return _reached[place]
 
 
-def door() -> "Door | None":
-    """For requests that the interface has no word for; None: it is this machine's."""
-    if not url():
-        return None
-    from rookery.operations.calling.remote import RemoteRookery
-
-    found = rookery()
-    return found.door if isinstance(found, RemoteRookery) else None
-
-
-def agents() -> list[str]:
-    """The names of another machine's agents; none: it is this one's."""
-    return [row["name"] for row in rookery().call("agents")["agents"]] if url() else []
+def agents() -> "list[Json]":
+    """The agents that it knows."""
+    found: list[Json] = rookery().call("agents")["agents"]
+    return found
 
 
 def only_here(what: str) -> None:

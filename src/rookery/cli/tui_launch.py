@@ -6,14 +6,14 @@ import importlib.util
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from rookery.cli import target
 from rookery.home import paths
 from rookery.processes import without_tls
 
 if TYPE_CHECKING:
     from rookery.core.limits import Interface
-    from rookery.operations.calling.remote import RemoteRookery
 
 
 WAITS = 600.0
@@ -50,20 +50,9 @@ def open_screen(**asked: Any) -> int:
     from rookery.tui.shell import Start
 
     home = paths.ensure_home(paths.home())
-    other = _elsewhere(home)
+    other = target.other(WAITS)
     cwd = other.directory() if other else paths.work_directory()  # the first picture needs no more
     return run(Start(home, cwd, taste=taste_of(home), rookery=other, **asked))
-
-
-def _elsewhere(home: str) -> "RemoteRookery | None":
-    """The Rookery of another machine, if one is meant. Raises RemoteError and its like."""
-    from rookery.cli import target
-
-    if not target.url():
-        return None
-    from rookery.operations.calling.reaching import rookery_at
-
-    return cast("RemoteRookery", rookery_at(home, target.url(), WAITS))
 
 
 def _paint_often() -> None:
@@ -116,8 +105,6 @@ def _is_sound(name: str, value: object) -> bool:
 
 def session_of(resume: str | None, last: bool) -> str:
     """The session to open; "": none. Raises UnknownSession, Ambiguous."""
-    from rookery.cli import target
-
     rookery = target.rookery()
     if last and not resume:
         found = rookery.heads()

@@ -87,7 +87,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         self.home = home
         self.session = session
         self.directory = paths.session_dir(home, session)
-        self._name = client_name(client)
+        self.name = client_name(client)
         self._socket = paths.socket_path(self.directory)
         self.log = Reader.open(self.directory)
         """For history: pages, headers, blobs."""
@@ -113,7 +113,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         """Every event after `since`, in order, each once, for ever. Looking starts no worker."""
         last = since
         while True:
-            link = await Link.open(self._socket, self._name, last, self._offers)
+            link = await Link.open(self._socket, self.name, last, self._offers)
             try:
                 if link is None:
                     self._look_for_a_death()
@@ -215,7 +215,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                 raise Rejected({"reason": "older", "message": OLDER_REWIND.format(self.session)})
         while outcome is None:
             control = await self._known_control(command, row)
-            link = control or await Link.open(self._socket, self._name, self.log.last_seq())
+            link = control or await Link.open(self._socket, self.name, self.log.last_seq())
             if link is not None:
                 try:
                     if control is None and commands.is_guarded(command, row):
@@ -239,7 +239,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                         raise
             else:
                 with suppress(Busy):
-                    carry_out(self.directory, command, self._name, row)
+                    carry_out(self.directory, command, self.name, row)
             outcome = outcome or self.log.find(command["id"])
         if waking.is_left_to_wait(self.directory, outcome.update):
             await asyncio.to_thread(waking.ring, self.home)
@@ -254,7 +254,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         if self._control is None or not commands.is_guarded(command, row):
             return None
         name, peer = self._control
-        control = await Link.open(f"\0{name}", self._name, self.log.last_seq())
+        control = await Link.open(f"\0{name}", self.name, self.log.last_seq())
         if control is not None and control.peer != peer:
             await control.close()
             return None
@@ -266,7 +266,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         while (frame := await asyncio.wait_for(link.frame(), RESEND)) is not None:
             match frame:
                 case ("welcome", {"control": str(name)}):
-                    control = await Link.open(f"\0{name}", self._name, self.log.last_seq())
+                    control = await Link.open(f"\0{name}", self.name, self.log.last_seq())
                     if control is None:
                         return link
                     if control.peer != link.peer:  # somebody stands between us and the worker
@@ -308,7 +308,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
 
         if not is_replaceable(self.log.header(), worker):
             return
-        link = await Link.open(self._socket, self._name, self.log.last_seq())
+        link = await Link.open(self._socket, self.name, self.log.last_seq())
         if link is not None:
             try:
                 with suppress(TimeoutError):

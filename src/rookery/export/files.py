@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from rookery.export.session import ALL, FORMATS, Turns, pieces
 from rookery.home.paths import session_dir
+from rookery.log.history import History
 from rookery.log.reader import Reader
 from rookery.processes import tree
 from rookery.render.plain import clean_line
@@ -27,15 +28,16 @@ def form_of(path: str) -> str:
 
 
 def name_for(home: str, session: str, form: str) -> str:
+    with Reader.open(session_dir(home, session)) as log:
+        return name_of(log, session, form)
+
+
+def name_of(log: History, session: str, form: str) -> str:
     """Of a file, after the session's title."""
     from rookery.export.turns import about
 
-    with Reader.open(session_dir(home, session)) as log:
-        return named(about(log)["title"] or session, form)
-
-
-def named(title: str, form: str) -> str:
-    words = re.sub(r"[^\w]+", "-", clean_line(title).lower()).strip("-")
+    title = clean_line(about(log)["title"] or session)
+    words = re.sub(r"[^\w]+", "-", title.lower()).strip("-")
     return f"{words[:LONGEST_NAME].strip('-') or 'session'}.{form}"
 
 

@@ -8,6 +8,7 @@ from rookery.core.json import Event, Json
 from rookery.core.json.redact import redact, redact_json
 from rookery.core.turn.rewinding import Ranges, hides_block
 from rookery.core.view.reduce import reduce
+from rookery.log.history import History
 from rookery.log.reader import Reader
 
 BATCH = 100
@@ -21,7 +22,7 @@ class Turn(NamedTuple):
     blocks: dict[str, Block]
 
 
-def about(log: Reader) -> Json:
+def about(log: History) -> Json:
     """The session's header, without secrets in what is shown of it."""
     header = log.header()
     said = {key: redact(str(header[key])) for key in ("title", "agent", "model", "mode", "cwd")}

@@ -36,6 +36,7 @@ class Removed(TypedDict):
     until: Annotated[int | None, "Until when it can be restored; null: it cannot."]
     kept: Annotated[list[str], "What could not be deleted."]
     told: Annotated[str, "What its agent said; empty: it was not asked to delete its copy."]
+    full: Annotated[bool, "Whether the disk is nearly full, and the trash could make room."]
 
 
 class Trashed(TypedDict):
@@ -98,20 +99,18 @@ def remove(at: At, force: Force = False, permanently: Permanently = False) -> Re
     """
     from rookery.client import fleet
     from rookery.client.trash import moves
+    from rookery.client.trash.emptying import is_low
     from rookery.search.update import drop_deleted
 
     kept, told = list[str](), ""
     if permanently:
         told = fleet.remove(at.home, at.session, kept.append, force=force)
         drop_deleted(at.home)
-        return {"summary": f"Deleted {at.session}.", "until": None, "kept": kept, "told": told}
-    until = moves.remove(at.home, at.session, force=force).until
-    return {
-        "summary": f"Moved {at.session} to the trash.",
-        "until": until,
-        "kept": kept,
-        "told": told,
-    }
+        words, until, full = f"Deleted {at.session}.", None, False
+    else:
+        until = moves.remove(at.home, at.session, force=force).until
+        words, full = f"Moved {at.session} to the trash.", is_low(at.home)
+    return {"summary": words, "until": until, "kept": kept, "told": told, "full": full}
 
 
 @read("Trash", on="rookery", listed=False, examples=("", "--empty"))

@@ -56,7 +56,7 @@ class ReaderThread:
     def __init__(
         self, home: str, tell: Callable[[Message], object], other: "Rookery | None" = None
     ) -> None:
-        """`other`: another machine's Rookery; None: this one's."""
+        """`other`: None: this machine's Rookery."""
         self.home = home
         self._rookery = other
         self._tell = tell

@@ -23,7 +23,7 @@ from rookery.tui.widgets.session_list import Fleet
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
-    from rookery.operations.calling.remote import RemoteRookery
+    from rookery.operations.calling.interface import Rookery
     from rookery.tui.system.driver import Driver
 
 
@@ -57,8 +57,8 @@ class Start:
     """The next session gets one, whose branch has this name; "": the session's id."""
     sandbox: str = ""
     """What the next session runs in; empty: as config.toml says."""
-    rookery: "RemoteRookery | None" = None
-    """Of another machine; None: this one's."""
+    rookery: "Rookery | None" = None
+    """None: this machine's, which the first picture does without."""
 
     @property
     def address(self) -> str:

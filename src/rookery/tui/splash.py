@@ -18,7 +18,7 @@ from rookery.tui.transcript.window import Page, Window
 
 if TYPE_CHECKING:
     from rookery.home.config import Config
-    from rookery.operations.calling.remote import RemoteRookery
+    from rookery.operations.calling.interface import Rookery
 
 
 NAMED = 6
@@ -208,7 +208,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
     )
 
 
-def look_around_there(home: str, cwd: str, agent: str, rookery: "RemoteRookery") -> SetUp:
+def look_around_there(home: str, cwd: str, agent: str, rookery: "Rookery") -> SetUp:
     """On another machine: its agents; how things look is this machine's."""
     from rookery.home import config
 

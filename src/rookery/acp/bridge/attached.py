@@ -68,9 +68,8 @@ class Attached:
         wanted = [] if editor.is_remote else buffers.offered(editor.client)
         asked = partial(buffers.ask, editor.peer, session)
         self.client = LocalSession(editor.home, session, "acp", offers=wanted, on_call=asked)
-        self.provided = Provided(
-            editor.peer, editor.group, paths.socket_path(self.client.directory)
-        )
+        socket = paths.socket_path(self.client.directory)
+        self.provided = Provided(editor.peer, editor.group, socket, self.client.name)
         self.questions = Questions(editor.peer, session, editor.client, self.tell)
         self.questions.answer = lambda said: self._run(self._answer(said))
         self._fresh()

@@ -28,7 +28,7 @@ from rookery.core.vendors import logins
 from rookery.home import config, paths
 from rookery.log.errors import LogError
 from rookery.models.choice import chosen_agent
-from rookery.operations.calling.local import LocalRookery
+from rookery.operations.calling.reaching import rookery_at
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
 from rookery.wire.params import (
     AUTH_REQUIRED,
@@ -361,7 +361,7 @@ class Sessions:
             if attached is not None:
                 await attached.close(stop=False)
             try:
-                await asyncio.to_thread(LocalRookery(self._editor.home).call, "remove", session)
+                await asyncio.to_thread(rookery_at(self._editor.home).call, "remove", session)
             except (LogError, paths.PathError, fleet.UnknownSession):
                 pass
             except Refused as error:  # such as: work that was not merged

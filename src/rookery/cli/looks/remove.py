@@ -15,7 +15,6 @@ from rookery.client.deletion import went_wrong
 from rookery.client.fleet import UnknownSession, named
 from rookery.core.json import Json
 from rookery.core.refusals import Refused
-from rookery.home import paths
 from rookery.operations.catalogue.row import Row
 from rookery.render.local_time import day_of
 
@@ -57,15 +56,15 @@ def carry_out(_row: Row, _session: str, _say: Say, given: Any) -> None:
             flags.confirm(screen, f"Permanently delete {these}?", "delete them")
         else:
             flags.confirm(screen, f"Move {these} to the trash?", "move them to the trash")
+    full = False
     for session in live:
-        _tell(screen, session, _removed(screen, session, given))
+        said = _removed(screen, session, given)
+        _tell(screen, session, said)
+        full |= said.get("full", False)
     for session in trashed:
         _tell(screen, session, agreed("delete-trashed", _was_asked, name=session))
-    if not permanently and not target.url():
-        from rookery.client.trash.emptying import is_low
-
-        if is_low(paths.home()):
-            screen.note("The disk is nearly full. To free space: rookery trash --empty")
+    if full:
+        screen.note("The disk is nearly full. To free space: rookery trash --empty")
 
 
 def _meant(names: tuple[str, ...], *, permanently: bool) -> tuple[list[str], list[str]]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import click
 
-from rookery.cli import flags
+from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line
 from rookery.client import guard
 from rookery.client.work_tree import drivers
@@ -31,7 +31,7 @@ def trusted(screen: Screen, place: Place, chosen: list[Driver], *, yes: bool) ->
 
 def ask_before_worktree(screen: Screen, cwd: str) -> None:
     """In a terminal, before anything else is done there. Raises NoWorktree."""
-    if flags.in_terminal():
+    if flags.in_terminal() and not target.rookery().address:
         from rookery.client.worktrees.create import check_programs
 
         with_trust(screen, lambda: check_programs(cwd))

@@ -13,7 +13,7 @@ from rookery.home import paths
 
 def session_here(*, with_worktree: bool = False) -> str:
     """The latest one; of those with a worktree, the only one. Raises UsageError, Ambiguous."""
-    if target.url():
+    if target.rookery().address:
         raise click.UsageError("Name a session.")
     here = os.path.realpath(paths.work_directory())
     found = [head for head in target.rookery().heads() if _is_of(head, here)]

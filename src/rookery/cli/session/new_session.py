@@ -69,7 +69,7 @@ class Directory(click.Path):
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if target.url():
+        if target.rookery().address:
             return value
         if value == "":  # an empty variable of a script, not the directory that it runs in
             self.fail("The directory's name is empty.", param, ctx)
@@ -89,7 +89,7 @@ class Budget(click.ParamType[tuple[str, str]]):
 
 def _work_directory() -> str:
     """A directory of this machine says nothing about another."""
-    return "" if target.url() else paths.work_directory()
+    return "" if target.rookery().address else paths.work_directory()
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -148,18 +148,18 @@ def wanted(  # noqa: PLR0913 - each is an option
         raise click.BadParameter("a name is missing; `help` lists them.", param_hint="--agent")
     own = elsewhere.own_agent(remote, cloud, agent=agent, cmd=line, sandbox=sandbox)
     picked = {name: value.strip() for name, value in picked.items() if value.strip()}
-    if target.url():
-        found = _elsewhere(screen, agent, line, cwd, roots, title, no_critic, refine)
-        found = found and found._replace(sandbox=sandbox or "", worktree=worktree)
-        return found and found._replace(budget=dict(budgets_), picks=picked)
+    if agent == "help":
+        from rookery.cli.checkup.agent_list import write_table
+
+        write_table(screen, target.agents())
+        return None
+    if target.rookery().address:
+        found = _elsewhere(agent, line, cwd, roots, title, no_critic, refine)
+        found = found._replace(sandbox=sandbox or "", worktree=worktree)
+        return found._replace(budget=dict(budgets_), picks=picked)
     if override:
         os.environ[OVERRIDE] = "1"  # the session is made in this environment
     settings = cli_settings.load()
-    if agent == "help":
-        from rookery.cli.checkup.agent_list import listed, write_table
-
-        write_table(screen, listed(settings))
-        return None
     if own is not None:
         made, about = own, _whereabouts(remote, picked.get("model", ""))
     elif line is not None:
@@ -192,7 +192,6 @@ def _whereabouts(remote: str | None, model: str) -> str:
 
 
 def _elsewhere(
-    screen: Screen,
     agent: str | None,
     line: str | None,
     cwd: str,
@@ -200,17 +199,12 @@ def _elsewhere(
     title: str,
     no_critic: bool,
     refine: bool,
-) -> Wanted | None:
+) -> Wanted:
     """On another machine, which knows its own agents and directories."""
     if line is not None:
         target.only_here("--cmd")
-    if agent == "help":
-        for row in target.rookery().call("agents")["agents"]:
-            state = "" if row["installed"] else "  (not installed there)"
-            screen.line(clean_line(f"{row['name']}  {row['title']}{state}"))
-        return None
     if not cwd:
-        raise click.UsageError(f"Name a directory of {target.url()}: --cwd DIR")
+        raise click.UsageError(f"Name a directory of {target.rookery().address}: --cwd DIR")
     named = registry.Agent(agent or "", [])
     return Wanted(named, [], cwd, roots, title, False if no_critic else None, refine or None)
 

@@ -14,6 +14,7 @@ from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.output.queue import strip, waits_for_user, why_held
 from rookery.core.asks import kept_asks
 from rookery.core.json import Event, Json, kind_of, lenient
+from rookery.core.refusals import Refused
 from rookery.core.view import below_asks
 from rookery.render.local_time import clock_time
 
@@ -127,12 +128,12 @@ def tell_queued(say: Say, session: str) -> int:
 
 def tell_resumption(say: Say, session: str) -> None:
     """A session that hit a rate limit, or the day's budget, continues by itself, even asleep."""
-    from rookery.client.daemon.errors import OtherVersion
-
     rookery = target.rookery()
     try:
         at = rookery.call("resumption", session)["at"]
-    except OtherVersion:  # that daemon's session says when in its notice
+    except Refused as error:
+        if error.kind != "version":  # else that daemon's session says when in its notice
+            raise
         return
     if at is None:
         return

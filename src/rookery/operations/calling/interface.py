@@ -1,6 +1,6 @@
 """What a face can do with a Rookery and with one of its sessions, wherever they are."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from rookery.core.blocks import Block
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from rookery.client.attach import Attachment
     from rookery.core.policy.unattended import Order
+    from rookery.export import Turns
 
 type Told = Callable[[str], object]
 
@@ -108,6 +109,10 @@ class Rookery(Protocol):
 
     def history(self, session: str) -> History: ...
     def open(self, session: str, client: str = "cli") -> Session: ...
+
+    def export(self, session: str, form: str, turns: "Turns") -> Iterable[bytes]:
+        """It as a file (`rookery.export`), piece by piece."""
+        ...
 
     def create(  # noqa: PLR0913 - a session is made of all of these
         self,

@@ -2,13 +2,15 @@
 
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, override
 
 from rookery.client import fleet, waking
 from rookery.core.blocks import Block
 from rookery.core.json import Json
+from rookery.core.refusals import Refused
 from rookery.core.view.fleet import fleet_block, is_hidden
 from rookery.core.view.states import in_order
 from rookery.home import paths, seen
@@ -21,6 +23,7 @@ from rookery.operations.catalogue.row import FINGERPRINT, At, Report, unheard
 if TYPE_CHECKING:
     import asyncio
 
+    from rookery.export import Turns
     from rookery.operations.calling.local_session import LocalSession
 
 GLANCE, SHARE = 1.0, 20
@@ -133,6 +136,15 @@ class LocalRookery(Rookery):
         from rookery.operations.calling.local_session import LocalSession  # a list does without
 
         return LocalSession(self.home, session, client)
+
+    @override
+    def export(self, session: str, form: str, turns: "Turns") -> Iterator[bytes]:
+        from rookery.agents.registry import missing_extra
+        from rookery.export import pieces
+
+        if form == "html" and not (find_spec("markdown_it") and find_spec("pygments")):
+            raise Refused("not_installed", missing_extra("The HTML export", "web"))
+        return pieces(self.home, session, form, turns, time.time() * 1000)
 
     @override
     def create(self, **given: Any) -> str:

@@ -28,6 +28,7 @@ from rookery.operations.catalogue.row import FINGERPRINT, Report, unheard
 
 if TYPE_CHECKING:
     from rookery.core.policy.unattended import Order
+    from rookery.export import Turns
 
 LOOKS = 0.2
 """Seconds between two looks whether a worker has gone."""
@@ -104,6 +105,11 @@ class RemoteRookery(Rookery):
     @override
     def open(self, session: str, client: str = "cli") -> RemoteSession:
         return RemoteSession(self.door, session, self._patience)
+
+    @override
+    def export(self, session: str, form: str, turns: "Turns") -> list[bytes]:
+        given = {"format": form, "first": turns.first, "last": turns.last}
+        return [self.door.get(of_session(session, "/export"), given).body]
 
     @override
     def create(

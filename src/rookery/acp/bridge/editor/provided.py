@@ -5,7 +5,6 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from rookery.client.daemon.origin import client_name
 from rookery.core.json import Json, lenient
 from rookery.wire import mcp
 from rookery.wire.failures import RpcError, error_to_json
@@ -25,10 +24,12 @@ def servers_in(given: Sequence[Json]) -> list[str]:
 class Provided:
     """Of one session. `heard` takes the editor's notifications about the requests."""
 
-    def __init__(self, peer: Peer, group: asyncio.TaskGroup, socket: str) -> None:
+    def __init__(self, peer: Peer, group: asyncio.TaskGroup, socket: str, name: str) -> None:
+        """`name`: what the bridge calls itself to the worker."""
         self._peer = peer
         self._group = group
         self._socket = socket
+        self._name = name
         self._servers: list[str] = []
         self._serving: asyncio.Task[None] | None = None
         self._calls: dict[str, tuple[mcp.Envelope, Link, int]] = {}
@@ -51,7 +52,7 @@ class Provided:
     async def _serve(self) -> None:
         offers = [mcp.offer_of(id) for id in self._servers]
         while True:
-            link = await Link.open(self._socket, client_name("acp"), 0, offers)
+            link = await Link.open(self._socket, self._name, 0, offers)
             if link is None:
                 await asyncio.sleep(LOOKS)
                 continue

@@ -3,9 +3,7 @@
 import os
 import re
 import sys
-import time
 from collections.abc import Iterable
-from importlib.util import find_spec
 
 import click
 
@@ -14,8 +12,7 @@ from rookery.cli.flags import results, sessions_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import PipeClosed, standard
 from rookery.cli.session.loading import ensure_loaded
-from rookery.export import FORMATS, Turns, files, pieces
-from rookery.home import paths
+from rookery.export import FORMATS, Turns, files
 
 STDOUT = "-"
 
@@ -74,8 +71,6 @@ def export(
     rookery export 3f2a 77c1 -f html -o exports/
     """
     form = form or files.form_of(output or "") or "md"
-    if not target.url():
-        check_installed(form)
     for session in sessions:
         ensure_loaded(standard(), session)
     if output == STDOUT:
@@ -102,14 +97,6 @@ def export(
         screen.result({"session": session, "file": path})
 
 
-def check_installed(form: str) -> None:
-    """HTML needs the libraries that the terminal interface has, too."""
-    from rookery.agents.registry import missing_extra
-
-    if form == "html" and not (find_spec("markdown_it") and find_spec("pygments")):
-        raise click.ClickException(missing_extra("The HTML export", "web"))
-
-
 def _directory(output: str | None, *, several: bool) -> str | None:
     """Where files get names of their own; None: `output` is the file."""
     if output is None:
@@ -125,19 +112,13 @@ def _directory(output: str | None, *, several: bool) -> str | None:
 
 
 def _name(session: str, form: str) -> str:
-    if not target.url():
-        return files.name_for(paths.home(), session, form)
-    head = target.rookery().head(session) or {}
-    return files.named(str(head.get("title") or session), form)
+    with target.rookery().history(session) as log:
+        return files.name_of(log, session, form)
 
 
 def _pieces(session: str, form: str, turns: Turns) -> Iterable[bytes]:
     """Raises LogError, RemoteError."""
-    door = target.door()
-    if door is None:
-        return pieces(paths.home(), session, form, turns, time.time() * 1000)
-    given = {"format": form, "first": turns.first, "last": turns.last}
-    return [door.get(f"/api/sessions/{session}/export", given).body]
+    return target.rookery().export(session, form, turns)
 
 
 def _write(session: str, form: str, path: str, turns: Turns, *, force: bool) -> None:

@@ -12,12 +12,11 @@ import click
 from rookery.cli import exits, flags, settings, target
 from rookery.cli.output import Screen, clean_line, cut, standard, table
 from rookery.cli.session import loading
-from rookery.client.daemon.errors import RemoteError
-from rookery.client.imports.agent_sessions import CannotImport
 from rookery.client.imports.importing import HERE, HOMELESS, NEW, REMOVED, TRASHED, Found
 from rookery.core.agent.imported import Listed
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
+from rookery.core.refusals import Refused
 from rookery.home import paths
 from rookery.operations.calling import imports as anywhere
 from rookery.operations.calling.imports import Source
@@ -82,7 +81,7 @@ def import_(
 
 def _place(directory: str | None) -> str:
     """Of another machine, only what is named."""
-    if target.url():
+    if target.rookery().address:
         return directory or ""
     settings.load()  # what it warns of, once
     place = os.path.abspath(directory or paths.work_directory())
@@ -145,7 +144,7 @@ class _Import:
                         yield source, found
                         if self._ids and not self._missing:
                             break
-            except (CannotImport, RemoteError) as error:
+            except Refused as error:
                 if len(sources) == 1 and not self._ids:
                     raise
                 self._screen.note(clean_line(error.sentences))

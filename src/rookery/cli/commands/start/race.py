@@ -83,8 +83,7 @@ def start(
     if of_session["agent"] or of_session["line"] or of_session["worktree"] is not None:
         raise click.UsageError("A race has --agents, and a worktree for each of them.")
     check_destructive(approve or "all", destructive)
-    if not target.url():
-        ask_before_worktree(standard(), of_session["cwd"])
+    ask_before_worktree(standard(), of_session["cwd"])
     policy = Policy(approve or "all", bool(approve), destructive, "rookery race", without_hooks)
     running = _Running(standard(), text_of(text), policy.order)
 

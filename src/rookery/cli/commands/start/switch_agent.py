@@ -45,11 +45,10 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
         place.only_here("--cmd")
     command = _command(target, line, model)
     before = header_of(session)
-    known = place.agents() or registry.names(settings.load().agents)
-    refusal = switching.refusal(before, command, known)
+    refusal = switching.refusal(before, command, [each["name"] for each in place.agents()])
     if refusal is not None:  # nothing of a slip is left in the log
         raise click.BadParameter(refusal.message, param_hint="TARGET")
-    if target == registry.OWN and not place.url():
+    if target == registry.OWN and not place.rookery().address:
         _check_own(before["cwd"])
         if model is not None:
             _check_saved(session, model)
@@ -77,7 +76,7 @@ def _switched(session: str, command: Json) -> Json:
     try:
         return perform(session, command).update
     except Rejected as error:
-        lacks = error.reason == "not_installed" and not place.url()
+        lacks = error.reason == "not_installed" and not place.rookery().address
         here = install_here(command["agent"]) if lacks else ""
         if not here:
             raise
@@ -86,7 +85,7 @@ def _switched(session: str, command: Json) -> Json:
 
 def _command(target: str | None, line: str | None, model: str | None) -> Json:
     if (target is None) == (line is None) or (target is not None and not target.strip()):
-        known = ", ".join(place.agents() or registry.names(settings.load().agents))
+        known = ", ".join(each["name"] for each in place.agents())
         raise click.UsageError(f"Name the new agent: one of {known}, or --cmd.")
     command: Json = {"do": "switch", "agent": target}
     if line is not None:
