@@ -2,11 +2,16 @@
 terminal and of the page: asked for what is missing, followed while they run, agreed to as shown."""
 
 import os
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, Page, expect
 
-from tests.operations.test_one_file import session  # noqa: F401 - a fixture
+from tests.daemon.served import Served
+from tests.operations.test_one_file import link, served, session  # noqa: F401 - fixtures
+from tests.page.conftest import LAPTOP, browser  # noqa: F401 - a fixture
 from tests.rigs.scratch import Scratch
 from tests.tui.tmux import Tmux
 
@@ -191,3 +196,110 @@ def test_the_terminal_opens_what_is_read_and_offers_what_may_be_typed_and_listed
             assert hidden not in shown
         screen.press("Enter")
         screen.wait_for("Greet: “Quiet”", "How many greetings there are.")
+
+
+# --- the page ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(browser: Browser, served: Served, session: str) -> Iterator[Page]:  # noqa: F811
+    """Of the session, by a browser that is logged in."""
+    with closing(browser.new_context(viewport=LAPTOP)) as context:
+        made = context.new_page()
+        made.goto(link(served))
+        with made.expect_navigation():
+            made.get_by_role("button", name="Log in on this device").click()
+        made.goto(f"{served.address}/sessions/{session}")
+        yield made
+
+
+def say(page: Page, words: str) -> None:
+    field = page.get_by_label("Prompt", exact=True)
+    field.fill(words)
+    field.press("Enter")
+
+
+def choose(page: Page, name: str) -> None:
+    page.locator("#bar .acts").get_by_role("button", name="More actions").click()
+    page.locator("dialog .row", has_text=name).click()
+
+
+@pytest.mark.long
+def test_the_page_follows_a_work_and_asks_for_what_it_would_do(
+    scratch: Scratch,
+    session: str,  # noqa: F811
+    page: Page,
+) -> None:
+    gate = Gate(scratch.home)
+    toast, shown = page.locator(".toast"), page.locator("dialog .shown")
+    say(page, "/greet 2 cool a browser")
+    expect(toast).to_have_count(1)
+    expect(toast).to_contain_text("Greeting 1 of 2")
+    gate.open()
+    expect(toast).to_contain_text("Wrote 2 cool greetings in a browser.")
+    expect(toast).to_have_count(1)
+    assert len(kept(scratch, session)) == 2
+    say(page, "/greet 6")
+    expect(page.locator(".toast.failed")).to_contain_text("Times must be at most 5")
+    say(page, "/greet 1")
+    dialog = page.get_by_role("dialog", name="Greet: “Quiet”?")
+    expect(shown).to_have_text("2 greetings are replaced by 1 in town.")
+    expect(dialog.get_by_label("Times")).to_have_count(0)
+    dialog.get_by_label("In", exact=True).fill("a dialog")
+    expect(shown).to_have_text("2 greetings are replaced by 1 in a dialog.")
+    dialog.get_by_role("button", name="Greet").click()
+    expect(toast.last).to_contain_text("Wrote 1 warm greetings in a dialog.")
+    choose(page, "Greet…")
+    form = page.get_by_role("dialog", name="Greet: “Quiet”")
+    expect(form).to_contain_text("Write greetings about a session.")
+    form.get_by_label("Times").fill("3")
+    form.get_by_role("button", name="Greet").click()
+    expect(shown).to_have_text("1 greetings are replaced by 3 in town.")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    scratch.run("forget", session)
+    scratch.run("greet", session, "--times", "2")
+    dialog.get_by_role("button", name="Greet").click()
+    expect(shown).to_have_text(
+        "It is no longer as it was shown.\n2 greetings are replaced by 3 in town."
+    )
+    dialog.get_by_role("button", name="Cancel").click()
+    assert len(kept(scratch, session)) == 2
+    choose(page, "Greet…")
+    form.get_by_label("Times").fill("3")
+    form.get_by_role("button", name="Greet").click()
+    dialog.get_by_role("button", name="Greet").click()
+    expect(toast.last).to_contain_text("Wrote 3 warm greetings in town.")
+    assert len(kept(scratch, session)) == 3
+
+
+@pytest.mark.long
+def test_the_page_opens_what_is_read_and_offers_what_may_be_typed_and_listed(
+    scratch: Scratch,
+    session: str,  # noqa: F811
+    served: Served,  # noqa: F811
+    page: Page,
+) -> None:
+    scratch.run("greet", session, "--times", "5", "--in", "a list")
+    say(page, "/greetings 2 warm a list")
+    dialog = page.get_by_role("dialog", name="Greetings: “Quiet”")
+    expect(dialog.locator("pre")).to_be_focused()
+    expect(dialog.locator("pre")).to_contain_text("- warm greeting 2 in a list")
+    expect(dialog).not_to_contain_text("greeting 3")
+    dialog.get_by_role("button", name="Close").click()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Search sessions")).to_be_focused()
+    page.keyboard.type("where greetings")
+    expect(page.get_by_role("option").first).to_contain_text("/homes")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Homes of greetings")
+    expect(dialog).to_contain_text(f"- greetings-{session}")
+    page.keyboard.press("Escape")
+    page.goto(f"{served.address}/")
+    row = page.locator(f"#s-{session}")
+    row.hover()
+    row.get_by_role("button", name="Actions").click()
+    listed = page.locator("dialog .row > span")
+    expect(listed.filter(has_text="Greet…")).to_be_visible()
+    assert {"Greet…", "Greetings…"} <= set(listed.all_inner_texts())
+    for hidden in ("Forget the greetings", "Count greetings", "Homes of greetings"):
+        expect(listed.filter(has_text=hidden)).to_have_count(0)

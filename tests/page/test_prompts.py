@@ -23,6 +23,7 @@ def chosen(page: Page, name: str) -> None:
 
 @pytest.mark.long
 def test_a_prompt_is_edited_and_sent_again_with_its_file_and_its_secret(site: Site) -> None:
+    site.expected = ("409",)  # of what would happen
     session = site.session(SCRIPT)
     page = site.page(f"/sessions/{session}")
     transcript, field = page.locator("#transcript"), page.get_by_label("Prompt", exact=True)
@@ -37,7 +38,7 @@ def test_a_prompt_is_edited_and_sent_again_with_its_file_and_its_secret(site: Si
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("rewound to turn 1; then the prompt is in the field.")
     expect(dialog).to_contain_text("The later turn is hidden, not deleted.")
-    dialog.get_by_role("button", name="Rewind 0 files and the conversation").click()
+    dialog.get_by_role("button", name="Rewind", exact=True).click()
     expect(transcript).to_contain_text("Rewound to turn 1")
     expect(transcript).not_to_contain_text("Heard: second")
     expect(field).to_have_value("second sk-•••")
@@ -73,6 +74,7 @@ def test_a_running_turn_is_cancelled_before_its_prompt_is_edited(site: Site) -> 
 
 @pytest.mark.long
 def test_on_a_phone_a_session_is_rewound_and_forked_from_its_prompts(site: Site) -> None:
+    site.expected = ("409",)  # of what would happen
     session = site.session(SCRIPT)
     for words in ("first question", "second question", "third question"):
         said(site, session, words)
@@ -86,7 +88,7 @@ def test_on_a_phone_a_session_is_rewound_and_forked_from_its_prompts(site: Site)
     page.goto(f"{site.served.address}/sessions/{session}")
     page.get_by_role("button", name="Actions of prompt 3").tap()
     chosen(page, "Rewind to before this prompt")
-    page.get_by_role("dialog").get_by_role("button", name=re.compile("^Rewind 0 files")).tap()
+    page.get_by_role("dialog").get_by_role("button", name="Rewind", exact=True).tap()
     expect(transcript).to_contain_text("Rewound to turn 2")
     expect(transcript).not_to_contain_text("third question")
     page.get_by_role("button", name="Agent, model and figures").tap()
@@ -95,7 +97,7 @@ def test_on_a_phone_a_session_is_rewound_and_forked_from_its_prompts(site: Site)
     rows = page.get_by_role("dialog").locator(".row")
     expect(rows).to_contain_text(["Undo the last rewind", "2 second question", "1 first question"])
     rows.first.tap()
-    page.get_by_role("dialog").get_by_role("button", name=re.compile("^Bring back")).tap()
+    page.get_by_role("dialog").get_by_role("button", name="Undo the rewind").tap()
     expect(transcript).to_contain_text("third question")
 
 

@@ -92,14 +92,15 @@ def test_a_race_is_started_compared_and_decided_with_a_message_of_ones_own(
     expect(dialog).to_contain_text("1 file, +1 −1, into main.")
     expect(dialog).to_contain_text("Delete 3 worktrees with all changes:")
     expect(dialog).to_contain_text("robin 2 files, +2 −1")
-    expect(dialog.get_by_label("Commit message")).to_have_value("Change app.py")
+    expect(dialog).to_contain_text("Commit message:\n  Change app.py")
     assert complaints(page) == []
     page.keyboard.press("Escape")
     expect(runner(page, "finch").get_by_role("button", name="Pick")).to_be_focused()
     assert tree.git("rev-list", "--count", "HEAD") == "1\n", "nothing is merged yet"
 
     page.keyboard.press("Enter")
-    dialog.get_by_label("Commit message").fill("Sum the prices")
+    dialog.get_by_label("Message").fill("Sum the prices")
+    expect(dialog.locator(".shown")).to_contain_text("Commit message:\n  Sum the prices")
     dialog.get_by_role("button", name="Merge it, drop the rest").click()
     told = page.locator(".toast")
     expect(told).to_contain_text("Merged into main: 1 file, +1 −1")

@@ -13,6 +13,7 @@ from tests.page.test_search import awaited, said
 
 
 def test_S5_rewind_undo_and_fork_from_the_timeline(site: Site) -> None:
+    site.expected = ("409",)  # of what would happen
     session = site.session()
     for words in ("first question", "second question", "third question"):
         said(site, session, words)
@@ -24,12 +25,12 @@ def test_S5_rewind_undo_and_fork_from_the_timeline(site: Site) -> None:
     expect(dialog).to_contain_text("2 later turns are hidden, not deleted.")
     transcript = page.locator("#transcript")
     expect(transcript).to_contain_text("third question")
-    dialog.get_by_role("button", name="Rewind 0 files and the conversation").click()
+    dialog.get_by_role("button", name="Rewind", exact=True).click()
     expect(transcript).to_contain_text("Rewound to turn 1", timeout=60_000)
     expect(transcript).to_contain_text("first question")
     expect(transcript).not_to_contain_text("third question")
     page.get_by_role("button", name="Undo", exact=True).click()
-    dialog.get_by_role("button", name="Bring back 0 files and the conversation").click()
+    dialog.get_by_role("button", name="Undo the rewind").click()
     expect(transcript).to_contain_text("third question", timeout=60_000)
     page.locator("#scroll").press("t")
     turns.nth(1).get_by_role("button", name="Fork here").click()
@@ -41,7 +42,7 @@ def test_S5_rewind_undo_and_fork_from_the_timeline(site: Site) -> None:
 
 def test_the_users_own_files_stay_unless_the_list_is_agreed_to(site: Site, tmp_path: Path) -> None:
     """On a phone. Files that change while the question stands are asked about again."""
-    site.expected = ("409",)  # of files that changed meanwhile
+    site.expected = ("409",)  # of what would happen
     tree = Tree(tmp_path / "tree", a__txt="one\n", b__txt="one\n")
     session = site.session(cwd=tree.cwd, confirm="all")
     said(site, session, "first question")
@@ -53,19 +54,25 @@ def test_the_users_own_files_stay_unless_the_list_is_agreed_to(site: Site, tmp_p
     page.locator("#scroll").press("t")
     page.locator("#side").get_by_role("button", name="Rewind to here").first.click()
     dialog = page.get_by_role("dialog").filter(has_text="Rewind to turn 1?")
-    expect(dialog.locator(".by-own li")).to_have_text("~a.txt")
-    expect(dialog.locator(".by-hand li")).to_have_text(["~b.txt", "−new.txt"])
+    shown = dialog.locator(".shown")
+    expect(shown).to_contain_text(
+        "Changed by this session:\n  ~ a.txt\n"
+        "Changed by hand or by another program since, left alone:\n  ~ b.txt\n  - new.txt\n"
+    )
     wide = "document.documentElement.scrollWidth <= innerWidth"
     assert page.evaluate(wide)
     assert tree.read("a.txt") == b"agent", "nothing happened yet"
     tree.put({"a.txt": "mine, too\n"})
-    dialog.get_by_role("button", name="Rewind 1 file and the conversation").click()
-    expect(dialog).to_contain_text("Files changed since this list was made.")
-    expect(dialog.locator(".by-hand li")).to_have_count(3)
+    yes = dialog.get_by_role("button", name="Rewind", exact=True)
+    yes.click()
+    expect(shown).to_contain_text("It is no longer as it was shown.")
+    expect(shown).to_contain_text("  ~ a.txt\n  ~ b.txt\n  - new.txt\nTo turn 1: No file would")
     assert tree.read("a.txt") == b"mine, too\n"
-    dialog.get_by_role("combobox").select_option("files")
-    dialog.get_by_label("Also the 3 files").check()
-    dialog.get_by_role("button", name="Rewind 3 files", exact=True).click()
+    dialog.get_by_label("Files").check()
+    dialog.get_by_label("All").check()
+    expect(shown).to_contain_text("To turn 1: 3 files would change.")
+    expect(shown).not_to_contain_text("hidden")
+    yes.click()
     expect(page.locator("#toasts")).to_contain_text("Rewound to turn 1.")
     assert tree.status() == ""
 
@@ -106,7 +113,7 @@ def test_I16_a_fork_with_a_worktree_is_merged_and_one_that_is_not_is_dropped(
     (other / "a.txt").write_text("three\n")
     menu.click()
     page.get_by_role("dialog").get_by_role("button", name="Drop the worktree").click()
-    question = page.get_by_role("dialog", name="Drop the worktree?")
+    question = page.get_by_role("dialog", name="Drop the worktree: ")
     expect(question).to_contain_text("has work that was not merged: 1 uncommitted file.")
     question.get_by_role("button", name="Drop the worktree").click()
     expect(page.locator("#toasts")).to_contain_text("Dropped the worktree of")

@@ -17,10 +17,16 @@ WAYS = {
 }
 How = Annotated[Way, Arg("How the work gets there.", each=WAYS)]
 Message = Annotated[
-    str, Arg("Commit message (default: a draft of what changed).", max_length=20_000, letter="m")
+    str,
+    Arg(
+        "Commit message (default: a draft of what changed).",
+        max_length=20_000,
+        how="text",
+        letter="m",
+    ),
 ]
 Keep = Annotated[bool, Arg("Keep the worktree and its branch.")]
-Force = Annotated[bool, Arg("Drop it even if work was not merged.")]
+Force = Annotated[bool, Arg("Drop it even if work was not merged.", agrees=True)]
 Branch = Annotated[str, Arg("Branch name, after rookery/ (default: the id).", max_length=100)]
 CANCEL = "Cancel a running turn first."
 Cancel = Annotated[bool, Arg(CANCEL)]

@@ -50,6 +50,7 @@ class Logged(TypedDict):
     "Recap",
     on="session",
     group=GROUP,
+    more="what was said, for another agent",
     examples=("3f2a > recap.md && $EDITOR recap.md && rookery prompt 3f2a - < recap.md",),
 )
 def recap(at: At, before: Before = 0) -> Recap:
@@ -66,7 +67,13 @@ def recap(at: At, before: Before = 0) -> Recap:
         return {"text": reading.recap(log, before or None).text()}
 
 
-@read("Logs", on="session", group=GROUP, examples=("3f2a", "3f2a --agent -f"))
+@read(
+    "Logs",
+    on="session",
+    group=GROUP,
+    more="of its agent and its worker",
+    examples=("3f2a", "3f2a --agent -f"),
+)
 def logs(at: At, of: Of = "agent", bytes_: Bytes = SOME, after: After = "") -> Logged:
     """Print what a session's agent and worker logged. That is what they wrote to stderr."""
     from rookery.home import paths

@@ -196,6 +196,7 @@ def _without_values(said: Json) -> Json:
     "Diff",
     on="session",
     group=GROUP,
+    more="what it changed, as a patch",
     masks=_without_values,
     examples=("", "3f2a --stat", "3f2a --all", "3f2a --turn 2", "3f2a | git apply"),
 )

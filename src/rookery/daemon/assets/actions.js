@@ -2,7 +2,7 @@
 import { $, api, toast, uid } from "./main.js";
 
 const session = document.body.dataset.session ?? "";
-const here = `/api/sessions/${encodeURIComponent(session)}`;
+const here = `/api/v1/sessions/${encodeURIComponent(session)}`;
 const SCREENS = { agents: "/settings/agents", model: "/settings/models", servers: "/settings/servers", settings: "/settings", sessions: "/", trash: "/settings/trash" };
 const send = (command) => api("POST", `${here}/commands`, { id: uid(), ...command });
 

@@ -63,7 +63,7 @@ async function send(card, said) {
   card.dataset.sent = "1";
   card.setAttribute("aria-busy", "true");
   try {
-    const outcome = await api("POST", `/api/sessions/${session}/commands`, { do: "answer", ask, nonce, ...said, id: uid() });
+    const outcome = await api("POST", `/api/v1/sessions/${session}/commands`, { do: "answer", ask, nonce, ...said, id: uid() });
     if (outcome.kind === "_done" && /already/.test(outcome.update.detail)) { elsewhere(card, outcome.update.by); return false; }
     if (said.defer) { delete card.dataset.sent; toast("It stays open. The agent waits for your answer."); }
     over();
@@ -172,7 +172,7 @@ function always(card, button, digit = "") {
 /** Allows it, and asks less from now on in this session. */
 async function less(card, button) {
   if (!await send(card, saidOf(button))) return;
-  await api("POST", `/api/sessions/${card.dataset.session}/commands`, { do: "set", option: "confirm", value: button.dataset.mode, id: uid() });
+  await api("POST", `/api/v1/sessions/${card.dataset.session}/commands`, { do: "set", option: "confirm", value: button.dataset.mode, id: uid() });
 }
 
 /** One answer to all that are alike, once they are shown: each is sent for itself. */
@@ -187,7 +187,7 @@ function alike(card, button) {
     card.dataset.sent = "1";
     try {
       for (const { ask, nonce, [verdict]: option } of same) {
-        await api("POST", `/api/sessions/${session}/commands`, { do: "answer", ask, nonce, option, id: uid() });
+        await api("POST", `/api/v1/sessions/${session}/commands`, { do: "answer", ask, nonce, option, id: uid() });
       }
       over();
     } catch (error) {

@@ -3,7 +3,7 @@ import { $, $$, api, element, readOnly, told, uid, when } from "./main.js";
 import { key } from "./keys.js";
 
 export const session = document.body.dataset.session;
-export const path = `/api/sessions/${encodeURIComponent(session)}`;
+export const path = `/api/v1/sessions/${encodeURIComponent(session)}`;
 const GRACE = 5000;
 
 /** What the bar knows: running, steers, agent, title, state … */

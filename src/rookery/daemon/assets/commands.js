@@ -14,7 +14,6 @@ const OURS = [
   ["effort", "set how hard the model thinks", "value"],
   ["export", "download the transcript", "md, html or jsonl"],
   ["help", "list every key"],
-  ["logs", "what the agent and the worker wrote to stderr"],
   ["mode", "set the agent's mode", "value"],
   ["model", "choose the model", "name"],
   ["new", "start a new session"],
@@ -23,17 +22,23 @@ const OURS = [
 ].map(([name, words, hint = ""]) => ({ name, words, hint, when: {} }));
 const LOOKS = { rewind: "turn or undo" }; // operations with dialogs of their own: what follows them
 
+const isTyped = (row) => row.typed && (row.listed || row.on !== "rookery") && !OURS.some((each) => each.name === row.name);
+
 /** Those above and the operations of the catalogue. */
 export async function ours() {
-  const more = (await operations()).filter((row) => row.typed && row.kind !== "read" && row.on !== "rookery").map((row) => ({ name: row.name, words: words(row), hint: LOOKS[row.name] ?? row.arguments.required.join(" "), when: row.when }));
+  const more = (await operations()).filter(isTyped).map((row) => ({ name: row.name, words: words(row), hint: LOOKS[row.name] ?? row.arguments.required.join(" "), when: row.when }));
   return [...OURS, ...more].sort((one, other) => one.name.localeCompare(other.name));
+}
+/** Those of them that do something to the session as it is. */
+export async function possible() {
+  const about = (await menus()).shown();
+  return (await ours()).filter((each) => holds(each.when, about));
 }
 export const isOurs = async (name) => (await ours()).some((each) => each.name === name);
 
 /** Those that match and do something to the session as it is; without a query all: the agent's, then ours. `clear` empties the field. */
 export async function rows(found, query, clear) {
-  const all = await ours(), about = (await menus()).shown();
-  const own = all.filter((each) => holds(each.when, about)).map((each) => ({
+  const all = await ours(), own = (await possible()).map((each) => ({
     label: `/${each.name}${each.hint ? ` ${each.hint}` : ""}`, more: each.words, insert: `/${each.name} `, name: each.name,
     run: each.hint ? undefined : () => { clear(); carry(each.name); },
   }));
@@ -46,7 +51,7 @@ export async function rows(found, query, clear) {
 
 const carry = (name, value = "") => Promise.resolve(carryOut(name, value)).catch(told);
 
-const operates = async (name) => (await operations()).find((each) => each.typed && each.kind !== "read" && each.name === name && !LOOKS[name]);
+const operates = async (name) => (await operations()).find((each) => isTyped(each) && each.name === name && !LOOKS[name]);
 
 /** What follows a slash command, by argument: in their order, the last one takes all that is left. */
 function given(row, text) {
@@ -69,7 +74,7 @@ export async function carryOut(name, value) {
     case "model": case "mode": case "effort": return value ? set(name, value) : pickUsual(name);
     case "attach": return void $("#picker").click();
     case "changes": return void $("#bar [data-do=changes]")?.click();
-    case "export": return (await import("./save.js")).download(`/api/sessions/${encodeURIComponent(session)}/export?format=${encodeURIComponent(value || "md")}`);
+    case "export": return (await import("./save.js")).download(`/api/v1/sessions/${encodeURIComponent(session)}/export?format=${encodeURIComponent(value || "md")}`);
     case "help": return void help();
     case "new": return void location.assign("/new");
     case "recap": return putRecap();

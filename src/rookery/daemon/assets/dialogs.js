@@ -1,5 +1,5 @@
 // Menus and questions, the same on every screen.
-import { $, $$, element, told } from "./main.js";
+import { $, $$, copy, element, told } from "./main.js";
 
 const looks = element("link", { rel: "stylesheet", href: new URL("./dialogs.css", import.meta.url).pathname });
 const ready = new Promise((settle) => { looks.onload = looks.onerror = settle; });
@@ -37,7 +37,8 @@ function drawn(row, dialog) {
   const button = element("button", { type: "button", class: `row ${row.kind ?? ""}`, "data-do": row.does, "aria-current": row.current ? "true" : null }, ...words);
   button.addEventListener("click", () => {
     dialog.close();
-    if (row.run) Promise.resolve(row.run()).catch(told);
+    const act = () => Promise.resolve(row.run()).catch((error) => told(error, act));
+    if (row.run) act();
   });
   return button;
 }
@@ -70,6 +71,21 @@ export function open(dialog, anchor) {
   Object.assign(dialog.style, {
     margin: "0", top: `${top}px`, left: `${Math.max(8, Math.min(place.left, innerWidth - dialog.offsetWidth - 8))}px`,
   });
+}
+
+/** A window with a text. `head`: what stands beside its title. */
+export function show(title, words, ...head) {
+  const text = element("pre", { class: "out", tabindex: 0, "aria-label": title }, words);
+  const button = (label, run) => {
+    const made = element("button", { type: "button" }, label);
+    made.addEventListener("click", () => Promise.resolve(run()).catch(told));
+    return made;
+  };
+  const dialog = element("dialog", { class: "text", "aria-label": title }, element("div", { class: "head" }, element("h2", { dir: "auto" }, title), ...head), text,
+    element("div", { class: "buttons" }, button("Copy", () => copy(text.textContent)), button("Close", () => dialog.close())));
+  open(dialog, document.activeElement);
+  text.focus();
+  return { dialog, text };
 }
 
 /** The label of what takes something away. */

@@ -85,7 +85,7 @@ function tell(before, after) {
 function read() {
   const { session } = document.body.dataset;
   const { news } = document.getElementById(`s-${session}`)?.dataset ?? {};
-  if (session && news && (role === "answer" || !readOnly) && !document.hidden) api("POST", `/api/sessions/${session}/seen`, { seq: Number(news) }).catch(() => {});
+  if (session && news && (role === "answer" || !readOnly) && !document.hidden) api("POST", `/api/v1/sessions/${session}/seen`, { seq: Number(news) }).catch(() => {});
 }
 
 // --- the tab -------------------------------------------------------------------------------------

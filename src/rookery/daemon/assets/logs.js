@@ -1,6 +1,6 @@
 // What a session's agent and its worker wrote to stderr, in a window that follows them.
-import { api, copy, element, told } from "./main.js";
-import "./dialogs.js"; // its looks
+import { api, element, told } from "./main.js";
+import { show as window } from "./dialogs.js";
 
 const PAUSE = 2000;
 const MOST = 400_000; // characters that are kept in sight
@@ -9,16 +9,8 @@ const COLOURS = /\u001b\[[0-9;?]*[A-Za-z]|\u001b\][^\u0007\u001b]*(?:\u0007|\u00
 
 /** `of`: "agent" or "worker". */
 export function show(session, of = "agent") {
-  const text = element("pre", { class: "out", tabindex: 0, "aria-label": "Log" });
   const which = element("select", { "aria-label": "Which log" }, ...Object.entries(OF).map(([value, words]) => element("option", { value, selected: value === of }, words)));
-  const button = (words, run) => {
-    const made = element("button", { type: "button" }, words);
-    made.addEventListener("click", () => Promise.resolve(run()).catch(told));
-    return made;
-  };
-  const dialog = element("dialog", { class: "logs", "aria-label": "Logs" },
-    element("div", { class: "head" }, element("h2", {}, "Logs"), which), text,
-    element("div", { class: "buttons" }, button("Copy", () => copy(text.textContent)), button("Close", () => dialog.close())));
+  const { dialog, text } = window("Logs", "", which);
   let place = "", timer = 0, turn = 0;
 
   async function read() {
@@ -35,9 +27,6 @@ export function show(session, of = "agent") {
     timer = setTimeout(() => read().catch(() => {}), PAUSE);
   }
   which.addEventListener("change", () => { turn += 1; place = ""; text.textContent = ""; read().catch(told); });
-  dialog.addEventListener("close", () => { clearTimeout(timer); dialog.remove(); });
-  document.body.append(dialog);
-  dialog.showModal();
-  text.focus();
+  dialog.addEventListener("close", () => clearTimeout(timer));
   read().catch(told);
 }

@@ -56,7 +56,9 @@ export class Problem extends Error {
   }
 }
 
-/** The daemon's answer; throws a Problem, whose status is 0 where it cannot be reached. */
+export const UNREACHABLE = { error: "unreachable", message: "Rookery cannot be reached.", remedy: "Is it still running?" };
+
+/** The daemon's answer, or what `more.read` makes of a stream; throws a Problem, whose status is 0 where it cannot be reached. */
 export async function api(method, path, body, more = {}) {
   const sent = body === undefined ? {} : {
     body: JSON.stringify(body), headers: { "Content-Type": "application/json" },
@@ -66,10 +68,11 @@ export async function api(method, path, body, more = {}) {
     answer = await ask(path, { method, ...sent, ...more, headers: { ...sent.headers, ...more.headers } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem(0, { error: "unreachable", message: "Rookery cannot be reached.", remedy: "Is it still running?" });
+    throw new Problem(0, UNREACHABLE);
   }
+  const type = answer.headers.get("Content-Type") ?? "", json = type.includes("json");
+  if (type.includes("event-stream")) return more.read(answer);
   const text = await answer.text();
-  const json = (answer.headers.get("Content-Type") ?? "").includes("json");
   if (answer.ok) return json ? JSON.parse(text) : text;
   if (answer.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`);
   const of = /^\/api\/(?:v1\/)?sessions\/([^/?]+)/.exec(path)?.[1]; // the session that it is about
@@ -107,7 +110,7 @@ export function told(error, again = null) {
   if (error.name === "AbortError") return;
   if (!(error instanceof Problem)) console.error(error);
   const { message, remedy = "", actions = [], status } = error;
-  const passes = again && [0, 503].includes(status) ? [{ label: "Try again", run: again }] : [];
+  const passes = again && ([0, 503].includes(status) || error.error === "dirty_target") ? [{ label: "Try again", run: again }] : [];
   const here = error.of && error.of === document.body.dataset.session;
   const helps = actions.filter((each) => here || !/^(undefined|log|kill)$/.test(each.window)).map((each) => ({ label: each.label, run: async () => (await import("./actions.js")).act(each) }));
   toast(message, { remedy: remedy.includes("/api/") ? "" : remedy, kind: "failed", actions: [...passes, ...helps] });
@@ -153,8 +156,8 @@ export function toast(message, { remedy = "", kind = "note", action = null, acti
   card.append(shut);
   box.append(card);
   while (box.childElementCount > 3) box.firstElementChild.remove();
-  if (kind !== "failed") setTimeout(close, actions.length ? 12000 : 5000);
-  return close;
+  if (kind === "note") setTimeout(close, actions.length ? 12000 : 5000);
+  return card;
 }
 
 /** Into the clipboard; by the old way on plain http. */

@@ -2,7 +2,8 @@
 import { $, $$, api, copy, element, toast, told } from "./main.js";
 import { command, facts, isStuck, path, readHeader, session } from "./bar.js";
 import { danger, menu, sure } from "./dialogs.js";
-import { actions, rows } from "./session_menu.js";
+import { perform } from "./operations.js";
+import { remove, rows } from "./session_menu.js";
 
 const USUAL = { mode: "mode", model: "model", thought_level: "effort" };
 export const acts = {};
@@ -104,7 +105,7 @@ acts.rename = (button) => {
     button.focus();
     if (!save || !title || title === before) return;
     $("span", button).textContent = title;
-    command({ do: "rename", title }).catch((error) => { $("span", button).textContent = before; told(error); });
+    perform("rename", session, { title }).catch((error) => { $("span", button).textContent = before; told(error); });
   };
   field.addEventListener("keydown", (event) => {
     if (event.isComposing || !/^(Enter|Escape)$/.test(event.key)) return;
@@ -118,14 +119,14 @@ acts.rename = (button) => {
 export const deeds = {
   force_end: async () => {
     const lines = ["The agent's process is ended. What it wrote is kept."];
-    if (await sure("End the turn by force?", lines, danger("Force end"))) await command({ do: "force_end" });
+    if (await sure("End the turn by force?", lines, danger("Force end"))) await perform("cancel", session, { force: true });
   },
   rename: () => $("#bar [data-do=rename]")?.click(),
   rewind: async () => (await prompts()).chooseTurn($("#bar [data-do=more]")),
   edit: async () => (await prompts()).editLast(),
+  delete: () => remove(session, shown().title),
   move: async () => (await import("./branch.js")).move(session, facts().running),
 };
-for (const name of ["delete", "logs"]) deeds[name] = () => actions(shown())[name]();
 
 const prompts = () => import("./prompts.js");
 

@@ -41,7 +41,7 @@ async function create() {
   button.disabled = true;
   $(".wrong", form).hidden = true;
   try {
-    const { id } = await api("POST", rivals.length ? "/api/races" : "/api/sessions", body, { headers: { "Idempotency-Key": keyOf(JSON.stringify(body)) } });
+    const { id } = await api("POST", rivals.length ? "/api/v1/races" : "/api/v1/sessions", body, { headers: { "Idempotency-Key": keyOf(JSON.stringify(body)) } });
     kept.set("new.prompt", "");
     files.clear();
     location.assign(`/${rivals.length ? "races" : "sessions"}/${encodeURIComponent(id)}`);
@@ -74,7 +74,7 @@ async function branches() {
   const { worktree, cwd, base } = form.elements;
   const list = $("#new-branches");
   if (!worktree.value || !cwd.value.trim()) return;
-  const { current, branches: found } = await api("GET", `/api/directories/branches?${new URLSearchParams({ cwd: cwd.value.trim() })}`);
+  const { current, branches: found } = await api("GET", `/api/v1/directories/branches?${new URLSearchParams({ cwd: cwd.value.trim() })}`);
   list.replaceChildren(...found.map((name) => element("option", { value: name })));
   base.placeholder = current ? `${current}, which is checked out` : "what is checked out";
 }
@@ -86,7 +86,7 @@ const LOOK_AGAIN = 700;
 /** What would be run is shown first; then it runs, and its last lines are shown. */
 async function install(button) {
   const { agent, title } = button.dataset;
-  const place = `/api/agents/${encodeURIComponent(agent)}/install`;
+  const place = `/api/v1/agents/${encodeURIComponent(agent)}/install`;
   const row = button.closest("li");
   const box = element("div", { class: "install" });
   const said = element("pre", { class: "said", "aria-live": "off" });
@@ -140,7 +140,7 @@ function begin() {
   const { prompt, cwd } = form.elements;
   complete(cwd, cwd.closest(".field"), (before) => ({
     from: 0,
-    rows: before ? api("GET", `/api/directories?${new URLSearchParams({ prefix: before })}`)
+    rows: before ? api("GET", `/api/v1/directories?${new URLSearchParams({ prefix: before })}`)
       .then(({ directories }) => directories.map((place) => ({ label: place, insert: place, run: () => choose(place) }))) : [],
   }));
   function choose(place) {
@@ -152,7 +152,7 @@ function begin() {
     const at = /(?:^|\s)@([^\s@]*)$/.exec(before);
     if (!at || !cwd.value.trim()) return null;
     const query = new URLSearchParams({ cwd: cwd.value.trim(), query: at[1].slice(0, 200) });
-    const rows = api("GET", `/api/directories/files?${query}`)
+    const rows = api("GET", `/api/v1/directories/files?${query}`)
       .then(({ files: found }) => found.map((name) => { mentioned.add(name); return { label: name, insert: `@${name} ` }; }));
     return { from: before.length - at[1].length - 1, rows };
   });
@@ -180,7 +180,7 @@ function begin() {
     const { agent } = button.dataset;
     const list = $("#elsewhere");
     list.replaceChildren(element("li", {}, `${button.textContent} lists its sessions …`));
-    const place = `/api/agents/${encodeURIComponent(agent)}/sessions`;
+    const place = `/api/v1/agents/${encodeURIComponent(agent)}/sessions`;
     const asked = api("POST", `${place}/list`, { cwd: cwd.value.trim() });
     const { sessions } = await asked.catch((error) => { list.replaceChildren(); throw error; });
     const rows = sessions.map((each) => {

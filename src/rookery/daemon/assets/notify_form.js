@@ -8,12 +8,12 @@ let lack = "";
 async function push() {
   if (!worker()?.pushManager) { lack = "This browser has no Web Push: you are notified only while a Rookery page is open."; return; }
   try {
-    const { key } = await api("GET", "/api/push/key");
+    const { key } = await api("GET", "/api/v1/push/key");
     const text = atob(key.replaceAll("-", "+").replaceAll("_", "/"));
     const made = await worker().pushManager.subscribe({
       userVisibleOnly: true, applicationServerKey: Uint8Array.from(text, (letter) => letter.charCodeAt(0)),
     });
-    await api("POST", "/api/push/subscriptions", made.toJSON());
+    await api("POST", "/api/v1/push/subscriptions", made.toJSON());
     subscribed(made);
     lack = "";
   } catch (error) {
@@ -35,7 +35,7 @@ when("notify-off", async () => {
   kept.set("notify", "");
   const known = pushed();
   if (known) {
-    await api("DELETE", `/api/push/subscriptions?endpoint=${encodeURIComponent(known.endpoint)}`).catch(() => {});
+    await api("DELETE", `/api/v1/push/subscriptions?endpoint=${encodeURIComponent(known.endpoint)}`).catch(() => {});
     await known.unsubscribe();
     subscribed(null);
   }

@@ -1,6 +1,6 @@
 // The operations of Rookery's catalogue: which a session is offered, the forms that ask for their arguments, and what is said afterwards.
-import { api, element, html, piece, toast, uid } from "./main.js";
-import { danger, sure } from "./dialogs.js";
+import { $, $$, api, element, html, piece, Problem, toast, told, uid, UNREACHABLE } from "./main.js";
+import { danger, show, sure } from "./dialogs.js";
 
 let listed = null;
 
@@ -16,7 +16,7 @@ export const holds = (when, about) => Object.entries(when).every(([fact, wanted]
 
 /** As rows of a menu: what can be done with a session as it is. */
 export async function rows(about) {
-  const found = (await operations()).filter((row) => row.listed && row.kind !== "read" && row.on !== "rookery" && holds(row.when, about));
+  const found = (await operations()).filter((row) => row.listed && row.on !== "rookery" && holds(row.when, about));
   return found.flatMap((row) => [
     ...row.presets.map(({ title, more, given }) => ({ label: title, more, run: () => choose(row.name, about, given) })),
     { label: row.arguments.required.length ? `${row.title}…` : row.title, more: row.more, run: () => choose(row.name, about) },
@@ -26,58 +26,159 @@ export async function rows(about) {
 /** Its sentence as part of a list. */
 export const words = ({ sentence }) => `${sentence[0].toLowerCase()}${sentence.slice(1).replace(/\.$/, "")}`;
 
+const named = async (name) => (await operations()).find((each) => each.name === name);
+
 /** Carry out what was chosen in a menu: where it costs something, ask first. */
 export async function choose(name, about, given = {}) {
-  const row = (await operations()).find((each) => each.name === name);
+  const row = await named(name);
   const costs = row.warns && holds(row.warns_when, about);
   if (!costs || await sure(`${row.title}?`, [row.warns], danger(row.title))) await operate(name, about, given);
 }
 
-/** Those with a question of their own. */
-const ASKS = {
+/** Those that the page has a place or a question of its own for. */
+const OWN = {
+  asks: () => location.assign("/inbox"),
   fork: async (about, given) => (await import("./branch.js")).fork(about.id, given),
-  merge: async (about, given) => (await import("./branch.js")).merge(about.id, "this session", given),
-  remove: async (about) => (await import("./session_menu.js")).actions(about).delete(),
+  logs: async (about, { of }) => (await import("./logs.js")).show(about.id, of),
   move: async (about, given) => (await import("./branch.js")).move(about.id, about.running, given),
+  remove: async (about) => (await import("./session_menu.js")).remove(about.id, about.title),
+  search: (_about, given) => location.assign(`/search?${new URLSearchParams(given)}`),
+  usage: () => location.assign("/usage"),
 };
+
+const HARMLESS = { merge: "Merge" }; // takes nothing away: its button's label
+
+const heading = (row, about) => (row.on === "rookery" ? row.title : `${row.title}: ${about.title ? `“${about.title}”` : about.id}`);
+const address = (row, id) => (row.on === "rookery" ? `/api/v1/${row.name}` : `/api/v1/sessions/${encodeURIComponent(id)}/${row.name}`);
 
 /** Carry one out. `given`: arguments as users write them; what is missing is asked in a form. */
 export async function operate(name, about, given = {}) {
-  const row = (await operations()).find((each) => each.name === name);
+  const row = await named(name);
+  if (OWN[name]) return void await OWN[name](about, read(row, given));
   const missing = row.arguments.required.some((each) => given[each] == null);
   const answers = missing ? await asked(row, about, given) : given;
   if (!answers) return;
-  const place = `/api/v1/sessions/${encodeURIComponent(about.id)}`;
   const sent = read(row, answers);
-  if (ASKS[name]) return void await ASKS[name](about, sent);
-  const result = await work(`${place}/${row.name}`, sent, (lines) => sure(`${row.title}?`, lines, danger(row.title)));
+  if (row.kind === "read") return show(heading(row, about), await api("GET", `${address(row, about.id)}?${new URLSearchParams(sent)}`, undefined, { headers: { Accept: "text/plain" } }));
+  const question = { title: `${heading(row, about)}?`, label: HARMLESS[name], ...(missing && { fields: [] }) };
+  const result = await perform(name, about.id, sent, question);
   if (!result) return;
   document.dispatchEvent(new CustomEvent("operated", { detail: { name, id: about.id } }));
   if (row.kind === "work") toast(result.summary);
   if (!row.done) return;
   const shown = { "": about.title ? `“${about.title}”` : about.id };
   for (const [key, value] of Object.entries(sent)) shown[key] = field(row, key).how === "moment" ? clock(value) : value;
-  const undo = { label: "Undo", run: () => api("POST", `${place}/${row.undo}`, {}) };
+  const undo = { label: "Undo", run: () => perform(row.undo, about.id) };
   toast(row.done.replace(/\{(\w*)\}/g, (_, key) => shown[key]), row.undo ? { action: undo } : {});
 }
 
-/** Carry out an operation. What it would do for good is asked first, and again if it has changed; null: it was not agreed to. `ask`: gets the lines that are shown. */
-export async function work(path, given, ask) {
-  try {
-    return await api("POST", path, given, { headers: { "Idempotency-Key": uid() } });
-  } catch (error) {
-    if (!error.shown) throw error;
-    return await ask(error.message.split("\n")) ? work(path, { ...given, fingerprint: error.fingerprint }, ask) : null;
+/**
+ * Carry one out, with arguments as they are sent. How far it has come is shown; what it would do is shown and agreed to first, and again if it
+ * has changed. null: it was not agreed to. `question`: title, label, more lines and fields (names of arguments) of that, `busy`: what is said meanwhile; `before` is called with what is sent once it was agreed to.
+ */
+export async function perform(name, id, given = {}, question = {}) {
+  const row = await named(name), path = address(row, id);
+  for (let sent = given; ;) {
+    const progress = following(question.busy ?? `${row.title} …`);
+    try {
+      return await post(path, sent, progress.say);
+    } catch (error) {
+      progress.end();
+      if (error.error === "conflict" && /^(merge|pick)$/.test(name)) return resolve(id, error);
+      const stale = error.error === "changed" && !error.shown; // it is asked again what would happen
+      if (!stale && !error.shown) throw error;
+      sent = stale ? { ...sent, fingerprint: "" } : await agreed(row, path, sent, error, question);
+      if (!sent) return null;
+      if (!stale) await question.before?.(sent);
+    } finally {
+      progress.end();
+    }
   }
+}
+
+/** `say` gets each sentence on how far it has come. */
+const post = (path, given, say = () => {}) => api("POST", path, given, {
+  headers: { Accept: "text/event-stream, application/json", "Idempotency-Key": uid() },
+  read: async (answer) => {
+    const parts = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let text = ""; ;) {
+      const { value, done } = await parts.read();
+      if (done) throw new Problem(0, UNREACHABLE);
+      const events = (text + value).split("\n\n");
+      text = events.pop();
+      for (const event of events) {
+        const [, kind, data = "{}"] = /^event: (\w+)\ndata: (.*)$/.exec(event) ?? [], said = JSON.parse(data);
+        if (kind === "progress") say(said.message);
+        if (kind === "result") return said;
+        if (kind === "refusal") throw new Problem(said.status, said);
+      }
+    }
+  },
+});
+
+const SOON = 400; // milliseconds: what is quicker says nothing
+
+/** One line that says how far a work has come. `words`: until it reports anything. */
+function following(words) {
+  let card = null, late = false;
+  const draw = () => {
+    if (!late || !words) return;
+    card ??= toast(words, { kind: "progress" });
+    $("strong", card).textContent = words;
+  };
+  const timer = setTimeout(() => { late = true; draw(); }, SOON);
+  return { say: (text) => { words = text; draw(); }, end: () => { clearTimeout(timer); card?.remove(); } };
+}
+
+const OFTEN = 300; // milliseconds without a letter until it is asked what would happen
+
+/** What a work would do, and the arguments that were not given: what is sent once it was agreed to, or null. */
+async function agreed(row, path, given, error, { title = `${row.title}?`, label = danger(row.title), lines = [], fields = Object.keys(row.arguments.properties).filter((each) => !(each in given)) }) {
+  const shown = element("p", { class: "shown", tabindex: 0 }, error.message), form = fields.length ? await drawn(row, given, fields) : "";
+  let now = error, timer = 0, sent = given;
+  const ask = async () => {
+    const answers = read(row, written(new FormData(shown.closest("form"))));
+    sent = { ...given, ...answers };
+    now = await post(path, { ...sent, fingerprint: "show" }).catch((problem) => problem);
+    shown.textContent = now.message;
+    $("[value=yes]", shown.closest("form")).disabled = !now.shown;
+  };
+  const answers = sure(title, lines, label, shown, form);
+  const dialog = shown.closest("form");
+  dialog.addEventListener("input", () => {
+    $("[value=yes]", dialog).disabled = true;
+    clearTimeout(timer);
+    timer = setTimeout(() => ask().catch(told), OFTEN);
+  });
+  return await answers && { ...sent, fingerprint: now.fingerprint };
+}
+
+/** The agent may resolve conflicts in its own worktree. */
+async function resolve(id, error) {
+  const lines = [error.message, "The agent can resolve it in its worktree; then merge again."];
+  if (!await sure("The work conflicts", lines, "Have the agent resolve it")) return null;
+  const place = `/api/v1/sessions/${encodeURIComponent(id)}`, { resolution } = await api("GET", `${place}/merge-plan`);
+  await api("POST", `${place}/prompt`, { text: resolution });
+  toast("The agent is resolving the conflict. Merge again when it is done.");
+  return null;
 }
 
 const field = (row, name) => row.arguments.properties[name] ?? {};
 
+/** The fields for some of its arguments. */
+async function drawn(row, values, names) {
+  const form = element("div", { class: "form-fields" }, html(await piece(`/pieces/operations/${encodeURIComponent(row.name)}?${new URLSearchParams(values)}`)));
+  for (const node of $$("[data-field]", form)) if (!names.includes(node.dataset.field)) node.remove();
+  return form.childElementCount ? form : "";
+}
+
+const written = (answers) => Object.fromEntries([...answers.keys()].map((key) => [key, answers.getAll(key).join(",")]));
+
 async function asked(row, about, given) {
-  const values = new URLSearchParams({ ...(field(row, "title").type && { title: about.title ?? "" }), ...given });
-  const form = element("div", { class: "form-fields" }, html(await piece(`/pieces/operations/${encodeURIComponent(row.name)}?${values}`)));
-  const answers = await sure(`${row.title}: ${about.title || about.id}`, [row.sentence], row.title, form);
-  return answers && Object.fromEntries([...answers.keys()].map((key) => [key, answers.getAll(key).join(",")]));
+  const values = { ...(field(row, "title").type && { title: about.title ?? "" }), ...given };
+  const form = await drawn(row, values, Object.keys(row.arguments.properties));
+  const answers = await sure(heading(row, about), [row.sentence], row.title, form);
+  return answers && written(answers);
 }
 
 /** What users wrote, as it is sent. */

@@ -96,7 +96,7 @@ async function deliver(item) {
   const request = new AbortController();
   underway.add(request);
   try {
-    const outcome = await api("POST", `/api/sessions/${encodeURIComponent(item.session)}/commands`, body, { signal: request.signal });
+    const outcome = await api("POST", `/api/v1/sessions/${encodeURIComponent(item.session)}/commands`, body, { signal: request.signal });
     tries = 0;
     drop(item);
     tell("sent", item, outcome);

@@ -23,11 +23,11 @@ const keys = () => actable().map((each) => ({ label: each.words, more: keyLabel(
 /** Slash commands are the actions of a session: ours by what they do, the agent's by their names. */
 async function commands() {
   if (!document.body.dataset.session || readOnly || role !== "all" || !$("form.composer")) return [];
-  const [{ ours, carryOut }, { readHeader }] = await Promise.all([import("./commands.js"), import("./bar.js")]);
-  const own = await ours();
+  const [{ carryOut, isOurs, possible }, { readHeader }] = await Promise.all([import("./commands.js"), import("./bar.js")]);
+  const own = await possible();
   const header = await readHeader().catch(() => ({}));
-  const names = new Set(own.map((each) => each.name));
-  const theirs = (header.commands ?? []).filter((each) => each.name && !names.has(each.name));
+  const known = (header.commands ?? []).filter((each) => each.name), ours = await Promise.all(known.map((each) => isOurs(each.name)));
+  const theirs = known.filter((_, n) => !ours[n]);
   return [
     ...own.map((each) => ({ label: each.words, more: `/${each.name}`, kind: "This session", run: () => carryOut(each.name, "") })),
     ...theirs.map((each) => ({ label: `/${each.name}`, more: each.description ?? "", kind: "Command", run: () => write(`/${each.name} `) })),

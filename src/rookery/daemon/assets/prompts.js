@@ -6,7 +6,7 @@ import { choose } from "./operations.js";
 import { rewind } from "./rewind.js";
 
 const session = document.body.dataset.session;
-const path = `/api/sessions/${encodeURIComponent(session)}`;
+const path = `/api/v1/sessions/${encodeURIComponent(session)}`;
 const KEPT = `edit.${session}`;
 
 /** The menu of a prompt in the transcript. */

@@ -1,7 +1,7 @@
 // The screen of a race: the table follows its sessions; one is picked or merged, or all are dropped.
-import { $, $$, api, piece, toast, when } from "./main.js";
+import { $, $$, piece, toast, when } from "./main.js";
 import { morph } from "./morph.js";
-import { work } from "./operations.js";
+import { perform } from "./operations.js";
 import "./keys.js";
 
 const box = $(".race");
@@ -15,41 +15,21 @@ const soon = () => { due ||= setTimeout(() => again().catch(() => {}), 500); };
 addEventListener("fleet", soon);
 soon(); // news may have come before this script
 
-/** What it would do, as lines, with the fingerprint to agree to it. */
-const shown = (path, given) => api("POST", path, { ...given, fingerprint: "show" }).catch((question) => {
-  if (!question.shown) throw question;
-  return question;
-});
-
-async function pick(button) {
-  const { session, agent } = button.dataset;
-  const { hindered, messageField, planned } = await import("./branch.js");
-  const plan = await planned(session);
-  if (await hindered(session, plan, () => pick(button))) return;
-  const path = `/api/v1/sessions/${encodeURIComponent(session)}/pick`, question = await shown(path, {});
-  const others = $$("tr[data-agent]", box).some((row) => row.dataset.session !== session);
-  const { field, message } = messageField(session, plan);
-  const label = others ? "Merge it, drop the rest" : "Merge it";
-  const { sure } = await import("./dialogs.js");
-  if (!(await sure(`Pick ${agent}?`, question.shown.split("\n"), label, field))) return;
-  const given = { message: message(), fingerprint: question.fingerprint };
-  const done = await work(path, given, (lines) => sure(`Pick ${agent}?`, lines, label));
+/** `question`: what is asked before it is carried out. */
+async function decide(name, session, given, question) {
+  const done = await perform(name, session, given, question);
   if (!done) return;
   toast(done.summary);
   await again();
 }
-when("race-pick", pick);
-when("race-merge", async (button) => {
-  const { merge } = await import("./branch.js");
-  const { session, agent } = button.dataset;
-  if (await merge(session, agent)) await again();
+
+when("race-pick", async ({ dataset: { session, agent } }) => {
+  const others = $$("tr[data-agent]", box).some((row) => row.dataset.session !== session);
+  await decide("pick", session, {}, { title: `Pick ${agent}?`, label: others ? "Merge it, drop the rest" : "Merge it" });
 });
+when("race-merge", ({ dataset: { session, agent } }) => decide("merge", session, {}, { title: `Merge the work of ${agent}?`, label: "Merge" }));
 when("race-drop", async (button) => {
-  const { danger, sure } = await import("./dialogs.js");
+  const { danger } = await import("./dialogs.js");
   const { label } = button.dataset; // it counts down while they are dropped
-  const more = "The sessions are archived.";
-  const done = await work("/api/v1/drop-race", { race: box.dataset.race }, (lines) => sure(`Delete ${label}?`, [...lines, more], danger("Delete")));
-  if (!done) return;
-  toast(done.summary);
-  await again();
+  await decide("drop-race", "", { race: box.dataset.race }, { title: `Delete ${label}?`, label: danger("Delete"), lines: ["The sessions are archived."] });
 });

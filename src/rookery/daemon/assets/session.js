@@ -29,7 +29,7 @@ const stream = subscribe(session, {
 });
 
 if (unloaded && !document.body.dataset.may) { // its agent has the history
-  api("POST", `/api/sessions/${session}/commands`, { do: "start", id: uid() }).catch(told);
+  api("POST", `/api/v1/sessions/${session}/commands`, { do: "start", id: uid() }).catch(told);
 }
 
 /** It was deleted elsewhere: what is shown stays, and what was typed can be copied. */

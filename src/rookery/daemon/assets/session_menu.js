@@ -1,26 +1,11 @@
 // What can be done with a session as a whole, from the list and from the session's own menu.
-import { $, api, toast } from "./main.js";
+import { $, toast } from "./main.js";
 import { danger, menu, sure } from "./dialogs.js";
-import { rows as operations } from "./operations.js";
+import { perform, rows as operations } from "./operations.js";
 
-/** Those that are no operations of the catalogue. `about`: id, title, status or running and awake, archived, snoozed, pinned, worktree. */
-export function actions(about) {
-  const { id, title } = about;
-  return {
-    logs: async () => (await import("./logs.js")).show(id),
-    delete: () => remove(id, title),
-  };
-}
-
-/** As rows of a menu: those that apply. */
+/** As rows of a menu: those that apply. `about`: id, title, status or running and awake, archived, snoozed, pinned, worktree. */
 export async function rows(about) {
-  const run = actions(about);
-  const row = (label, more, does, kind = "") => ({ label, more, run: does, kind });
-  return [
-    ...(await operations(about)),
-    row("Logs", "of its agent and its worker", run.logs),
-    row("Delete", "to the trash, for 14 days", run.delete, "bad"),
-  ];
+  return [...(await operations(about)), { label: "Delete", more: "to the trash, for 14 days", run: () => remove(about.id, about.title), kind: "bad" }];
 }
 
 /** Of a row of the list. */
@@ -37,16 +22,16 @@ export function leave(id, title) {
 }
 
 /** To the trash. Where the session is open, the list says so once it is shown. */
-async function remove(id, title) {
+export async function remove(id, title) {
   const lines = [`“${title}” goes to the trash and can be restored for 14 days. Files in its directory stay.`];
   if (!await sure("Delete the session?", lines, danger("Delete"))) return;
   try {
-    await api("POST", `/api/v1/sessions/${id}/remove`, {});
+    await perform("remove", id);
   } catch (error) {
     if (error.error !== "unmerged_work") throw error;
     const more = [error.message, "Its worktree and branch go to the trash with it."];
     if (!await sure("Delete it with unmerged work?", more, danger("Delete"))) return;
-    await api("POST", `/api/v1/sessions/${id}/remove`, { force: true });
+    await perform("remove", id, { force: true });
   }
   if (document.body.dataset.session === id) leave(id, title);
   else removed(id, title);
@@ -55,7 +40,7 @@ async function remove(id, title) {
 /** Says that it is in the trash, with the button that brings it back. */
 export function removed(id, title) {
   const undo = async () => {
-    const { missing } = await api("POST", "/api/v1/restore", { name: id });
+    const { missing } = await perform("restore", "", { name: id });
     toast(missing ? `Restored. ${missing}` : "Restored.");
   };
   toast(`“${title}” is in the trash.`, { remedy: "Settings › Trash keeps it for 14 days.", action: { label: "Undo", run: undo } });

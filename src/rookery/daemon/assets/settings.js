@@ -1,6 +1,7 @@
 // Forms of the settings: only what was changed is sent; what is wrong is said at its field.
 import { $, $$, api, copy, element, html, kept, say, toast, told, when } from "./main.js";
-import { work } from "./operations.js";
+import { danger, sure } from "./dialogs.js";
+import { perform } from "./operations.js";
 
 const fieldsOf = (form) => $$("[name], [data-of], [data-clear]", form);
 
@@ -79,50 +80,29 @@ function linked(place, words) {
   place.replaceChildren(...parts.map((part, n) => n % 2 ? element("a", { href: part, target: "_blank", rel: "noopener noreferrer" }, part) : part));
 }
 
-/** What would then happen without asking; resolves to whether that is meant. */
-export function sure(heading, lines, label, { danger = false } = {}) {
-  return new Promise((resolve) => {
-    const yes = element("button", { class: danger ? "danger" : "primary", value: "yes" }, label);
-    const no = element("button", { class: "quiet", value: "no", autofocus: true }, "Cancel");
-    const list = lines.length > 1 ? element("ul", {}, ...lines.map((each) => element("li", {}, each))) : element("p", {}, ...lines);
-    const dialog = element("dialog", { "aria-labelledby": "sure" }, element("form", { method: "dialog" },
-      element("h2", { id: "sure" }, heading), list, element("div", { class: "save-line" }, yes, no)));
-    dialog.addEventListener("close", () => { resolve(dialog.returnValue === "yes"); dialog.remove(); });
-    document.body.append(dialog);
-    dialog.showModal();
-  });
-}
-
-const LOOSER = "This allows more than before";
-
-/** Send it; what loosens the guard is confirmed first. null: it was not meant. */
-async function send(method, address, body) {
-  const outcome = await api(method, address, body);
-  if (!outcome.loosens.length) return outcome;
-  if (!(await sure(LOOSER, outcome.loosens, "Save it"))) return null;
-  return api(method, address, { ...body, confirm: true });
-}
+/** What loosens the guard is confirmed first. null: it was not meant. */
+const send = (name, given, busy = "") => perform(name, "", given, { title: "This allows more than before", label: danger("Save it"), fields: [], busy });
 
 async function save(form, more = {}) {
-  const body = { values: values(form), ...more };
+  const body = { ...JSON.parse(form.dataset.given), values: values(form), ...more };
   if (!Object.keys(body.values).length && !("new" in form.dataset)) return tell(form, "Nothing was changed.");
   const tests = $("[data-do=test-form]", form) && !more.untested;
   const { busy } = form.dataset;
   tell(form, tests ? "Testing the model …" : busy ?? "Saving …");
-  const outcome = await send("PATCH", form.dataset.send, body).catch((error) => { tell(form, ""); throw error; });
+  const outcome = await send("save-settings", body).catch((error) => { tell(form, ""); throw error; });
   if (!outcome) return tell(form, "Not saved.");
   mark(form, outcome.wrong);
   if (!outcome.done) {
     const named = Object.keys(outcome.wrong).length;
-    if (busy) linked($(".outcome", form), outcome.words);
-    else tell(form, named ? "" : `✗ ${outcome.words} Not saved.`, "failed");
-    say(Object.values(outcome.wrong)[0] ?? outcome.words, { now: true });
+    if (busy) linked($(".outcome", form), outcome.summary);
+    else tell(form, named ? "" : `✗ ${outcome.summary} Not saved.`, "failed");
+    say(Object.values(outcome.wrong)[0] ?? outcome.summary, { now: true });
     if (!named && tests) $(".outcome", form).append(" ", element("button", { type: "button", "data-do": "keep-form" }, "Save untested"));
     return;
   }
-  if (form.dataset.back) return away(form.dataset.back, outcome.words);
+  if (form.dataset.back) return away(form.dataset.back, outcome.summary);
   leaving = true;
-  try { sessionStorage.setItem("said", outcome.words); } catch { /* no storage: only unsaid */ }
+  try { sessionStorage.setItem("said", outcome.summary); } catch { /* no storage: only unsaid */ }
   location.reload();
 }
 
@@ -135,50 +115,42 @@ function away(address, words) {
 when("save-form", (form) => save(form));
 when("keep-form", (button) => save(button.closest("form"), { untested: true }));
 when("test-form", async (button) => {
-  const form = button.closest("form"), place = new URL(form.dataset.send, location.href);
+  const form = button.closest("form");
   tell(form, "Testing the model …");
-  const outcome = await api("POST", `${place.pathname}/test${place.search}`, { values: values(form) });
+  const outcome = await send("try-settings", { ...JSON.parse(form.dataset.given), values: values(form) });
   mark(form, outcome.wrong);
-  tell(form, outcome.done ? `${outcome.words} Not saved yet.` : Object.keys(outcome.wrong).length ? "" : `✗ ${outcome.words}`, outcome.done ? "" : "failed");
+  tell(form, outcome.done ? `${outcome.summary} Not saved yet.` : Object.keys(outcome.wrong).length ? "" : `✗ ${outcome.summary}`, outcome.done ? "" : "failed");
 });
 
 when("row-deed", async (button) => {
-  const { deed, name } = button.dataset;
-  if (deed === "remove" && !(await sure(`Remove ${name}?`, ["This cannot be undone."], "Remove", { danger: true }))) return;
-  if (deed === "test") toast(`Testing ${name} …`);
-  const outcome = await send("POST", button.dataset.send, { do: deed });
+  const { deed, name, given } = button.dataset;
+  if (deed === "remove" && !(await sure(`Remove ${name}?`, ["This cannot be undone."], danger("Remove")))) return;
+  const outcome = await send("change-settings-list", { ...JSON.parse(given), do: deed }, deed === "test" ? `Testing ${name} …` : "");
   if (!outcome) return;
-  if (deed === "test" || !outcome.done) toast(outcome.words, { kind: outcome.done ? "note" : "failed" });
-  else away(location.href, outcome.words);
+  if (deed === "test" || !outcome.done) toast(outcome.summary, { kind: outcome.done ? "note" : "failed" });
+  else away(location.href, outcome.summary);
 });
 
 when("copy-line", async (button) => { await copy(button.dataset.text); button.textContent = "Copied"; });
 when("confirm-held", async (button) => {
-  const outcome = await api("POST", "/api/setup/held", { fingerprint: button.dataset.held });
-  away(location.href, outcome.words);
+  const outcome = await send("confirm-settings", { held: button.dataset.held });
+  away(location.href, outcome.summary);
 });
 when("revoke", async (button) => {
-  if (!(await sure(`Revoke ${button.dataset.name}?`, [button.dataset.words], "Revoke", { danger: true }))) return;
-  await api("DELETE", `/api/devices/${encodeURIComponent(button.dataset.device)}`);
+  if (!(await sure(`Revoke ${button.dataset.name}?`, [button.dataset.words], danger("Revoke")))) return;
+  await api("DELETE", `/api/v1/devices/${encodeURIComponent(button.dataset.device)}`);
   away(location.href, "The device is logged out.");
 });
 /** A device's name, and whose it is. */
-when("name-device", (button) => {
+when("name-device", async (button) => {
   const { device, name, person } = button.dataset;
   const field = (label, key, value) => element("label", {}, `${label} `, element("input", { name: key, value, maxlength: 60, required: key === "name" }));
-  const form = element("form", { method: "dialog" }, element("h2", { id: "naming" }, "Rename this device"), field("Name", "name", name), field("Person", "person", person),
-    element("div", { class: "save-line" }, element("button", { class: "primary", value: "yes" }, "Save"), element("button", { class: "quiet", value: "no", formnovalidate: true }, "Cancel")));
-  const dialog = element("dialog", { "aria-labelledby": "naming" }, form);
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    if (dialog.returnValue === "yes") changeDevice(device, Object.fromEntries(new FormData(form)));
-  });
-  document.body.append(dialog);
-  dialog.showModal();
+  const given = await sure("Rename this device", [], "Save", field("Name", "name", name), field("Person", "person", person));
+  if (given) await changeDevice(device, Object.fromEntries(given));
 });
 async function changeDevice(device, fields) {
   try {
-    await api("PATCH", `/api/devices/${encodeURIComponent(device)}`, fields);
+    await api("PATCH", `/api/v1/devices/${encodeURIComponent(device)}`, fields);
     away(location.href, "Saved.");
   } catch (error) {
     told(error);
@@ -189,16 +161,15 @@ document.addEventListener("change", ({ target }) => {
   if (target.dataset.roleOf) changeDevice(target.dataset.roleOf, { role: target.value });
 });
 when("restore", async (button) => {
-  const { missing } = await api("POST", "/api/v1/restore", { name: button.dataset.id });
+  const { missing } = await perform("restore", "", { name: button.dataset.id });
   away(location.href, missing ? `Restored. ${missing}` : "Restored.");
 });
 when("erase", async (button) => {
-  const ask = (lines) => sure("Delete it permanently?", lines, "Delete", { danger: true });
-  const said = await work("/api/v1/delete-trashed", { name: button.dataset.id }, ask);
+  const said = await perform("delete-trashed", "", { name: button.dataset.id }, { title: "Delete it permanently?", label: danger("Delete") });
   if (said) away(location.href, said.kept.join(" ") || "Deleted permanently.");
 });
 when("empty-trash", async () => {
-  const said = await work("/api/v1/empty-trash", {}, (lines) => sure("Empty the trash?", lines, "Empty", { danger: true }));
+  const said = await perform("empty-trash", "", {}, { label: danger("Empty") });
   if (said) away(location.href, said.kept.join(" ") || "The trash is empty.");
 });
 for (const day of $$("time[data-day]")) {

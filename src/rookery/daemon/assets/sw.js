@@ -63,7 +63,7 @@ async function looking(session) {
 /** The two plain ways of the only open ask; null: it is destructive, a form, or one of several. */
 async function answersTo(session) {
   try {
-    const answer = await ask(`/api/sessions/${session}/header`);
+    const answer = await ask(`/api/v1/sessions/${session}/header`);
     const asks = Object.entries((await answer.json()).header.asks);
     const [id, open] = asks[0] ?? [];
     if (asks.length !== 1 || open.danger || open.kind !== "permission") return null;
@@ -83,7 +83,7 @@ addEventListener("notificationclick", (event) => {
 });
 
 async function answer({ action, notification: { data, title } }) {
-  const sent = await ask(`/api/sessions/${data.session}/answer`, {
+  const sent = await ask(`/api/v1/sessions/${data.session}/answer`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ ask: data.ask, nonce: data.nonce, option: action }),

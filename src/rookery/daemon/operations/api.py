@@ -13,7 +13,7 @@ from rookery.core.json import Json
 from rookery.daemon.api import bodies
 from rookery.daemon.api.answers import READS, WRITES
 from rookery.daemon.errors import Problem
-from rookery.daemon.operations.performing import STREAM, answered, session_of
+from rookery.daemon.operations.performing import PLAIN, STREAM, answered, session_of
 from rookery.daemon.state import SESSION, Daemon, SessionId
 from rookery.operations.catalogue import results
 from rookery.operations.catalogue.arguments import Argument
@@ -205,6 +205,8 @@ def described(row: Row, schemas: Json, *, method: str, in_path: Sequence[str]) -
     )
     if row.kind == "work":
         content[STREAM] = {"schema": {"type": "string", "description": _PROGRESS}}
+    if row.kind == "read":
+        content[PLAIN] = {"schema": {"type": "string", "description": "The same for people."}}
     what = "The event that came of it." if row.is_sent else "What came of it."
     answers = {str(status): answer for status, answer in WRITES.items()}
     answers["200"] = {"description": what, "content": content}

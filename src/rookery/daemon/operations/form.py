@@ -21,4 +21,7 @@ async def operation_form(
     row = find(name)
     if row is None:
         raise Problem(404, "unknown_operation", f"There is no operation {name!r}.")
-    return HTMLResponse(forms.fields(form_of(row), dict(request.query_params)))
+    asked = [each.name for each in row.arguments if each.about.typed and not each.about.agrees]
+    form = form_of(row)
+    form["properties"] = {name: form["properties"][name] for name in asked}
+    return HTMLResponse(forms.fields(form, dict(request.query_params)))

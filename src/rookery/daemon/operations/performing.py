@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from rookery.client.fleet import UnknownSession
 from rookery.core.json import Json, dumps, loads
-from rookery.core.json.secrets import encoded
+from rookery.core.json.secrets import encoded, masked
 from rookery.core.refusals import Refused
 from rookery.daemon.api.answers import Masked
 from rookery.daemon.api.commands import sent
@@ -20,9 +20,10 @@ from rookery.daemon.state import State, session_named
 from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.operations.calling.carrying import agree, carry_out
+from rookery.operations.catalogue.results import text_of
 from rookery.operations.catalogue.row import FINGERPRINT, At, Report, Row, unheard
 
-STREAM = "text/event-stream"
+STREAM, PLAIN = "text/event-stream", "text/plain"
 PING = 30.0
 """Seconds between two comments while nothing is reported: proxies end what is silent."""
 
@@ -54,10 +55,14 @@ async def perform(
 async def answered(
     daemon: State, row: Row, session: str, given: Json, key: str, request: Request
 ) -> Response:
-    """The same as an answer to a request; a stream with progress, where it accepts one."""
-    if row.is_sent or STREAM not in request.headers.get("accept", ""):
-        return Masked(await perform(daemon, row, session, given, key))
-    return StreamingResponse(_told(daemon, row, session, given, key), media_type=STREAM)
+    """The same as an answer to a request; a stream with progress, or what was read as text,
+    where that is what it accepts."""
+    accepted = request.headers.get("accept", "")
+    if STREAM in accepted and not row.is_sent:
+        return StreamingResponse(_told(daemon, row, session, given, key), media_type=STREAM)
+    done = await perform(daemon, row, session, given, key)
+    is_text = row.kind == "read" and accepted.startswith(PLAIN)
+    return PlainTextResponse(masked(text_of(done))) if is_text else Masked(done)
 
 
 async def _performed(

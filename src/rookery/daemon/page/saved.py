@@ -2,6 +2,7 @@
 in."""
 
 import asyncio
+import json
 import time
 from collections.abc import Container
 from typing import Annotated
@@ -124,13 +125,13 @@ def _deeds(kind: str, row: Row, own: bool, idle: Container[str]) -> str:
         found += [("up", "Earlier"), ("down", "Later")]
     if kind != "agents" or own:
         found.append(("remove", "Remove"))
-    send = esc_line(named(f"/api/setup/lists/{kind}", row.name))
+    given = esc(json.dumps({"list": kind, "name": row.name}))
     name = esc_line(row.title, 100)
     login = esc_line(named(f"/settings/{kind}/login", row.name))
     has_login = row.login and (kind == "servers" or row.sign == "on")
     link = f'<a class="button quiet" href="{login}" aria-label="Log in: {name}">Log in</a>'
     return (link if has_login else "") + "".join(
-        f'<button class="quiet" data-do="row-deed" data-deed="{do}" data-send="{send}" '
+        f'<button class="quiet" data-do="row-deed" data-deed="{do}" data-given="{given}" '
         f'data-name="{name}" aria-label="{words}: {name}">{words}</button>'
         for do, words in found
         if do not in idle
@@ -147,7 +148,7 @@ async def log_in(daemon: Daemon, name: Name = "", session: Name = "") -> HTMLRes
     drawn = forms.form(
         form.schema,
         form.values,
-        send=named("/api/setup/forms/login", name),
+        given={"form": "login", "name": name},
         buttons=buttons(daemon, label, back=back),
         new=True,
         back=back if form.values else here,
@@ -164,7 +165,7 @@ async def log_in_to_server(daemon: Daemon, name: Name = "") -> HTMLResponse:
     drawn = forms.form(
         form.schema,
         form.values,
-        send=named("/api/setup/forms/server_login", name),
+        given={"form": "server_login", "name": name},
         buttons=buttons(daemon, "Done" if url else form.save_label, back=back),
         new=True,
         back=back if url else named("/settings/servers/login", name),
@@ -204,7 +205,7 @@ async def _edit(daemon: State, kind: str, name: str) -> HTMLResponse:
     drawn = forms.form(
         form.schema,
         form.values,
-        send=named(f"/api/setup/forms/{kind}", name),
+        given={"form": kind, "name": name},
         buttons=buttons(daemon, form.save_label, tests=form.tests, back=back),
         new=not name,
         back=back,

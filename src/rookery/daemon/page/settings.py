@@ -156,7 +156,7 @@ async def section(daemon: Daemon, section: str) -> HTMLResponse:
     drawn = forms.form(
         found.schema,
         found.values,
-        send=f"/api/setup/forms/{section}",
+        given={"form": section},
         buttons=buttons(daemon, found.save_label),
     )
     slot = IN_BROWSER if section == "notify" else ""

@@ -26,18 +26,19 @@ def form(
     schema: Json,
     values: Json,
     *,
-    send: str,
+    given: Json,
     buttons: str,
     new: bool = False,
     back: str = "",
     busy: str = "",
 ) -> str:
-    """`send`: the address that saves it; `buttons` and `fields` are HTML; `back`: where to go when
-    it was saved. `busy`: what is said meanwhile, of a form that does something else than save."""
-    flags = " data-new" if new else ""
+    """`given`: which form it is, as arguments of `save-settings`; `buttons` and `fields` are HTML;
+    `back`: where to go when it was saved. `busy`: what is said meanwhile, of a form that does
+    something else than save."""
+    flags = f' data-given="{esc(json.dumps(given))}"' + (" data-new" if new else "")
     flags += f' data-busy="{esc_line(busy)}"' if busy else ""
     return (
-        f'<form class="setup" {ONLY_BY_SCRIPT} data-do="save-form" data-send="{esc_line(send)}"'
+        f'<form class="setup" {ONLY_BY_SCRIPT} data-do="save-form"'
         f' data-back="{esc_line(back)}"{flags} novalidate autocomplete="off">'
         f'<div class="form-fields">{fields(schema, values)}</div>'
         f'<div class="save-line">{buttons}<p class="outcome" role="status"></p></div></form>'
@@ -96,6 +97,8 @@ def _line(name: str, field: Any, value: Any, said: str) -> str:
         )
         return f"<select {here}>{options}</select>"
     hint = esc_line(lenient.text(field, "hint"))
+    if lenient.text(field, "how") == "text":
+        return f'<textarea {here} rows="4">{esc(spelled(value))}</textarea>'
     if is_secret(field):
         clear = (
             f'<label class="tick clear"><input type="checkbox" data-clear="{esc_line(name)}">'

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 if TYPE_CHECKING:
     from rookery.core.json import Json
 
-type How = Literal["", "moment", "past", "words", "path", "agent"]
+type How = Literal["", "moment", "past", "words", "text", "path", "agent"]
 """How faces read a value and complete it.
 
     moment, past    milliseconds of the epoch, to come or gone: users write 2h, 09:00 or a date
     words           a text of which each word may stand for itself
+    text            one that may have several lines
     path            a path of the machine that it is done on
     agent           the name of an agent
 """
@@ -36,6 +37,8 @@ class Arg(NamedTuple):
     """What stands for a value in help; "": its type, or of a positional one, its name."""
     typed: bool = True
     """Whether users type it; else a face's own code or a client of the API gives it."""
+    agrees: bool = False
+    """Whether it is a yes to what a preview shows: a face that has shown that does not ask."""
     reason: str = "invalid"
     """The refusal's word, for programs."""
     wrong: str = ""

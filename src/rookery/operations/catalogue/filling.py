@@ -29,6 +29,12 @@ def form_of(row: Row) -> Json:
 
 
 def _field(argument: Argument, field: Json) -> Json:
+    if argument.about.each:
+        choices = [
+            {"const": each, "title": words.rstrip(".")}
+            for each, words in argument.about.each.items()
+        ]
+        return {**field, "oneOf": choices, "enum": [*argument.about.each]}
     if argument.about.how != "moment":
         return {key: value for key, value in field.items() if key != "pattern"}
     return {"type": "string", "title": field["title"], "description": "2h, 09:00 or 2030-01-31"}
