@@ -3,15 +3,14 @@ terminal and of the page: asked for what is missing, followed while they run, ag
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.daemon.served import Served
-from tests.operations.test_one_file import link, served, session  # noqa: F401 - fixtures
-from tests.page.conftest import LAPTOP, browser  # noqa: F401 - a fixture
+from tests.operations.test_one_file import entered, served, session  # noqa: F401 - fixtures
+from tests.page.conftest import browser  # noqa: F401 - a fixture
 from tests.rigs.scratch import Scratch
 from tests.tui.tmux import Tmux
 
@@ -204,12 +203,7 @@ def test_the_terminal_opens_what_is_read_and_offers_what_may_be_typed_and_listed
 @pytest.fixture
 def page(browser: Browser, served: Served, session: str) -> Iterator[Page]:  # noqa: F811
     """Of the session, by a browser that is logged in."""
-    with closing(browser.new_context(viewport=LAPTOP)) as context:
-        made = context.new_page()
-        made.goto(link(served))
-        with made.expect_navigation():
-            made.get_by_role("button", name="Log in on this device").click()
-        made.goto(f"{served.address}/sessions/{session}")
+    with entered(browser, served, session) as made:
         yield made
 
 

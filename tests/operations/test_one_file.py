@@ -5,14 +5,14 @@ import json
 import shlex
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.daemon.served import Served
-from tests.page.conftest import browser  # noqa: F401 - a fixture
+from tests.page.conftest import LAPTOP, browser  # noqa: F401 - a fixture
 from tests.rigs.scratch import Scratch
 from tests.tui.tmux import Tmux
 from tools import api_page
@@ -170,15 +170,10 @@ def test_it_is_in_the_menus_the_palette_and_the_prompt_box_of_the_page(
     served: Served,
     browser: Browser,  # noqa: F811 - the fixture
 ) -> None:
-    with closing(browser.new_context(viewport={"width": 1440, "height": 900})) as context:
-        page = context.new_page()
-        page.goto(link(served))
-        with page.expect_navigation():
-            page.get_by_role("button", name="Log in on this device").click()
-        page.goto(f"{served.address}/sessions/{session}")
+    with entered(browser, served, session) as page:
         page.locator("#bar .acts").get_by_role("button", name="More actions").click()
         page.locator("dialog .row", has_text="Greet…").click()
-        fill(page, "Greet")
+        fill(page, "a browser")
         heading = page.locator("#bar h1")
         expect(heading).to_contain_text("cool greetings x2 in a browser")
         page.locator(".toast").get_by_role("button", name="Undo").click()
@@ -191,20 +186,36 @@ def test_it_is_in_the_menus_the_palette_and_the_prompt_box_of_the_page(
         expect(page.get_by_role("combobox", name="Search sessions")).to_be_focused()
         page.keyboard.type("write greetings")
         expect(page.get_by_role("option").first).to_contain_text("/greet")
-        page.keyboard.press("Escape")
+        page.keyboard.press("Enter")
+        fill(page, "the palette")
+        expect(heading).to_contain_text("cool greetings x2 in the palette")
         page.goto(f"{served.address}/")
         row = page.locator(f"#s-{session}")
         row.hover()
         row.get_by_role("button", name="Actions").click()
-        expect(page.locator("dialog .row", has_text="Greet…")).to_be_visible()
+        page.locator("dialog .row", has_text="Greet…").click()
+        fill(page, "the list")
+        expect(row).to_contain_text("cool greetings x2 in the list")
 
 
-def fill(page: Page, verb: str) -> None:
+@contextmanager
+def entered(browser: Browser, served: Served, session: str) -> Iterator[Page]:  # noqa: F811
+    """A page of the session, by a browser that is logged in."""
+    with closing(browser.new_context(viewport=LAPTOP)) as context:
+        page = context.new_page()
+        page.goto(link(served))
+        with page.expect_navigation():
+            page.get_by_role("button", name="Log in on this device").click()
+        page.goto(f"{served.address}/sessions/{session}")
+        yield page
+
+
+def fill(page: Page, place: str) -> None:
     form = page.locator("dialog.sure form")
     form.get_by_label("Times").fill("2")
     form.get_by_label("Tone").select_option("cool")
-    form.get_by_label("In", exact=True).fill("a browser")
-    form.get_by_role("button", name=verb, exact=True).click()
+    form.get_by_label("In", exact=True).fill(place)
+    form.get_by_role("button", name="Greet", exact=True).click()
 
 
 # --- the terminal ------------------------------------------------------------------------------
@@ -229,11 +240,19 @@ def test_it_is_in_the_menus_the_palette_and_the_prompt_box_of_the_terminal(
         screen.press("C-p")
         screen.type("greetings into")
         screen.wait_for("/greet")
-        screen.press("Escape")
+        screen.press("Enter")
         screen.wait_without("Commands and sessions")
+        screen.press("Enter")
+        screen.wait_for("How many greetings there are.")
+        screen.say("5")
+        screen.wait_for("warm greetings x5")
         screen.press("C-b")
         screen.press_until(".", "Forget the greetings")
         screen.wait_for(SENTENCE[1:20])  # in a list it begins small
+        screen.press("Enter")
+        screen.wait_for("How many greetings there are.")
+        screen.say("1")
+        screen.wait_for("warm greetings x1")
 
 
 # --- an agent ----------------------------------------------------------------------------------
@@ -259,13 +278,18 @@ def test_what_is_guarded_is_refused_to_an_agent(scratch: Scratch, session: str) 
 # --- without its row ---------------------------------------------------------------------------
 
 
-def test_an_operation_whose_row_is_deleted_is_gone_and_nothing_else_breaks(
-    scratch: Scratch, session: str
-) -> None:
+@pytest.fixture
+def without_snooze(scratch: Scratch) -> None:
     path = scratch.root / "src" / "rookery" / "operations" / "sessions.py"
     text = path.read_text()
     start = text.index('@change(\n    "Snooze"')
     path.write_text(text[:start] + text[text.index('@change(\n    "Unsnooze"') :])
+
+
+@pytest.mark.usefixtures("without_snooze")
+def test_an_operation_whose_row_is_deleted_is_gone_and_nothing_else_breaks(
+    scratch: Scratch, session: str
+) -> None:
     assert "snooze " not in scratch.run("help", "all").replace("unsnooze ", "")
     refused = scratch.run("snooze", session, "--for", "2h", status=2)
     assert "No such command 'snooze'" in refused
@@ -277,3 +301,54 @@ def test_an_operation_whose_row_is_deleted_is_gone_and_nothing_else_breaks(
     scratch.run("archive", session)
     rows = map(json.loads, scratch.run("ps", "--all", "--json").splitlines())
     assert next(row["archived"] for row in rows if row["id"] == session)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("without_snooze")
+def test_it_is_gone_from_the_page_and_the_api(
+    session: str,
+    served: Served,
+    browser: Browser,  # noqa: F811
+) -> None:
+    document = served.ask("GET", "/api/openapi.json").json()
+    assert not [place for place in document["paths"] if place.endswith("/snooze")]
+    gone = served.ask("POST", f"/api/v1/sessions/{session}/snooze", {"until": 1})
+    assert (gone.status, gone.json()["error"]) == (404, "unknown_operation")
+    with entered(browser, served, session) as page:
+        field, offers = page.get_by_label("Prompt", exact=True), page.locator("ul.offers li")
+        field.press("/")
+        expect(offers.filter(has_text="/archive")).to_be_visible()
+        expect(offers.filter(has_text="/snooze")).to_have_count(0)
+        field.fill("")
+        page.locator("#bar .acts").get_by_role("button", name="More actions").click()
+        labels = page.locator("dialog .row > span")
+        expect(labels.filter(has_text="Archive")).to_be_visible()
+        assert not [each for each in labels.all_inner_texts() if "nooze" in each]
+        labels.get_by_text("Pin", exact=True).click()
+        expect(page.locator(".toast")).to_contain_text("Pinned")
+        page.keyboard.press("Control+k")
+        expect(page.get_by_role("combobox", name="Search sessions")).to_be_focused()
+        page.keyboard.type("a session from lists")
+        options = page.get_by_role("option")
+        expect(options.filter(has_text="/archive")).to_be_visible()
+        expect(options.filter(has_text="/snooze")).to_have_count(0)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("without_snooze")
+def test_it_is_gone_from_the_terminal(
+    scratch: Scratch, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in scratch.environment.items():
+        monkeypatch.setenv(name, value)
+    with Tmux(scratch.home, *scratch.line("open", session), size=(110, 44)) as screen:
+        screen.wait_for("Quiet")
+        screen.press("C-b")
+        screen.press_until(".", "hide a session from lists")
+        assert "nooze" not in screen.screen()
+        screen.press("Escape")
+        screen.wait_without("hide a session from lists")
+        screen.press("C-p")
+        screen.type("hide a session from lists")
+        screen.wait_for("/archive")
+        assert "/snooze" not in screen.screen()
