@@ -127,6 +127,9 @@ def test_a_work_and_a_read_have_addresses_schemas_and_roles(
     assert again.json()["shown"] == "5 lines are written over with 5."
     assert served.ask("POST", place, {"lines": 10}).status == 422
     assert served.ask("GET", "/api/v1/poems?least=2").json()["longest"] == 5
+    words = served.ask("GET", "/api/v1/poems?least=2", Accept="text/plain")
+    assert words.headers["content-type"].startswith("text/plain")
+    assert b"Longest: 5" in words.body
     assert served.ask("GET", "/api/v1/poems?least=much").status == 422
     assert served.ask("GET", place).status == 404
     looks = Served(scratch.home, served.record)

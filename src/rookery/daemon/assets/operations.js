@@ -46,7 +46,7 @@ const OWN = {
   usage: () => location.assign("/usage"),
 };
 
-const HARMLESS = { merge: "Merge" }; // takes nothing away: its button's label
+const HARMLESS = { merge: "Merge" }; // the labels of those that take nothing away
 
 const heading = (row, about) => (row.on === "rookery" ? row.title : `${row.title}: ${about.title ? `“${about.title}”` : about.id}`);
 const address = (row, id) => (row.on === "rookery" ? `/api/v1/${row.name}` : `/api/v1/sessions/${encodeURIComponent(id)}/${row.name}`);
