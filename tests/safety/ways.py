@@ -467,9 +467,13 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "agents: install": (
         Http("POST", "/api/agents/{agent}/install", {}, {"agent": "qwen"}),
+        performed("install-agent", agent="qwen"),
         *cli("agents install --yes qwen"),
     ),
-    "agents: end an installation": (Http("DELETE", "/api/agents/{agent}/install"),),
+    "agents: end an installation": (
+        Http("DELETE", "/api/agents/{agent}/install"),
+        performed("cancel-installation", agent="qwen"),
+    ),
     "agents: log in": (
         form("login", "name=demo"),
         *cli("agents login demo"),
@@ -538,9 +542,11 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *get(SESSION, f"{SESSION}/header", "/sessions/{session}"),
         *cli("show {other}", "queue {other} --json"),
         *get(OPERATED, operation="resumption"),
+        *read("header"),
     ),
     "read: its events and transcript": (
         *of_session("events", "document", "turns", "recap"),
+        *(each for name in ("events", "document", "turns", "part") for each in read(name)),
         *read("recap"),
         *of_session("part", query="block=1.1", says="not_found"),
         *get("/sessions/{session}/timeline"),
@@ -656,7 +662,10 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *get("/settings/devices", "/api/devices", "/api/devices/log"),
         *cli("devices", "devices --log"),
     ),
-    "read: what an installation would run": get("/api/agents/{agent}/install", agent="qwen"),
+    "read: what an installation would run": (
+        *get("/api/agents/{agent}/install", agent="qwen"),
+        *get("/api/v1/{operation}", operation="installation", query="agent=qwen"),
+    ),
     "read: the form of a new session": (*get("/new"), *get("/new/options", query="agent=demo")),
     "read: directories of this machine": (
         *get("/api/directories", query="prefix=/tmp"),

@@ -182,7 +182,8 @@ async def test_D10_a_session_is_renamed_marked_as_read_and_deleted(way: Way) -> 
     assert way.rookery.head(session) is None
     with pytest.raises(NoSession):
         way.rookery.history(session).header()
-    [row] = (await asyncio.to_thread(way.rookery.call, "trash"))["sessions"]
+    trash = (await asyncio.to_thread(way.rookery.call, "trash"))["sessions"]
+    [row] = [each for each in trash if each["id"] == session]
     assert (row["id"], row["title"], row["until"]) == (session, "Wren", removed["until"])
     back = await asyncio.to_thread(way.rookery.call, "restore", name="Wren")
     assert (back["id"], back["missing"]) == (session, "")

@@ -15,7 +15,6 @@ from rookery.daemon.branches import api as branches
 from rookery.daemon.operations import aliases, form, versions
 from rookery.daemon.operations import api as operations
 from rookery.daemon.page import ROUTERS as SCREENS
-from rookery.daemon.setup import installs
 from rookery.daemon.state import State
 
 DESCRIPTION = (
@@ -72,7 +71,6 @@ def build_api() -> FastAPI:
         aliases.router,
         form.router,
         branches.router,
-        installs.router,
         *SCREENS,
         acp.router,
     ):

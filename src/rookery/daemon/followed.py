@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, aclosing, closing, suppress
 
-from rookery.client.reading import excerpt
 from rookery.client.session import SessionClient
 from rookery.core.blocks.document import Document, Op
 from rookery.core.json import Event, Json, dumps
@@ -19,6 +18,7 @@ from rookery.daemon.watcher import MOST_WAITING, Ticker, Watcher
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
+from rookery.operations.reading import snapshot
 from rookery.wire.frames import WorkerRefused
 
 OPS, EVENTS, PAGE = "ops", "events", "page"
@@ -215,14 +215,6 @@ def _bounded(pieces: Generator[str, None, None]) -> tuple[list[str], bool]:
                 return found, True
             found.append(piece)
     return found, False
-
-
-def snapshot(log: Reader, session: str, upto: int | None = None) -> Json:
-    """The end of a session, as far as it opens at once."""
-    upto = log.last_seq() if upto is None else upto
-    found = excerpt(log, upto)
-    place = {"topic": session, "seq": upto, "first": found.first, "above": found.above}
-    return {**place, "cut": found.cut, **found.document.to_json()}
 
 
 def page_beginning(

@@ -1,7 +1,11 @@
 """Installing an agent, as every face does it: what will be run, and what to do afterwards."""
 
+import atexit
 import os
 import shlex
+import threading
+from collections import deque
+from typing import Literal
 
 from rookery.agents import install as installing
 from rookery.agents import programs, registry
@@ -51,3 +55,63 @@ def run(home: str, plan: installing.Plan, watch: installing.Watch | None = None)
 def login_hint(name: str) -> str:
     variables = registry.AGENTS[name].environment if name in registry.AGENTS else ()
     return f"It needs a login, or {' or '.join(variables)} in the environment." if variables else ""
+
+
+# --- beside what else the process does -----------------------------------------------------------
+
+LINES = 40
+"""Of the output, the last."""
+
+
+class Job:
+    """An installation, which goes on by itself; it ends with the process."""
+
+    def __init__(self, home: str, name: str, plan: installing.Plan) -> None:
+        self._home, self._name, self._plan = home, name, plan
+        self.words = described(plan)  # before there is anything of it
+        self.state: Literal["running", "done", "failed"] = "running"
+        self.message = ""
+        self._output = deque[str](maxlen=LINES)
+        self._watch = installing.Watch(self._output.append)
+
+    @property
+    def output(self) -> list[str]:
+        return [clean_line(line) for line in list(self._output)]
+
+    def run(self) -> None:
+        try:
+            run(self._home, self._plan, self._watch)
+        except (installing.InstallError, OSError) as error:
+            self.state, self.message = "failed", clean_line(str(error))
+        else:
+            self.state, self.message = "done", login_hint(self._name)
+
+    def cancel(self) -> None:
+        if self.state == "running":
+            self._watch.cancel()
+
+
+_lock = threading.Lock()
+_jobs: dict[tuple[str, str], Job] = {}
+"""By home and agent: the last one."""
+
+
+@atexit.register
+def _end() -> None:
+    for job in _jobs.values():
+        job.cancel()
+
+
+def job_of(home: str, name: str) -> Job | None:
+    return _jobs.get((home, name))
+
+
+def begun(home: str, name: str, node_path: str) -> Job:
+    """One at a time of each agent. Raises what `prepare` does."""
+    plan = prepare(home, name, node_path)
+    with _lock:
+        job = job_of(home, name)
+        if job is None or job.state != "running":
+            job = _jobs[home, name] = Job(home, name, plan)
+            threading.Thread(target=job.run, name=f"install {name}", daemon=True).start()
+    return job

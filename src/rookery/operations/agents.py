@@ -1,9 +1,19 @@
 """The agents that sessions can be created with."""
 
 import os
-from typing import Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
-from rookery.operations.catalogue.row import At, read
+from rookery.core.refusals import Refused
+from rookery.operations.catalogue.arguments import Arg
+from rookery.operations.catalogue.row import At, read, work
+
+if TYPE_CHECKING:
+    from rookery.forms.agent_install import Job
+
+GROUP = "Setup"
+PERSON = "install agents"
+
+Name = Annotated[str, Arg("The agent to install.", max_length=200, positional=True)]
 
 
 class AgentLogin(TypedDict):
@@ -34,7 +44,14 @@ class Agents(TypedDict):
     default: Annotated[str, "The one that a session gets when none is named."]
 
 
-@read("Agents", on="rookery", group="Setup", typed=False)
+class Installation(TypedDict):
+    state: Literal["planned", "running", "done", "failed"]
+    plan: Annotated[list[str], "What is run, and where it goes."]
+    output: Annotated[list[str], "The last lines of it."]
+    message: Annotated[str, "Why it failed, or what to do next; may be empty."]
+
+
+@read("Agents", on="rookery", group=GROUP, typed=False)
 def agents(at: At) -> Agents:
     """List the known agents: which are installed, what is missing, and how to install the rest."""
     from rookery.client.config import in_force
@@ -45,3 +62,43 @@ def agents(at: At) -> Agents:
     found: list[Any] = listed(at.home, settings, at.home)
     default = default_agent(at.home, settings.default_agent, os.environ)
     return {"agents": found, "default": default}
+
+
+@read("An installation", on="rookery", group=GROUP, role="all", typed=False)
+def installation(at: At, agent: Name) -> Installation:
+    """Tell how far the installation of an agent is; before it was begun, what would be run."""
+    from rookery.client.config import in_force
+    from rookery.forms import agent_install
+
+    job = agent_install.job_of(at.home, agent)
+    if job is not None:
+        return _shown(job)
+    plan = agent_install.prepare(at.home, agent, in_force.load(at.home).node_path)
+    words = agent_install.described(plan)
+    return {"state": "planned", "plan": words, "output": [], "message": ""}
+
+
+@work("Install an agent", on="rookery", group=GROUP, person=PERSON, typed=False, once="harmless")
+def install_agent(at: At, agent: Name) -> Installation:
+    """Install an agent into Rookery's home, or update it there. It goes on after the answer:
+    `installation` says how it ended."""
+    from rookery.client.config import in_force
+    from rookery.forms import agent_install
+
+    return _shown(agent_install.begun(at.home, agent, in_force.load(at.home).node_path))
+
+
+@work("End an installation", on="rookery", group=GROUP, person=PERSON, typed=False, once="harmless")
+def cancel_installation(at: At, agent: Name) -> Installation:
+    """End the installation of an agent; nothing of it stays."""
+    from rookery.forms import agent_install
+
+    job = agent_install.job_of(at.home, agent)
+    if job is None or job.state != "running":
+        raise Refused("not_running", f"{agent} is not being installed.")
+    job.cancel()
+    return _shown(job)
+
+
+def _shown(job: "Job") -> Installation:
+    return {"state": job.state, "plan": job.words, "output": job.output, "message": job.message}

@@ -1,8 +1,8 @@
-"""What happened in a session: its end as a document, raw events, the recap, its logs."""
+"""What a session keeps, as a file: its export, and bytes that its events name."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Generator, Iterator
 from typing import Annotated, Literal
 from urllib.parse import quote
 
@@ -10,146 +10,20 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from rookery.client import attach
-from rookery.core.json import Event, Json, image_bytes
+from rookery.core.json import image_bytes
 from rookery.core.json.secrets import masked
-from rookery.daemon.api import shapes
-from rookery.daemon.api.answers import Masked, reads, sends
-from rookery.daemon.api.bodies import LARGEST
+from rookery.daemon.api.answers import sends
 from rookery.daemon.errors import Problem
-from rookery.daemon.followed import snapshot
 from rookery.daemon.state import Daemon, SessionId
 from rookery.export import Turns, files, pieces
 from rookery.export.session import TYPES
 from rookery.home import paths
-from rookery.log.ending import ROOM
 from rookery.log.reader import Reader
 
 router = APIRouter(tags=["history"])
 
-TEXT = sends("text/plain")
 HASH = "^[0-9a-f]{64}$"
 KINDS = (*sorted(image_bytes.KINDS), "text/plain", "application/octet-stream")
-
-Seq = Annotated[int | None, Query(ge=0, le=LARGEST)]
-
-
-@router.get(
-    "/api/sessions/{session}/document",
-    responses=reads(shapes.Document, 409),
-    response_class=Masked,
-)
-async def read_document(daemon: Daemon, session: SessionId, before: Seq = None) -> Response:
-    """The end of a session as blocks, with its header: whole blocks, at most 5 MiB. `before`: what
-    stands before that event."""
-
-    def read() -> Json:
-        with Reader.open(paths.session_dir(daemon.home, session)) as log:
-            upto = None if before is None else max(0, before - 1)
-            return snapshot(log, session, upto)
-
-    return await asyncio.to_thread(lambda: Masked(read()))
-
-
-Turn = Annotated[int | None, Query(ge=0, le=10**9)]
-Numbers = Annotated[
-    str, Query(max_length=4000, pattern=r"^([0-9]{1,18}(,[0-9]{1,18})*)?$", examples=["3,14"])
-]
-
-
-@router.get(
-    "/api/sessions/{session}/events", responses=reads(shapes.Events, 409), response_class=Masked
-)
-async def read_events(
-    daemon: Daemon,
-    session: SessionId,
-    after: Seq = None,
-    before: Seq = None,
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
-    turn: Turn = None,
-    cause: Annotated[str, Query(max_length=200)] = "",
-    seqs: Numbers = "",
-) -> Response:
-    """Raw events: the first after `after`, or the last before `before`, in whole turns: a turn of
-    more than `limit` events comes as a whole if it has at most 1,000. Or those of one `turn`, the
-    outcome of the command with the id `cause`, or those with these numbers (`seqs`)."""
-
-    def found(log: Reader) -> Sequence[Event]:
-        if seqs:
-            return log.some(map(int, seqs.split(",")))
-        if cause:
-            outcome = log.find(cause)
-            return [outcome] if outcome else []
-        if turn is not None:
-            return log.page(turn)
-        if after is not None or before is None:
-            return log.read(after or 0, limit, None if before is None else before - 1)
-        return log.before(before, limit)
-
-    def read() -> Json:
-        with Reader.open(paths.session_dir(daemon.home, session)) as log:
-            events = found(log)
-            return {"events": [event._asdict() for event in events], "last": log.last_seq()}
-
-    return await asyncio.to_thread(lambda: Masked(read()))
-
-
-@router.get(
-    "/api/sessions/{session}/part", responses=reads(shapes.Part, 409), response_class=Masked
-)
-async def read_part(
-    daemon: Daemon,
-    session: SessionId,
-    upto: Seq = None,
-    room: Annotated[int, Query(ge=1, le=ROOM, description="Bytes, about.")] = ROOM,
-) -> Response:
-    """The end of the last turn as raw events with the header before them, or what stands up to an
-    event."""
-
-    def read() -> Json:
-        with Reader.open(paths.session_dir(daemon.home, session)) as log:
-            header, events, above = log.part(upto, room)
-        return {
-            "header": header,
-            "events": [event._asdict() for event in events],
-            "above": above,
-        }
-
-    return await asyncio.to_thread(lambda: Masked(read()))
-
-
-@router.get(
-    "/api/sessions/{session}/header", responses=reads(shapes.Header, 409), response_class=Masked
-)
-async def read_header(
-    daemon: Daemon,
-    session: SessionId,
-    turn: Annotated[Turn, Query(description="As that turn began; empty: as it is now.")] = None,
-) -> Response:
-    """Agent, model, mode, options, commands, plan, open asks, queue, usage."""
-
-    def read() -> Json:
-        with Reader.open(paths.session_dir(daemon.home, session)) as log:
-            header = log.header() if turn is None else log.header_before(turn)
-            return {"header": header, "seq": log.last_seq()}
-
-    return await asyncio.to_thread(lambda: Masked(read()))
-
-
-@router.get("/api/sessions/{session}/turns", responses=reads(shapes.Turns, 409))
-async def read_turns(
-    daemon: Daemon, session: SessionId, turn: Turn = None, seq: Seq = None
-) -> shapes.Turns:
-    """Where a turn begins and when it was: one `turn`, that of the event `seq`, or the last."""
-
-    def read() -> shapes.Turns:
-        with Reader.open(paths.session_dir(daemon.home, session)) as log:
-            every = log.turns()
-            n = turn if turn is not None else every if seq is None else log.turn_of(seq)
-            begins, ends = log.spans(n)
-            place = {"turn": n, "first": log.first_seq(n), "begins": begins, "ends": ends}
-            return shapes.Turns(turns=every, last=log.last_seq(), **place)
-
-    return await asyncio.to_thread(read)
 
 
 @router.get(

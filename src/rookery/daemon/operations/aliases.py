@@ -1,6 +1,7 @@
 """The addresses that operations had before /api/v1: each does what it did, by the operation's row.
 Only settings that loosen had to be agreed to first; the OpenAPI document names none of them."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
@@ -95,8 +96,11 @@ READS: tuple[Alias, ...] = (
     Alias("GET", "/api/usage", "usage"),
     Alias("GET", "/api/limits", "limits"),
     Alias("GET", "/api/search", "search"),
-    Alias("GET", "/api/agents", "agents"),
     Alias("GET", "/api/directories", "directories"),
+    *(
+        Alias("GET", f"{_SESSION}/{name}", name)
+        for name in ("document", "events", "header", "part", "turns")
+    ),
     Alias("GET", f"{_SESSION}/recap", "recap", shape=_recap),
     Alias("GET", f"{_SESSION}/logs/{{of}}", "logs", shape=_logs),
     Alias("GET", f"{_SESSION}/diff", "diff"),
@@ -142,8 +146,15 @@ WORK_TREE = (
     Alias("GET", "/api/directories/files", "directory-files"),
     Alias("GET", "/api/directories/branches", "branches"),
 )
+_INSTALL = "/api/agents/{agent}/install"
+AGENTS = (
+    Alias("GET", "/api/agents", "agents"),
+    Alias("GET", _INSTALL, "installation"),
+    Alias("POST", _INSTALL, "install-agent", status=202),
+    Alias("DELETE", _INSTALL, "cancel-installation"),
+)
 _UNSAVED: Json = {"done": False, "words": LOOSER, "wrong": {}, "name": ""}
-ALIASES = (*BRANCHES, *READS, *TRASH, *SESSIONS, *SETTINGS, *WORK_TREE)
+ALIASES = (*BRANCHES, *READS, *TRASH, *SESSIONS, *SETTINGS, *WORK_TREE, *AGENTS)
 
 
 def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
@@ -180,7 +191,9 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
                 raise
             return Masked(_UNSAVED | {"loosens": question.shown.splitlines()})
         shaped = alias.shape(result)
-        return shaped if isinstance(shaped, Response) else Masked(shaped, alias.status)
+        if isinstance(shaped, Response):
+            return shaped
+        return await asyncio.to_thread(Masked, shaped, alias.status)
 
     return endpoint
 

@@ -1,7 +1,7 @@
 """The catalogue over HTTP: one route for all operations, their addresses and bodies in the OpenAPI
 document as if each had its own, and the list from which the page makes its menus."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Path, Request
@@ -176,24 +176,21 @@ def documented(document: Json) -> None:
     for row in every():
         address = ON_SESSION if row.on_session else ON_ROOKERY
         place = address.format(session="{session}", operation=row.name)
-        in_path = ["session"] if row.on_session else []
-        said = described(row, schemas, method=method_of(row), in_path=in_path)
+        said = _described(row, schemas)
         document["paths"].setdefault(place, {})[method_of(row).lower()] = said
 
 
-def described(row: Row, schemas: Json, *, method: str, in_path: Sequence[str]) -> Json:
-    """An address that carries out an operation. `in_path`: what the path names."""
+def _described(row: Row, schemas: Json) -> Json:
     first, *rest = row.name.split("-")
-    parameters = [_in_path(row, name) for name in in_path]
-    arguments = [each for each in row.arguments if each.name not in in_path]
+    parameters = [_SESSION] if row.on_session else []
     said: Json = {
         "tags": ["operations"],
         "summary": row.traits.title,
         "description": "\n\n".join(row.paragraphs),
         "operationId": "".join([first, *(word.capitalize() for word in rest)]),
     }
-    if method in ("GET", "DELETE"):
-        parameters += [_queried(row, each) for each in arguments]
+    if row.kind == "read":
+        parameters += [_queried(row, each) for each in row.arguments]
     else:
         parameters += [{"name": KEY, "in": "header", "required": False, "schema": _KEY}]
         required = bool(row.schema["required"])
@@ -231,15 +228,11 @@ def _json(schema: Json) -> Json:
     return {"application/json": {"schema": schema}}
 
 
-def _in_path(row: Row, name: str) -> Json:
-    schema = _SESSION if name == "session" else row.schema["properties"].get(name, _SESSION)
-    return {"name": name, "in": "path", "required": True, "schema": schema}
-
-
 _SESSION: Json = {
-    "type": "string",
-    "title": "Session",
-    "description": "Its id, prefix or title.",
+    "name": "session",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string", "title": "Session", "description": "Its id, prefix or title."},
 }
 _KEY: Json = {
     "type": "string",

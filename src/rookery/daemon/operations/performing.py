@@ -62,7 +62,9 @@ async def answered(
         return StreamingResponse(_told(daemon, row, session, given, key), media_type=STREAM)
     done = await perform(daemon, row, session, given, key)
     is_text = row.kind == "read" and accepted.startswith(PLAIN)
-    return PlainTextResponse(masked(text_of(done))) if is_text else Masked(done)
+    if is_text:
+        return PlainTextResponse(masked(text_of(done)))
+    return await asyncio.to_thread(Masked, done)
 
 
 async def _performed(

@@ -1,1 +1,0 @@
-"""Agents installed over HTTP."""
