@@ -18,7 +18,9 @@ from rookery.client.imports.agent_sessions import AgentSessions, CannotImport
 from rookery.core.agent.imported import Listed
 from rookery.core.json.events import kind_of
 from rookery.home import config, paths
+from rookery.operations.calling.local import LocalRookery
 from tests.cli.driving import PLAIN, rookery
+from tests.e2e.house import until
 from tests.rigs.player import player
 from tests.worker.aviary import Aviary, Bird
 
@@ -223,16 +225,29 @@ def unfinished(aviary: Aviary) -> list[str]:
 def test_ctrl_c_keeps_what_was_imported_and_leaves_nothing_half_made(aviary: Aviary) -> None:
     words = lister(aviary, "waits")
     with subprocess.Popen([*PLAIN, *words], stdout=-1, stderr=-1, text=True) as child:
-        assert child.stdout is not None
-        ids = [child.stdout.readline() for _ in range(10)]
+        until(lambda: len([*paths.session_ids(aviary.home)]) == 10, "ten are imported")
         child.send_signal(signal.SIGINT)
         rest, said = child.communicate()
     assert (child.returncode, rest) == (130, "")
     assert "Traceback" not in said
-    assert len(titles()) == len(ids) == 10
+    assert len(titles()) == 10
     assert not unfinished(aviary)
     lister(aviary, "plain")
     assert len(rookery(*words).out.split()) == 10
+
+
+def test_what_is_chosen_of_a_list_is_imported_without_starting_the_agent_again(
+    aviary: Aviary,
+) -> None:
+    lister(aviary, "plain")
+    here = LocalRookery(aviary.home)
+    assert len(here.call("importable", agent="lister")["sessions"]) == 20
+    (aviary.root / "lister.py").write_text("raise SystemExit(3)")
+    said = here.call("import", agent="lister", ids=["s7"])
+    assert [(each["id"], each["state"]) for each in said["sessions"]] == [("s7", "new")]
+    with pytest.raises(CannotImport, match="ended before it answered"):
+        here.call("import", agent="lister", ids=["s7", "other"])
+    assert here.call("import", agent="lister")["sessions"] == [], "nothing is chosen"
 
 
 @pytest.mark.parametrize("limit", ["MAX_PAGES", "MAX_SESSIONS"])

@@ -46,6 +46,19 @@ def test_a_session_begun_elsewhere_is_imported_through_the_daemon(
     assert other in json.dumps(served.ask("POST", f"{path}/list", {}).json())
     lost = served.ask("POST", path, body | {"id": "other", "cwd": str(tmp_path / "no")})
     assert (lost.status, lost.json()["error"]) == (409, "cannot_import")
+    assert served.ask("POST", f"{path}/import", {"sessions": []}).json()["sessions"] == []
+    found = served.ask("POST", "/api/v1/importable", {"agent": "mine"}).json()
+    assert {(each["id"], each["state"]) for each in found["sessions"]} == {
+        (theirs, "here"),
+        (other, "here"),
+    }
+    third = elsewhere(words, place, play({"text": "a heron"}))
+    said = served.ask("POST", "/api/v1/import", {"agent": "mine", "ids": [third, "nosuch"]}).json()
+    assert said["missing"] == ["nosuch"]
+    [row] = said["sessions"]
+    assert (row["id"], row["state"], row["why"]) == (third, "new", "")
+    [row] = served.ask("POST", f"{path}/import", {"sessions": [row]}).json()["sessions"]
+    assert (row["state"], row["here"]) == ("here", said["sessions"][0]["here"])
     refused = served.ask("GET", f"{path}?cwd={place}")  # it would start the agent
     assert (refused.status, refused.json()["error"]) == (409, "starts_agent")
     nobody = served.ask("POST", "/api/agents/nobody/sessions/list", {})

@@ -343,14 +343,17 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "import: list": (
         Http("POST", "/api/agents/{agent}/sessions/list", {}),
+        performed("importable", agent="player"),
         *cli("import --agent player --list"),
     ),
     "import: one": (
         Http("POST", "/api/agents/{agent}/sessions", {"id": "1", "cwd": "/tmp"}),
+        performed("import", agent="player", ids=["1"]),
         *cli("import --agent player --session 1"),
     ),
     "import: all": (
         Http("POST", "/api/agents/{agent}/sessions/import", {"sessions": []}),
+        performed("import", agent="player", all=True),
         *cli("import --agent player --all"),
     ),
     "sessions of an editor": (Http("WEBSOCKET", "/acp"),),

@@ -42,9 +42,7 @@ GROUPS = {
         "show": "Print a session.",
         "export": "Write a session to a file: Markdown, JSON lines or HTML.",
     },
-    "Manage sessions": {
-        "import": "Import sessions begun with an agent elsewhere.",
-    },
+    "Manage sessions": {},
     "Setup": {
         "setup": "Choose the model for Rookery's own agent.",
         "agents": "List, install and remove agents.",
@@ -88,7 +86,6 @@ All of them: rookery help all
 """
 
 TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
-TOGETHER["import"] = "import_sessions"
 
 MODULES = {
     word: f"rookery.cli.commands.{title.split()[0].lower()}."

@@ -42,7 +42,7 @@ SPAN = "for"
 def command_of(row: Row) -> click.Command:
     """The command line of an operation."""
 
-    look = look_of(row.name)
+    look = look_of(row)
 
     def body(session: str = "", say: Say | None = None, **given: Any) -> int:
         carry_out = _send if row.is_sent else _perform
@@ -70,7 +70,7 @@ def command_of(row: Row) -> click.Command:
     return click.command(row.name, help=_help(row, look))(made)
 
 
-def look_of(name: str) -> Any:
+def look_of(row: Row) -> Any:
     """The module that adds to a command. None: there is none.
 
     OPTIONS      those that only a command line has
@@ -85,7 +85,7 @@ def look_of(name: str) -> Any:
     show         prints a read's result in words, and returns what `--json` prints, if that is not
                  the result: objects, a line for each
     """
-    module = name.replace("-", "_")
+    module = row.body.__name__
     if not os.path.isfile(os.path.join(_LOOKS, f"{module}.py")):
         return None
     return importlib.import_module(f"rookery.cli.looks.{module}")

@@ -27,7 +27,6 @@ TAGS = {
     "commands": "Commands to a session. Each is answered with the resulting event.",
     "history": "What happened in a session.",
     "work tree": "The directory that a session works in.",
-    "agents": "The agents that sessions can be created with.",
     "stream": "Live updates. `/api/stream` is a WebSocket for any number of topics; "
     "docs/api.md explains its frames.",
     "setup": "Settings, models, MCP servers, agents and rules: forms to draw, and what is saved.",

@@ -8,7 +8,7 @@ nor one that was removed, unless the user asks for it.
 import asyncio
 import fcntl
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from typing import NamedTuple, Self
 
@@ -84,7 +84,8 @@ class Importer:
             states = (NEW, REMOVED) if removed else (NEW,)
             news = [each.session for each in found if each.state in states]
             own = self._agent.name == registry.OWN
-            made = make(self._home, self._agent.name, news, self._environment, own=own)
+            name, given = self._agent.name, self._environment
+            made = make(self._home, name, news, given, own=own) if news else []
             ids = dict(zip((each.id for each in news), made, strict=True))
             for conversation, session in ids.items():
                 self._look().add(conversation, session)
@@ -114,12 +115,6 @@ class Importer:
         if not os.path.isabs(session.cwd) or not os.path.isdir(session.cwd):
             return found._replace(state=HOMELESS)
         return found._replace(state=REMOVED) if session.id in known.removed else found
-
-
-async def gathered(pages: AsyncIterator[list[Found]]) -> list[Found]:
-    """All of them, newest first, so far as the agent tells."""
-    found = [each async for page in pages for each in page]
-    return sorted(found, key=lambda each: each.session.updated, reverse=True)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from rookery.daemon.api import (
     about,
-    agents,
     commands,
     devices,
     history,
@@ -19,7 +18,6 @@ ROUTERS = (
     sessions.router,
     commands.router,
     history.router,
-    agents.router,
     stream.router,
     devices.router,
 )

@@ -180,17 +180,18 @@ function begin() {
     const { agent } = button.dataset;
     const list = $("#elsewhere");
     list.replaceChildren(element("li", {}, `${button.textContent} lists its sessions …`));
-    const place = `/api/v1/agents/${encodeURIComponent(agent)}/sessions`;
-    const asked = api("POST", `${place}/list`, { cwd: cwd.value.trim() });
-    const { sessions } = await asked.catch((error) => { list.replaceChildren(); throw error; });
+    const asked = api("POST", "/api/v1/importable", { agent, directory: cwd.value.trim() });
+    const { sessions, failed } = await asked.catch((error) => { list.replaceChildren(); throw error; });
+    for (const words of failed) toast(words, { kind: "failed" });
     const rows = sessions.map((each) => {
       const go = element("button", { type: "button" }, each.state === "here" ? "Open" : "Import");
       go.addEventListener("click", async () => {
         go.disabled = true;
-        const body = { id: each.id, cwd: each.cwd, title: each.title.slice(0, 500) };
+        const body = { agent, directory: each.cwd, ids: [each.id], removed: true };
         try {
-          const { id } = each.state === "here" ? { id: each.here } : await api("POST", place, body);
-          location.assign(`/sessions/${encodeURIComponent(id)}`);
+          const [{ here, state, why }] = each.state === "here" ? [each] : (await api("POST", "/api/v1/import", body)).sessions;
+          if (state !== "new" && state !== "here") throw new Error(why);
+          location.assign(`/sessions/${encodeURIComponent(here)}`);
         } catch (error) {
           go.disabled = false;
           toast(error.message, { remedy: error.remedy, kind: "failed" });

@@ -9,11 +9,12 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Body, Header, Request
 from fastapi.responses import PlainTextResponse, Response
 
-from rookery.core.json import Json
+from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.refusals import NotAgreed, Refused
 from rookery.daemon.api import bodies
 from rookery.daemon.api.answers import Masked
+from rookery.daemon.errors import Problem
 from rookery.daemon.operations.api import KEY, queried
 from rookery.daemon.operations.performing import perform, session_of
 from rookery.daemon.state import Daemon
@@ -61,6 +62,22 @@ def _own_worktree(given: Json) -> Json:
     """`worktree`: true, or the name of its branch."""
     own = given.pop("worktree", False)
     return given | ({"branch": own} if isinstance(own, str) else {"worktree": own})
+
+
+def _one(given: Json) -> Json:
+    return {"ids": [lenient.text(given, "id")], "directory": given.get("cwd", ""), "removed": True}
+
+
+def _id_of(result: Json) -> Json:
+    row = next(iter(result["sessions"]), {"state": "missing", "why": "Its agent does not list it."})
+    if row["state"] not in ("new", "here"):
+        raise Problem(409, "cannot_import", row["why"])
+    return {"id": row["here"]}
+
+
+def _many(given: Json) -> Json:
+    ids = [lenient.text(each, "id") for each in lenient.mappings(given, "sessions")]
+    return {"ids": ids, "removed": given.get("removed", False)}
 
 
 def _recap(result: Json) -> Response:
@@ -153,8 +170,14 @@ AGENTS = (
     Alias("POST", _INSTALL, "install-agent", status=202),
     Alias("DELETE", _INSTALL, "cancel-installation"),
 )
+_ELSEWHERE = "/api/agents/{agent}/sessions"
+IMPORTS = (
+    Alias("POST", f"{_ELSEWHERE}/list", "importable", {"cwd": "directory"}),
+    Alias("POST", _ELSEWHERE, "import", shape=_id_of, reads=_one),
+    Alias("POST", f"{_ELSEWHERE}/import", "import", shape=_without_words, reads=_many),
+)
 _UNSAVED: Json = {"done": False, "words": LOOSER, "wrong": {}, "name": ""}
-ALIASES = (*BRANCHES, *READS, *TRASH, *SESSIONS, *SETTINGS, *WORK_TREE, *AGENTS)
+ALIASES = (*BRANCHES, *READS, *TRASH, *SESSIONS, *SETTINGS, *WORK_TREE, *AGENTS, *IMPORTS)
 
 
 def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
@@ -196,6 +219,17 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         return await asyncio.to_thread(Masked, shaped, alias.status)
 
     return endpoint
+
+
+@router.get(_ELSEWHERE, include_in_schema=False)
+async def refuse_listing(agent: str) -> None:
+    """Earlier clients list them so; but a GET starts no agent."""
+    raise Problem(
+        409,
+        "starts_agent",
+        f"Listing the sessions of {agent} starts it, and a GET request starts nothing.",
+        "Update this client, or reload the page. In a script: POST /api/v1/importable",
+    )
 
 
 for _alias in ALIASES:

@@ -1,16 +1,10 @@
 """`/import`: sessions that were begun with an agent elsewhere, from its own list."""
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
-
-from rookery.core.refusals import Refused, sentences
+from rookery.core.json import Json
 from rookery.forms.lists import Row
+from rookery.tui.actions.working import perform
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
-
-if TYPE_CHECKING:
-    from rookery.client.imports.importing import Found
-    from rookery.operations.calling.imports import Source
 
 STATES = {"here": "already imported", "trashed": "in the trash", "no_directory": "no directory"}
 MOST = 200
@@ -27,46 +21,17 @@ def choose(app: Shell, given: str) -> None:
     header = app.window.header if app.session else {}
     tree = header.get("worktree") or {}  # its sessions are elsewhere
     cwd = str(tree.get("origin") or header.get("cwd") or "")
-    app.notify(f"Asking {agent} for its sessions …", markup=False)
+    place = cwd or ("" if app.start.address else app.start.cwd)
 
-    async def find(source: "Source") -> "list[Found]":
-        return await source.find(cwd or ("" if app.start.address else app.start.cwd))
+    def ask(said: Json) -> None:
+        for words in said["failed"]:
+            app.notify(clean_line(words, 300), severity="warning", markup=False)
+        _ask(app, agent, said["sessions"])
 
-    _with(app, agent, cwd, find, lambda found: _ask(app, agent, found))
-
-
-def _with[Got](
-    app: Shell,
-    agent: str,
-    cwd: str,
-    work: "Callable[[Source], Awaitable[Got]]",
-    then: Callable[[Got], object],
-) -> None:
-    """In the reader's thread; why it cannot be done is shown."""
-
-    async def run() -> tuple[Got | None, str]:
-        from rookery.operations.calling import imports as anywhere
-
-        try:
-            source = anywhere.source(app.reader.rookery, agent, cwd)
-            try:
-                return await work(source), ""
-            finally:
-                await source.rest()
-        except (Refused, OSError) as error:
-            return None, sentences(error)
-
-    def done(found: tuple[Got | None, str]) -> None:
-        got, why = found
-        if got is None:
-            app.notify(clean_line(why, 300), severity="warning", markup=False)
-        else:
-            then(got)
-
-    app.reader.run(run, done)
+    perform(app, "importable", then=ask, agent=agent, directory=place)
 
 
-def _ask(app: Shell, agent: str, found: "list[Found]") -> None:
+def _ask(app: Shell, agent: str, found: list[Json]) -> None:
     from rookery.tui.windows.choice import ChoiceScreen
 
     if not found:
@@ -74,33 +39,30 @@ def _ask(app: Shell, agent: str, found: "list[Found]") -> None:
         return
     rows = [
         Row(
-            each.session.id,
-            clean_line(each.session.title or each.session.id, 60),
-            STATES.get(each.state) or clean_line(each.session.updated[:16]),
+            each["id"],
+            clean_line(each["title"] or each["id"], 60),
+            STATES.get(each["state"]) or clean_line(each["updated"][:16]),
         )
         for each in found[:MOST]
     ]
-    known = {each.session.id: each for each in found}
+    known = {each["id"]: each for each in found}
     more = f"The latest {MOST} of {len(found):,}. For an older one: rookery import --session ID"
     words = more if len(found) > MOST else ""
     screen = ChoiceScreen(f"Import from {clean_line(agent)}", rows, words)
-    app.ask(screen, lambda name: _bring(app, agent, known[name]))
+    app.ask(screen, lambda name: _bring(app, known[name]))
 
 
-def _bring(app: Shell, agent: str, wanted: "Found") -> None:
-    if wanted.state == "here":
-        app.open_session(wanted.here)
+def _bring(app: Shell, wanted: Json) -> None:
+    if wanted["state"] == "here":
+        app.open_session(wanted["here"])
         return
 
-    async def bring(source: "Source") -> "Found":
-        [found] = await source.bring([wanted.session], removed=True)
-        return found
+    def brought(said: Json) -> None:
+        for each in said["sessions"]:
+            if each["state"] in ("new", "here"):
+                app.open_session(each["here"])
+            else:
+                app.notify(clean_line(each["why"], 300), severity="warning", markup=False)
 
-    def brought(found: "Found") -> None:
-        if not found.here or found.state == "trashed":
-            app.notify(clean_line(found.why_not(), 300), severity="warning", markup=False)
-            return
-        app.reader.glance()
-        app.open_session(found.here)
-
-    _with(app, agent, wanted.session.cwd, bring, brought)
+    about = {"agent": wanted["agent"], "directory": wanted["cwd"], "ids": [wanted["id"]]}
+    perform(app, "import", then=brought, removed=True, **about)

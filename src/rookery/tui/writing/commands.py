@@ -34,7 +34,6 @@ OURS = (
     Command("export", "write the transcript to a file: .md, .html or .jsonl", "path"),
     Command("find", "find words in the transcript", action="find"),
     Command("help", "list every key", action="keys"),
-    Command("import", "import a session begun with an agent elsewhere", "agent"),
     Command("mcp", "manage MCP servers", action="servers"),
     Command("mode", "set the agent's mode", "value", "pick('mode')"),
     Command("model", "choose the model", "name", "pick('model')"),
@@ -54,6 +53,7 @@ NAMES = {command.name: command for command in OURS}
 """Those that are no operations."""
 LOOKS = {
     "asks": ("", "next_ask"),
+    "import": ("agent", ""),
     "restore": ("session", "restore"),
     "rewind": ("turn or undo", "rewind"),
     "search": ("words", "search_all"),
