@@ -100,7 +100,7 @@ def count(at: At) -> Written:
 @pytest.fixture
 def scratch(tmp_path: Path) -> Scratch:
     made = Scratch(tmp_path)
-    made.write("operations/greetings.py", VERBS)
+    made.write("operations/aviary.py", VERBS)
     return made
 
 

@@ -48,7 +48,7 @@ SENTENCE = "Write greetings into a session's title."
 @pytest.fixture
 def scratch(tmp_path: Path) -> Scratch:
     made = Scratch(tmp_path)
-    made.write("operations/greetings.py", GREET)
+    made.write("operations/aviary.py", GREET)
     return made
 
 
@@ -249,6 +249,10 @@ def test_it_is_in_the_menus_the_palette_and_the_prompt_box_of_the_terminal(
         screen.press("C-b")
         screen.press_until(".", "Forget the greetings")
         screen.wait_for(SENTENCE[1:20])  # in a list it begins small
+        screen.press("Enter")
+        screen.wait_for("How many greetings there are.")
+        screen.say("1")
+        screen.wait_for("warm greetings x1")
 
 
 # --- an agent ----------------------------------------------------------------------------------

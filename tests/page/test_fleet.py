@@ -173,7 +173,7 @@ def test_a_session_is_renamed_pinned_put_away_and_deleted(site: Site) -> None:
     row.get_by_role("button", name="Actions").click()
     page.get_by_role("dialog").get_by_role("button", name="Archive").click()
     expect(row).to_have_count(0)
-    page.get_by_role("button", name="Undo").click()
+    page.locator(".toast", has_text="Archived").get_by_role("button", name="Undo").click()
     expect(row).to_have_count(1)
     row.get_by_role("button", name="Actions").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()

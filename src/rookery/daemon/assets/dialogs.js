@@ -81,7 +81,7 @@ export function show(title, words, ...head) {
     made.addEventListener("click", () => Promise.resolve(run()).catch(told));
     return made;
   };
-  const dialog = element("dialog", { class: "text", "aria-label": title }, element("div", { class: "head" }, element("h2", { dir: "auto" }, title), ...head), text,
+  const dialog = element("dialog", { class: head.length ? "text tall" : "text", "aria-label": title }, element("div", { class: "head" }, element("h2", { dir: "auto" }, title), ...head), text,
     element("div", { class: "buttons" }, button("Copy", () => copy(text.textContent)), button("Close", () => dialog.close())));
   open(dialog, document.activeElement);
   text.focus();
@@ -104,7 +104,8 @@ export function sure(title, lines, label, ...fields) {
     dialog.addEventListener("close", () => settle(dialog.returnValue === "yes" ? new FormData(form) : null));
     open(dialog, document.activeElement);
     const field = $("input:not([type=checkbox])", dialog);
-    (field ?? (kind === "danger" ? no : yes)).focus();
-    field?.select();
+    if (kind === "danger") return no.focus();
+    (field ?? yes).focus();
+    return field?.select();
   });
 }
