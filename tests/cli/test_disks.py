@@ -342,8 +342,7 @@ def test_a_merge_on_a_full_disk_says_what_waits_and_what_to_do_again(
     filler = fill(small)
     refused = rookery("merge", session, "-m", "b")
     assert refused.code == 1
-    assert "Nothing was merged. " in refused.err
-    assert "The session stops once its disk takes something." in refused.err
+    assert "Nothing was merged: no space left on the disk. Free some." in refused.err
     assert "Then merge again." in refused.err
     assert "do not send it again" not in refused.err
     assert not (repository / "b").exists()

@@ -221,6 +221,8 @@ async def test_D10_what_was_shown_is_pruned_and_what_went_meanwhile_is_not(way: 
     assert (said["removed"], said["failed"]) == ([second], False)
     assert said["kept"] == [f"{first} was removed in the meantime."]
     assert "Moved 1 session to the trash" in said["summary"]
+    gone = await asyncio.to_thread(agreed, way, "empty-trash")
+    assert {first, second} <= set(gone["deleted"])
 
 
 async def test_D10_the_processes_of_a_session_are_ended(way: Way) -> None:

@@ -107,7 +107,6 @@ def _all_leave(
     from rookery.core.json.safe_text import count
     from rookery.operations.calling.carrying import preview_of
 
-    _require_filter(older_than, larger_than, archived=archived, damaged=damaged)
     plan = prune_plan.body(at, older_than, larger_than, archived, damaged)
     ids = sorted(only or [each["id"] for each in plan["sessions"]])
     if not ids:
@@ -121,6 +120,7 @@ def _all_leave(
     on="rookery",
     person=DELETES,
     preview=_all_leave,
+    needs_one=("older_than", "larger_than", "archived", "damaged"),
     listed=False,
     examples=(
         "--older-than 30d",
@@ -149,7 +149,6 @@ def prune(
     from rookery.render.local_time import day_of
     from rookery.search.update import drop_deleted
 
-    _require_filter(older_than, larger_than, archived=archived, damaged=damaged)
     plan = prune_plan.body(at, older_than, larger_than, archived, damaged)
     sizes = {each["id"]: each["bytes"] for each in plan["sessions"]}
     found = Pruned(summary="", removed=[], until=None, kept=[], failed=False)
@@ -204,9 +203,3 @@ def _remove(at: At, session: str, found: Pruned, *, permanently: bool) -> None:
         found["failed"] = True
     else:
         found["removed"].append(session)
-
-
-def _require_filter(*given: int | None, **flags: bool) -> None:
-    if not any(flags.values()) and all(each is None for each in given):
-        words = "Give at least one of older_than, larger_than, archived and damaged."
-        raise Refused("invalid", words, kind="usage")

@@ -34,14 +34,14 @@ SHAPE = (
 
 
 def carry_out(row: Row, _session: str, _say: Say, given: Any) -> tuple[None, int]:
+    if all(given[name] in (None, "") or given[name] is False for name in FILTERS):
+        raise click.UsageError(
+            "Pass a filter: --older-than 30d, --larger-than 100M, --archived or --damaged."
+        )
     if given["larger_than"] is not None:
         given["larger_than"] = int(given["larger_than"])
     values, screen = values_of(row, given), standard()
     filters = {name: values[name] for name in FILTERS if name in values}
-    if not filters:
-        raise click.UsageError(
-            "Pass a filter: --older-than 30d, --larger-than 100M, --archived or --damaged."
-        )
     plan = target.rookery().call("prune-plan", **filters)
     found = plan["sessions"]
     for each in found:

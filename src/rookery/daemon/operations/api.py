@@ -212,15 +212,23 @@ def _described(row: Row, schemas: Json) -> Json:
 
 def _body(row: Row) -> Json:
     schema = row.schema | {"additionalProperties": False}
+    if row.traits.needs_one:
+        schema |= {"anyOf": [_given(row, name) for name in row.traits.needs_one]}
     if row.traits.preview is None:
         return schema
     return schema | {"properties": {**row.schema["properties"], FINGERPRINT: _AGREED}}
 
 
+def _given(row: Row, name: str) -> Json:
+    """That an argument is there, and says something."""
+    says = {"const": True} if row.schema["properties"][name]["type"] == "boolean" else {}
+    return {"required": [name], "properties": {name: says}} if says else {"required": [name]}
+
+
 def _queried(row: Row, argument: Argument) -> Json:
     schema: Json = row.schema["properties"][argument.name]
     if argument.kind == "array":
-        schema = {**schema, "type": "string"}
+        schema = {**schema, "type": "string"} | ({"pattern": "[^ ,]"} if argument.required else {})
     return {"name": argument.name, "in": "query", "required": argument.required, "schema": schema}
 
 

@@ -67,6 +67,8 @@ class Argument(NamedTuple):
         return int(value) if self.kind == "integer" and isinstance(value, float) else value
 
 
+LARGEST = 2**53 - 1
+"""The largest integer that every reader of JSON keeps."""
 KINDS = {
     str: "string",
     int: "integer",
@@ -121,10 +123,13 @@ def _property(argument: Argument) -> "Json":
     title = argument.word.replace("-", " ")
     found: Json = {"type": argument.kind, "title": f"{title[:1].upper()}{title[1:]}"}
     found["description"] = about.help
-    limits = {"minimum": about.minimum, "maximum": about.maximum, "maxLength": about.max_length}
+    most = LARGEST if argument.kind == "integer" and about.maximum is None else about.maximum
+    limits = {"minimum": about.minimum, "maximum": most, "maxLength": about.max_length}
     found |= {name: value for name, value in limits.items() if value is not None}
     found |= {"pattern": about.pattern} if about.pattern else {}
     found |= {"how": about.how} if about.how else {}
+    plain = argument.kind == "string" and not argument.choices and not about.pattern
+    found |= {"minLength": 1} if plain and argument.required else {}
     found |= {"enum": list(argument.choices)} if argument.choices else {}
     found |= {} if argument.default is None else {"default": argument.default}
     return found

@@ -134,6 +134,8 @@ class Traits(NamedTuple):
     """What it costs: said by menus and keys, which then ask; "": they do not."""
     warns_when: "Mapping[str, bool]" = MappingProxyType({})
     """The facts with which it costs that."""
+    needs_one: Sequence[str] = ()
+    """Arguments of which at least one is given."""
     preview: Callable[..., Preview | None] | None = None
     """Of a work or a command: what it would do, which has to be agreed to; None: nothing has to
     be. A command is sent with the fingerprint."""
@@ -192,7 +194,11 @@ class Row:
 
         wrong = forms.check(self.schema, given)
         if not wrong:
-            return None
+            needed = self.traits.needs_one
+            if not needed or any(_says(given.get(each)) for each in needed):
+                return None
+            names = f"{', '.join(needed[:-1])} and {needed[-1]}"
+            return Refusal("invalid", f"Give at least one of {names}.")
         name, why = next(iter(wrong.items()))
         argument = next((each for each in self.arguments if each.name == name), None)
         if argument is None:
@@ -240,6 +246,10 @@ class Row:
         """Its arguments alone: what another build adds to a command is passed over."""
         known = [each for each in self.arguments if command.get(each.name) is not None]
         return {each.name: each.read(command[each.name]) for each in known}
+
+
+def _says(value: Any) -> bool:
+    return value is not None and value is not False
 
 
 def _operation(kind: Kind, title: str, **traits: Any) -> Callable[[Callable[..., Any]], Row]:

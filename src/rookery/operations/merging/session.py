@@ -3,8 +3,8 @@ it."""
 
 import asyncio
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from rookery.client import fleet, guard
 from rookery.client.daemon.origin import run
@@ -49,7 +49,9 @@ def _known(home: str, session: str) -> Json:
 
 def plan_of(home: str, session: str, how: str = merge.MERGE, message: str = "") -> merge.Plan:
     """What a merge would do. Raises NoWorktree."""
-    return merge.plan(_known(home, session), how, message)
+    tree = _known(home, session)
+    with _disks_named(tree):
+        return merge.plan(tree, how, message)
 
 
 def told_plan(home: str, session: str, how: str) -> MergePlan:
@@ -145,16 +147,23 @@ def merge_session(
 def _merged(
     tree: Json, how: str, message: str, check: Callable[[merge.Plan], object]
 ) -> tuple[merge.Plan, str]:
-    try:
+    with _disks_named(tree):
         planned = merge.plan(tree, how, message)
         check(planned)
         return planned, merge.carry_out(planned, tree, message)
+
+
+@contextmanager
+def _disks_named(tree: Json) -> Iterator[None]:
+    """Says of a failure what is wrong with the disk, if something is."""
+    try:
+        yield
     except (NoWorktree, OSError) as error:
         known = isinstance(error, NoWorktree) and error.reason != "git_failed"
         fault = 0 if known else fault_of(tree["git"]) or fault_of(tree["path"])
         if not fault:
             raise
-        words = f"Nothing was merged: {FAULTS[fault]} ({tree['git']})."
+        words = f"Nothing was merged: {FAULTS[fault]}."
         raise NoWorktree("disk_full", words, f"{AGAIN} git said: {error}", "full") from error
 
 
