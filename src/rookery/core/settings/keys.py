@@ -69,6 +69,7 @@ rules: rules.edit=enter rules.new=n rules.earlier=K,shift+up rules.later=J,shift
     rules.remove=x
 """)
 WINDOWS["model"] |= WINDOWS["form"]
+WINDOWS["agreement"] = WINDOWS["sure"] | WINDOWS["preview"]
 WINDOWS["preview"] |= WINDOWS["choice"]
 PLACES = {
     **{place: {**OVER_WINDOWS, **EVERYWHERE, **keys} for place, keys in SCREEN.items()},
