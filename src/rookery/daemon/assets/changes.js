@@ -133,6 +133,7 @@ when("put-back", async () => {
 
 function commitForm(text = "") {
   const form = $(".commit", box ?? document);
+  if (!form) return; // there is nothing left to commit
   form.hidden = false;
   form.message.value = text;
   form.message.focus();
