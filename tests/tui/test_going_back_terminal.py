@@ -99,7 +99,7 @@ def test_I16_a_fork_has_a_worktree_and_races_are_run_and_sessions_imported_by_a_
             screen.press("Down", "Enter")
             screen.wait_for("Commit message:")
             screen.press("Enter")
-            screen.wait_for("Delete 1 worktree", "y yes")
+            screen.wait_for("Delete 1 worktree")
             screen.press("y")
             screen.wait_for("Merged into main")
             assert (repository / "b.txt").read_text() == "two"
