@@ -93,6 +93,8 @@ def _made(site: Site) -> list[str]:
     for do, name in (("deny", "no-secrets"), ("allow", "mine")):
         rule = {"do": do, "path": "**/.env", "name": name}
         site.served.ask("PATCH", "/api/setup/forms/rules", {"values": rule, "confirm": True})
+    server = {"name": "tracker", "kind": "http", "url": "https://tracker.example/mcp"}
+    site.served.ask("PATCH", "/api/setup/forms/servers", {"values": server, "confirm": True})
     page = site.page()  # one for all: another takes a second of processor time
     told = [{"thought": "Hm."}, {"plan": ["a", "b"], "done": 1}, {"text": DARK}]
     done = read(site, page, told, "Dark mode for settings", "The switch follows the system")
@@ -144,7 +146,7 @@ def test_V9_what_is_seen_rarely_is_for_everybody_too(
 ) -> None:
     """What is not there, and a daemon that only shows."""
     site = serving(read_only=True)
-    site.expected = ("404",)
+    site.expected = ("404", "401")  # what is not there, and the challenge of the log-in
     shown = f"/sessions/{site.session()}"
     lacking = ["/nowhere", "/sessions/0000000000", "/search?q=nothing", "/login"]
     paths = [*lacking, "/", "/inbox", "/new", "/settings", "/settings/limits", "/settings/devices"]
