@@ -1,1 +1,0 @@
-"""Commands under "Manage sessions"."""
