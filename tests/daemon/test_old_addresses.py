@@ -23,6 +23,7 @@ DIGEST = "0" * 64
         (f"{CHANGES}/commit", {"message": "a\0b", "files": [{"path": "a", "digest": ""}]}),
         (f"{CHANGES}/commit", {"message": "\ud800", "files": [{"path": "\ud800", "digest": ""}]}),
         (f"{CHANGES}/undo", {"path": "kept.txt"}),
+        (f"{CHANGES}/undo", {"path": "kept.txt", "digest": 7}),
         (f"{CHANGES}/undo", {"path": "\ud800", "digest": DIGEST}),
         (f"{CHANGES}/undo", {"path": "a\0b", "digest": DIGEST, "base": "\0"}),
         (f"{CHANGES}/undo", {"path": "a", "digest": DIGEST, "base": "\ud800"}),
@@ -60,3 +61,5 @@ def test_a_message_that_git_cannot_take_is_refused(
         body = {"path": "a.txt", "digest": file["digest"], "base": base}
         answer = served.ask("POST", f"{place}/undo", body)
         assert answer.status in (409, 422), answer.body
+    nothing = served.ask("POST", f"{place}/commit", {"message": " ", "files": []})
+    assert (nothing.status, nothing.json()["error"]) == (409, "no_message")

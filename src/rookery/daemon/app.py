@@ -29,7 +29,6 @@ TAGS = {
     "work tree": "The directory that a session works in.",
     "stream": "Live updates. `/api/stream` is a WebSocket for any number of topics; "
     "docs/api.md explains its frames.",
-    "setup": "Settings, models, MCP servers, agents and rules: forms to draw, and what is saved.",
     "devices": "Who is logged in, and which browsers get notifications.",
     "daemon": "The daemon itself.",
 }

@@ -9,13 +9,15 @@ from typing import Literal
 
 from rookery.agents import install as installing
 from rookery.agents import programs, registry
+from rookery.client.config import in_force
 from rookery.client.guard import require_person
 from rookery.core.json.safe_text import clean_line
 from rookery.home import paths
 
 
-def prepare(home: str, name: str, node_path: str) -> installing.Plan:
-    """Raises FromAgent, UnknownAgent, InstallError."""
+def prepare(home: str, name: str) -> installing.Plan:
+    """Raises FromAgent, UnknownAgent, InstallError, ConfigError."""
+    node_path = in_force.load(home).node_path
     require_person(home, "install agents")
     if name not in registry.AGENTS and not installing.is_installable(home, name):
         # those of config.toml are the user's own programs
@@ -106,9 +108,9 @@ def job_of(home: str, name: str) -> Job | None:
     return _jobs.get((home, name))
 
 
-def begun(home: str, name: str, node_path: str) -> Job:
+def begun(home: str, name: str) -> Job:
     """One at a time of each agent. Raises what `prepare` does."""
-    plan = prepare(home, name, node_path)
+    plan = prepare(home, name)
     with _lock:
         job = job_of(home, name)
         if job is None or job.state != "running":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 GROUP = "Setup"
 PERSON = "install agents"
 
-Name = Annotated[str, Arg("The agent to install.", max_length=200, positional=True)]
+Name = Annotated[str, Arg("The agent to install.", pattern=".", max_length=200)]
 
 
 class AgentLogin(TypedDict):
@@ -67,14 +67,12 @@ def agents(at: At) -> Agents:
 @read("An installation", on="rookery", group=GROUP, role="all", typed=False)
 def installation(at: At, agent: Name) -> Installation:
     """Tell how far the installation of an agent is; before it was begun, what would be run."""
-    from rookery.client.config import in_force
     from rookery.forms import agent_install
 
     job = agent_install.job_of(at.home, agent)
     if job is not None:
         return _shown(job)
-    plan = agent_install.prepare(at.home, agent, in_force.load(at.home).node_path)
-    words = agent_install.described(plan)
+    words = agent_install.described(agent_install.prepare(at.home, agent))
     return {"state": "planned", "plan": words, "output": [], "message": ""}
 
 
@@ -82,10 +80,9 @@ def installation(at: At, agent: Name) -> Installation:
 def install_agent(at: At, agent: Name) -> Installation:
     """Install an agent into Rookery's home, or update it there. It goes on after the answer:
     `installation` says how it ended."""
-    from rookery.client.config import in_force
     from rookery.forms import agent_install
 
-    return _shown(agent_install.begun(at.home, agent, in_force.load(at.home).node_path))
+    return _shown(agent_install.begun(at.home, agent))
 
 
 @work("End an installation", on="rookery", group=GROUP, person=PERSON, typed=False, once="harmless")

@@ -311,7 +311,7 @@ _its_own_work = partial(
 
 @_its_own_work("Undo a change")
 def undo_change(
-    at: At, path: Changed, digest: Digest, base: Compared = "", hunk: OneHunk = ""
+    at: At, path: Changed, digest: Digest = "", base: Compared = "", hunk: OneHunk = ""
 ) -> Undone:
     """Undo a hunk or a file. It is refused if the file is not what it was when it was shown."""
     from rookery.client.work_tree.undo import undo
@@ -330,7 +330,7 @@ def put_back_change(at: At, id_: Undoing) -> Undone:
 
 
 @_its_own_work("Commit changes")
-def commit_changes(at: At, message: Message, files: Digests, hooks: Hooks = "") -> Committed:
+def commit_changes(at: At, files: Digests, message: Message = "", hooks: Hooks = "") -> Committed:
     """Commit these files, as git commit in a terminal would: commit hooks run. Where some are new,
     or changed since the session began, the refusal `new_hooks` shows them."""
     from rookery.client.work_tree.commit import Shown, commit

@@ -202,7 +202,7 @@ def _described(row: Row, schemas: Json) -> Json:
     )
     if row.kind == "work":
         content[STREAM] = {"schema": {"type": "string", "description": _PROGRESS}}
-    if row.kind == "read":
+    if row.kind == "read" and row.traits.typed:
         content[PLAIN] = {"schema": {"type": "string", "description": "The same for people."}}
     what = "The event that came of it." if row.is_sent else "What came of it."
     answers = {str(status): answer for status, answer in WRITES.items()}

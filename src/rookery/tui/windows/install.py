@@ -7,7 +7,6 @@ from textual.timer import Timer
 from textual.widgets import Label, Static
 
 from rookery.agents.install import Plan, Watch
-from rookery.client.config import in_force
 from rookery.core.refusals import Refused, sentences
 from rookery.forms import agent_install
 from rookery.render.signs import SIGNS
@@ -22,8 +21,7 @@ ROWS = 8
 def prepared(home: str, name: str) -> tuple[Plan | None, str]:
     """The plan, or why there is none."""
     try:
-        node_path = in_force.load(home).node_path
-        return agent_install.prepare(home, name, node_path), ""
+        return agent_install.prepare(home, name), ""
     except Refused as error:
         return None, error.sentences
 

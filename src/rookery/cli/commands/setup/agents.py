@@ -89,7 +89,8 @@ def install(name: str, yes: bool) -> int:
     rookery agents install --yes vibe
     """
     screen, home = standard(), paths.home()
-    plan = agent_install.prepare(home, name, settings.load().node_path)
+    settings.load()  # which says what is wrong with the file
+    plan = agent_install.prepare(home, name)
     for line in agent_install.described(plan):
         screen.note(line)
     if not yes:
