@@ -8,7 +8,7 @@ import pytest
 import rookery
 from rookery.core.commands import COMMANDS
 from rookery.core.json import Json
-from rookery.operations import sessions, turns
+from rookery.operations import going_back, options, sessions, turns
 from rookery.operations.catalogue import conditions, filling, moments
 from rookery.operations.catalogue.finding import every, find
 from tools import api_page
@@ -89,6 +89,21 @@ def test_a_slash_commands_last_argument_takes_what_is_left() -> None:
     given = filling.filled(sessions.snooze, filling.words_in(sessions.snooze, "2h"), NOW)
     assert given.arguments == {"until": at(2026, 3, 4, 17, 30)}
     assert "in the future" in filling.filled(sessions.snooze, {"until": "0h"}, NOW).wrong["until"]
+
+
+def test_a_number_that_comes_first_may_be_missing_and_what_users_do_not_type_is_not_asked() -> None:
+    for text, given in (
+        ("3", {"turn": "3"}),
+        ("worktree", {"worktree": "worktree"}),
+        (
+            "3 worktree The other way",
+            {"turn": "3", "worktree": "worktree", "title": "The other way"},
+        ),
+    ):
+        assert filling.words_in(going_back.fork, text) == given
+    assert filling.words_in(options.set_, "budget_day 2 USD")["value"] == "2 USD"
+    assert [*filling.form_of(options.set_)["properties"]] == ["option", "value"]
+    assert options.set_.check({"option": "fast", "value": True}) is None
 
 
 @pytest.mark.parametrize(("text", "force"), [("force", True), ("yes", True), ("No", False)])

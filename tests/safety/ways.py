@@ -68,6 +68,7 @@ def answer(**fields: Any) -> tuple[Way, ...]:
     return (
         Frame({"do": "answer", **given}, ("other",)),
         Http("POST", f"{SESSION}/answer", given),
+        operated("answer", **given),
         Http("POST", f"{SESSION}/commands", {"do": "answer", **given}),
     )
 
@@ -146,6 +147,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "retry: what met a limit, as a prompt": cli("retry {met}"),
     "queue: edit, plain": (
         *command("queue", op="edit", item=ITEM, prompt=text("other words")),
+        operated("queue", op="edit", item=ITEM, prompt=text("other words")),
         *cli("queue {other} edit 1 'other words'"),
     ),
     "queue: edit, slash command": (
@@ -154,10 +156,12 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "queue: move": (
         *command("queue", op="move", item=ITEM, to=0),
+        operated("queue", op="move", item=ITEM),
         *cli("queue {other} move 1 1"),
     ),
     "queue: remove": (
         *command("queue", op="remove", item=ITEM),
+        operated("queue", op="remove", item=ITEM),
         *cli("queue {other} remove 1", "queue {other} clear"),
     ),
     "queue: send": (*command("queue", op="send", item=ITEM), *cli("queue {other} send 1")),
@@ -186,11 +190,16 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "answer: a form": answer(action="accept", content={"answer": "42"}),
     "answer: with no option": answer(cancel=True),
     "answer: later": (*answer(defer=True), *cli("answer {other} d", "answer {other} --defer")),
-    "set: model": (*does("set", option="model", value="large"), *cli("set {asleep} model large")),
+    "set: model": (
+        *does("set", option="model", value="large"),
+        operated("set", option="model", value="large"),
+        *cli("set {asleep} model large"),
+    ),
     "set: effort": (*does("set", option="effort", value="high"), *cli("set {asleep} effort high")),
     "set: mode": (*command("set", option="mode", value="yolo"), *cli("set {asleep} mode yolo")),
     "set: confirm, less": (
         *command("set", option="confirm", value="all"),
+        operated("set", option="confirm", value="all"),
         *cli("set {other} confirm approve-all", "set {asleep} confirm ask-when-risky"),
     ),
     "set: confirm, more": (
@@ -257,6 +266,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "switch": (
         Frame({"do": "switch", "agent": "x", "argv": ["true"]}),
         Http("POST", f"{SESSION}/commands", {"do": "switch", "agent": "demo"}),
+        operated("switch", agent="demo"),
         *cli("switch-agent {asleep} demo", "switch-agent {other} --cmd true"),
     ),
     "clear": (*command("clear"), operated("clear"), *cli("clear {other} {asleep}")),

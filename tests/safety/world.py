@@ -58,8 +58,8 @@ SCRIPT: Json = {
 DANGER: Json = {"ask": "Delete?", "kind": "execute", "rawInput": {"command": "rm -rf build"}}
 PLAIN: Json = {"ask": "Go on?"}
 FORM: Json = {"question": "Which?"}
-ASKED = [each for each in (PLAIN, DANGER, PLAIN, FORM, PLAIN) for _ in range(2)] + [PLAIN]
-"""What the answer device may answer, two ways each, in the order of the matrix; the last, later."""
+ASKED = [each for each in (PLAIN, DANGER, PLAIN, FORM, PLAIN) for _ in range(3)] + [PLAIN]
+"""What the answer device may answer, three ways each, as the matrix has them; the last, later."""
 DOORS = "the worker's socket", "the worker's control socket", "the daemon's socket"
 DOORS += "the daemon's control socket", "the files of the home"
 

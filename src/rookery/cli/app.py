@@ -33,7 +33,6 @@ GROUPS = {
         "prompt": "Send a prompt to a session.",
         "answer": "Answer an agent's question.",
         "queue": "List, change or send queued prompts.",
-        "set": "Set mode, model, effort and other options.",
         "switch-agent": "Switch a session to another agent.",
     },
     "Look": {

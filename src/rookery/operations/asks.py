@@ -1,13 +1,36 @@
 """The open questions of agents, which wait for the user."""
 
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from rookery.core.json import Json, lenient
 from rookery.operations.catalogue.arguments import Arg
-from rookery.operations.catalogue.row import At, read
+from rookery.operations.catalogue.row import At, command, read
 
 if TYPE_CHECKING:
     from rookery.core.blocks import Block
+
+Ask = Annotated[
+    str, Arg("The ask's id, from the header.", max_length=500, pattern=r"\S", reason="no_ask")
+]
+Nonce = Annotated[
+    str, Arg("The ask's nonce; left out: that of the open ask with this id.", max_length=200)
+]
+Chosen = Annotated[
+    str,
+    Arg(
+        "One of its options, by its id, or y (allow once), n (reject), a (always) or d (later).",
+        max_length=500,
+    ),
+]
+Reason = Annotated[str, Arg("The reason, sent to the agent.", max_length=100_000)]
+Confirm = Annotated[bool, Arg("Allow what cannot be undone.")]
+Always = Annotated[
+    bool | int, Arg("Allow it and save a rule: true, or the number of the rule, from 1.", 0, 1000)
+]
+Action = Annotated[Literal["", "accept", "decline", "cancel"], Arg("For a form.")]
+Content = Annotated[dict[str, Any] | None, Arg("The form's fields, with `accept`.")]
+Cancel = Annotated[bool, Arg("Answer a permission request with no option.")]
+Defer = Annotated[bool, Arg("Leave it open for later.")]
 
 Only = Annotated[str, Arg("Those of this session alone.", max_length=64, typed=False)]
 
@@ -144,3 +167,54 @@ def _runs(block: "Block") -> Json:
     ]
     what = items[0]["text"] if items else block["title"]
     return {"what": what, "called": block.get("called", ""), "does": items}
+
+
+def _meant(at: At, command: Json) -> Json:
+    """The answer to the ask as it is now: with its nonce, and with an option instead of what it
+    means; an option whose id is that letter goes first. Raises Refused."""
+    from rookery.core.asks.asks import MEANINGS, Refusal, meant, options_of
+    from rookery.core.refusals import Refused
+    from rookery.home import paths
+    from rookery.log.reader import Reader
+
+    with Reader.open(paths.session_dir(at.home, at.session)) as log:
+        ask = log.header()["asks"].get(command["ask"])
+    if ask is None:
+        return command
+    command = command | ({} if command.get("nonce") else {"nonce": lenient.text(ask, "nonce")})
+    letter = command.get("option")
+    if letter not in MEANINGS or letter in [each["optionId"] for each in options_of(ask)]:
+        return command
+    answer = meant(ask, letter)
+    if isinstance(answer, Refusal):
+        raise Refused(answer.reason, answer.message, "Choose one of its options.")
+    return {key: value for key, value in command.items() if key != "option"} | answer
+
+
+@command(
+    "Answer a question",
+    group="Start and talk",
+    on="session",
+    listed=False,
+    typed=False,
+    role="answer",
+    completes=_meant,
+)
+def answer(  # noqa: PLR0913, PLR0917 - an answer may have all of these
+    ask: Ask,
+    nonce: Nonce = "",
+    option: Chosen = "",
+    reason: Reason = "",
+    confirm: Confirm = False,
+    always: Always = False,
+    action: Action = "",
+    content: Content = None,
+    cancel: Cancel = False,
+    defer: Defer = False,
+) -> Json:
+    """Answer an agent's question: one of its options, or the fields of its form. The first answer
+    counts."""
+    said: Json = {"nonce": nonce, "option": option, "reason": reason, "confirm": confirm}
+    said |= {"always": always, "action": action, "content": content}
+    said |= {"cancel": cancel, "defer": defer}
+    return {"do": "answer", "ask": ask} | {key: said[key] for key in said if said[key]}

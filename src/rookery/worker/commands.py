@@ -195,9 +195,9 @@ class Commands:
             known = ", ".join(each["id"] for each in header["options"]) or "none"
             words = f"This agent has no option {name!r}. Its options: {known}."
             return Refusal("unknown_option", words)
-        chosen = options.choice_of(option, value) if isinstance(value, str) else value
+        chosen = options.chosen_of(option, value)
         if chosen is None:
-            values = ", ".join(choice["value"] for choice in option["choices"])
+            values = ", ".join(choice["value"] for choice in option["choices"]) or "true, false"
             return Refusal("unknown_value", f"{name} can be: {values}.")
 
         def answered(result: object, error: Json | None) -> None:

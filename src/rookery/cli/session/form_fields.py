@@ -7,8 +7,7 @@ import click
 from rookery.cli.output import clean_line
 from rookery.core.asks import forms, links
 from rookery.core.json import Json, lenient
-
-TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+from rookery.core.vendors.options import TRUTHS
 
 
 def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:

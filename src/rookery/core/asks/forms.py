@@ -37,6 +37,9 @@ def _check(field: Json, value: Any) -> str:
             return "" if isinstance(value, bool) else "must be yes or no"
         case "array":
             return _several(field, value)
+        case [*kinds]:
+            problems = [_check({**field, "type": kind}, value) for kind in kinds]
+            return problems[0] if all(problems) else ""
         case "object":
             return "" if isinstance(value, dict) else "must be an object"
     return ""
@@ -94,7 +97,8 @@ def _number(field: Json, value: Any, *, whole: bool) -> str:
 
 
 def _several(field: Json, value: Any) -> str:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+    of = dict if lenient.mapping(field, "items").get("type") == "object" else str
+    if not isinstance(value, list) or not all(isinstance(item, of) for item in value):
         return "must be a list of choices"
     choices = choices_of(lenient.mapping(field, "items"))
     unknown = [item for item in value if choices and item not in choices]

@@ -44,6 +44,10 @@ ALIKE = (frozenset({"acceptedits", "autoedit"}), frozenset({"bypasspermissions",
 """Names that vendors have for the same mode."""
 
 
+TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+"""How users spell yes and no."""
+
+
 def choice_of(option: Json, wanted: str) -> str | None:
     """The value that the user means: by value, by name, or by another vendor's name for it."""
     values = [choice["value"] for choice in option["choices"]]
@@ -56,6 +60,15 @@ def choice_of(option: Json, wanted: str) -> str | None:
         group = next((names for names in ALIKE if plain in names), frozenset[str]())
         named = [value for value in values if _plain(value) in group]
     return named[0] if named else None
+
+
+def chosen_of(option: Json, wanted: str | bool) -> str | bool | None:
+    """The same of an option that may be a switch."""
+    if isinstance(wanted, bool):
+        return wanted
+    if isinstance(option["value"], bool) and not option["choices"]:
+        return TRUTHS.get(wanted.lower())
+    return choice_of(option, wanted)
 
 
 def lacking(agent: str, name: str, wanted: str, option: Json | None) -> str:

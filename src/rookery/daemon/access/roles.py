@@ -93,8 +93,8 @@ def _pattern(route: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(route)))
 
 
-_OPERATION = re.compile(r"GET /api/v1/(?:sessions/[^/]+/)?(?P<name>[^/]+)")
-"""A read of the catalogue, whose row says who may have it."""
+_OPERATION = re.compile(r"(?P<method>GET|POST) /api/v1/(?:sessions/[^/]+/)?(?P<name>[^/]+)")
+"""An operation of the catalogue, whose row says who may have it."""
 _ALLOWED = {role: [_pattern(route) for route in routes] for role, routes in TABLE.items()}
 
 
@@ -108,7 +108,11 @@ def may_ask(role: str, method: str, path: str) -> bool:
         return True
     operation = _OPERATION.fullmatch(request)
     row = find(operation["name"]) if operation else None
-    return row is not None and row.kind == "read" and row.traits.role == LOOK
+    if operation is None or row is None:
+        return False
+    if operation["method"] == "POST":
+        return row.traits.role == ANSWER == role
+    return row.kind == "read" and row.traits.role == LOOK
 
 
 def command_fault(role: str, command: Json, ask: object) -> str:

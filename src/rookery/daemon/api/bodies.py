@@ -65,25 +65,16 @@ class Prompt(Strict):
 
 
 class Answer(Strict):
-    ask: Name = Field(description="The ask's id, from the header.")
-    nonce: str = Field(
-        "", max_length=200, description="The ask's nonce; empty: that of the open ask with this id."
-    )
-    option: str = Field(
-        "",
-        max_length=500,
-        description="The id of one of its options, or what it means, the same for every agent: y "
-        "(allow once), n (reject), a (always allow, with the rule that it lists), d (later).",
-    )
-    reason: str = Field("", max_length=100_000, description="The reason, sent to the agent.")
-    confirm: bool = Field(False, description="Allow what cannot be undone.")
-    always: bool | Whole = Field(
-        False, description="Allow it and save a rule: true, or the number of the rule, from 1."
-    )
-    action: Literal["", "accept", "decline", "cancel"] = Field("", description="For a form.")
-    content: dict[str, Any] = Field(default={}, description="The form's fields, with `accept`.")
-    cancel: bool = Field(False, description="Answer a permission request with no option.")
-    defer: bool = Field(False, description="Leave it open for later.")
+    ask: Name
+    nonce: str = Field("", max_length=200)
+    option: str = Field("", max_length=500)
+    reason: str = Field("", max_length=100_000)
+    confirm: bool = False
+    always: bool | Whole = False
+    action: Literal["", "accept", "decline", "cancel"] = ""
+    content: dict[str, Any] = {}
+    cancel: bool = False
+    defer: bool = False
     id: Id = ""
 
 
@@ -135,7 +126,7 @@ class QueueCommand(_Command):
         "", max_length=500, description="From the header's `queue`; with `send`, empty: all."
     )
     prompt: Blocks | None = Field(None, description="With `edit`: the new prompt.")
-    to: Whole = Field(0, description="With `move`: its new place, from 0.")
+    to: Whole = 0
 
 
 class AnswerCommand(Answer):
@@ -150,10 +141,8 @@ class SetCommand(_Command):
     do: Literal["set"]
     option: Name = Field(examples=["model"])
     value: Annotated[str, Field(min_length=1, max_length=1000)] | bool
-    destructive: bool = Field(
-        False, description="With `unattended` set to `all`: also what cannot be undone."
-    )
-    told: str = Field("", max_length=80, description="Who chose it, for the log.")
+    destructive: bool = False
+    told: str = Field("", max_length=80)
 
 
 class RenameCommand(_Command):

@@ -2,24 +2,23 @@
 
 import asyncio
 import json
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
-from rookery.client.reading import prompt_text
-from rookery.core.agent.prompt import words_of
-from rookery.core.asks.asks import MEANINGS, Refusal, meant, options_of
 from rookery.core.asks.kept_asks import LATE
-from rookery.core.json import Json, lenient
-from rookery.core.json.secrets import MASK, encoded, masked, restored
+from rookery.core.json import Json
+from rookery.core.json.secrets import encoded
 from rookery.daemon.api import bodies, shapes
 from rookery.daemon.api.answers import WRITES
 from rookery.daemon.api.sending import send, staged
-from rookery.daemon.errors import Problem
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths
 from rookery.log.reader import Reader
+from rookery.operations.catalogue.finding import find
+from rookery.operations.catalogue.row import At
+from rookery.operations.queue import with_secrets
 
 router = APIRouter(tags=["commands"])
 
@@ -44,9 +43,8 @@ async def send_command(
 ) -> Outcome:
     """Send a command; which fields it has depends on `do`."""
     command = given.model_dump(exclude_defaults=True)
-    edits = int(command.pop("edits", 0))
-    if MASK in words_of(command.get("prompt", [])):
-        command["prompt"] = await asyncio.to_thread(_restored, daemon, session, command, edits)
+    if command["do"] == "prompt":
+        command = await asyncio.to_thread(with_secrets, At(daemon.home, session), command)
     if isinstance(given, bodies.PromptCommand) and command.pop("attachments", None):
         directory = paths.session_dir(daemon.home, session)
         blocks = await asyncio.to_thread(staged, directory, given.attachments)
@@ -55,8 +53,10 @@ async def send_command(
 
 
 async def sent(daemon: State, session: str, command: Json) -> Outcome:
-    if command["do"] == "answer" and command.get("option") in MEANINGS:
-        command = await asyncio.to_thread(_meant, daemon, session, command)
+    row = find(command["do"])
+    if row is not None and row.traits.completes is not None:
+        at = At(daemon.home, session)
+        command = await asyncio.to_thread(row.traits.completes, at, command)
     outcome = await send(daemon, session, command)
     await daemon.hub.look()
     event = json.loads(encoded(outcome._asdict()))  # with its secrets masked, as everywhere
@@ -78,49 +78,10 @@ async def send_prompt(daemon: Daemon, session: SessionId, given: bodies.Prompt) 
     return await sent(daemon, session, command | ({"steer": True} if given.steer else {}))
 
 
-def _restored(daemon: State, session: str, command: Json, edits: int) -> list[Json]:
-    """A prompt that clients know without its secrets: one that hit a limit and is sent again, or
-    one that waits or was sent before, and was edited."""
-    sent: list[Json] = command["prompt"]
-    words = words_of(sent)
-    with Reader.open(paths.session_dir(daemon.home, session)) as log:
-        header = log.header()
-        before = prompt_text(log, edits) if edits else ""
-    if command["do"] == "prompt" and not before:
-        known = list(lenient.mappings(header["rateLimit"], "prompt"))
-        return known if words == masked(words_of(known)) else sent
-    waiting = [each for each in header["queue"] if each["id"] == command.get("item")]
-    before = before or (words_of(waiting[0]["prompt"]) if waiting else words)
-    text = restored(words, before)
-    if text is None:
-        raise Problem(
-            409,
-            "hidden_secret",
-            "This prompt contains a secret, which is not shown here.",
-            f"Replace {MASK} with it.",
-        )
-    return [{"type": "text", "text": text}, *(each for each in sent if each["type"] != "text")]
-
-
-@router.post("/api/sessions/{session}/answer", responses=WRITES)
+@router.post("/api/sessions/{session}/answer", include_in_schema=False)
 async def answer_ask(daemon: Daemon, session: SessionId, given: bodies.Answer) -> Outcome:
-    """Answer an agent's question: one of its options, or the fields of its form."""
-    command: Json = {"do": "answer", **given.model_dump(exclude_defaults=True)}
-    if not given.nonce:
-        command["nonce"] = await asyncio.to_thread(_nonce, daemon, session, given.ask)
-    return await sent(daemon, session, command)
-
-
-def _meant(daemon: State, session: str, command: Json) -> Json:
-    """An answer by its meaning, as the command that it stands for; an option whose id is that
-    letter goes first. Raises Problem."""
-    ask, letter = _asks(daemon, session).get(command["ask"]), command["option"]
-    if ask is None or letter in [each["optionId"] for each in options_of(ask)]:
-        return command
-    answer = meant(ask, letter)
-    if isinstance(answer, Refusal):
-        raise Problem(409, answer.reason, answer.message, "Choose one of its options.")
-    return {key: value for key, value in command.items() if key != "option"} | answer
+    """The operation's address from before: its id is in the body."""
+    return await sent(daemon, session, {"do": "answer", **given.model_dump(exclude_defaults=True)})
 
 
 def _answered_by(daemon: State, session: str, ask: str) -> str:
@@ -131,12 +92,3 @@ def _answered_by(daemon: State, session: str, ask: str) -> str:
             if said.get("sessionUpdate") == "_ask" and said.get("id") == ask:
                 return event.by or ""
     return ""
-
-
-def _nonce(daemon: State, session: str, ask: str) -> str:
-    return lenient.text(_asks(daemon, session).get(ask), "nonce")
-
-
-def _asks(daemon: State, session: str) -> dict[str, Json]:
-    with Reader.open(paths.session_dir(daemon.home, session)) as log:
-        return cast("dict[str, Json]", log.header()["asks"])

@@ -55,7 +55,7 @@ const operates = async (name) => (await operations()).find((each) => isTyped(eac
 
 /** What follows a slash command, by argument: in their order, the last one takes all that is left. */
 function given(row, text) {
-  const names = Object.keys(row.arguments.properties), parts = text.split(/\s+/).filter(Boolean), found = {};
+  const names = Object.entries(row.arguments.properties).filter(([, about]) => about.typed !== false).map(([name]) => name), parts = text.split(/\s+/).filter(Boolean), found = {};
   names.forEach((name, n) => {
     const part = n < names.length - 1 ? parts[n] : parts.slice(n).join(" ");
     if (part) found[name] = part;

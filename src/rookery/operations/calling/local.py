@@ -55,7 +55,10 @@ class LocalRookery(Rookery):
             return carry_out(row, at, given, fingerprint)
         agree(row, at._replace(agreed=fingerprint), given)
         agreed = {FINGERPRINT: fingerprint} if fingerprint else {}
-        return self._sent(row.command(given) | agreed, session)
+        command = row.command(given) | agreed
+        if row.traits.completes is not None:
+            command = row.traits.completes(at, command)
+        return self._sent(command, session)
 
     def _sent(self, command: Json, session: str) -> Json:
         import asyncio

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 if TYPE_CHECKING:
     from rookery.core.json import Json
 
-type How = Literal["", "moment", "past", "words", "text", "path", "agent"]
+type How = Literal["", "moment", "past", "words", "text", "path", "agent", "blocks"]
 """How faces read a value and complete it.
 
     moment, past    milliseconds of the epoch, to come or gone: users write 2h, 09:00 or a date
@@ -15,6 +15,7 @@ type How = Literal["", "moment", "past", "words", "text", "path", "agent"]
     text            one that may have several lines
     path            a path of the machine that it is done on
     agent           the name of an agent
+    blocks          ACP's content blocks; no form draws them
 """
 
 
@@ -56,6 +57,8 @@ class Argument(NamedTuple):
     required: bool
     default: Any
     about: Arg
+    other: str = ""
+    """Another type that it may have: true, or a number."""
 
     @property
     def word(self) -> str:
@@ -101,12 +104,14 @@ def _about(annotation: Any) -> Arg | None:
 
 def _argument(name: str, of: Any, about: Arg, defaults: Mapping[str, Any]) -> Argument:
     of = getattr(of, "__value__", of)  # of a name for a type
-    if get_origin(of) is UnionType:  # one that may be left out
-        of = next(each for each in get_args(of) if each is not NoneType)
+    others: list[Any] = []
+    if get_origin(of) is UnionType:  # one that may be left out, or has two types
+        of, *others = (each for each in get_args(of) if each is not NoneType)
     choices = get_args(of) if get_origin(of) is Literal else ()
     kind = "string" if choices else KINDS[get_origin(of) or of]
     required, default = name not in defaults, defaults.get(name)
-    return Argument(name.rstrip("_"), name, kind, choices, required, default, about)
+    other = KINDS[others[0]] if others else ""
+    return Argument(name.rstrip("_"), name, kind, choices, required, default, about, other)
 
 
 def schema_of(arguments: tuple[Argument, ...]) -> "Json":
@@ -130,6 +135,9 @@ def _property(argument: Argument) -> "Json":
     found |= {"how": about.how} if about.how else {}
     plain = argument.kind == "string" and not argument.choices and not about.pattern
     found |= {"minLength": 1} if plain and argument.required else {}
+    found |= {} if about.typed else {"typed": False}
+    found |= {"type": [argument.kind, argument.other]} if argument.other else {}
+    found |= {"items": {"type": "object"}} if about.how == "blocks" else {}
     found |= {"enum": list(argument.choices)} if argument.choices else {}
     found |= {} if argument.default is None else {"default": argument.default}
     return found

@@ -23,8 +23,8 @@ class Filled(NamedTuple):
 
 def form_of(row: Row) -> Json:
     """Its arguments as a form's schema: moments are text, and a pattern is the row's to explain."""
-    schema = row.schema
-    fields = {each.name: _field(each, schema["properties"][each.name]) for each in row.arguments}
+    schema, typed = row.schema, (each for each in row.arguments if each.about.typed)
+    fields = {each.name: _field(each, schema["properties"][each.name]) for each in typed}
     return schema | {"properties": fields}
 
 
@@ -36,7 +36,7 @@ def _field(argument: Argument, field: Json) -> Json:
         ]
         return {**field, "oneOf": choices, "enum": [*argument.about.each]}
     if argument.about.how != "moment":
-        return {key: value for key, value in field.items() if key != "pattern"}
+        return {k: field[k] for k in field if k != "pattern"} | {"type": argument.kind}
     return {"type": "string", "title": field["title"], "description": "2h, 09:00 or 2030-01-31"}
 
 
@@ -66,7 +66,7 @@ def filled(row: Row, answers: Mapping[str, Any], now: datetime) -> Filled:
 def words_in(row: Row, text: str) -> dict[str, str]:
     """What follows a slash command, by argument: in their order, the last one takes all that is
     left. A number that comes first may be missing."""
-    names = [each.name for each in row.arguments]
+    names = [each.name for each in row.arguments if each.about.typed]
     if len(names) < 2:
         return {names[0]: text} if names and text else {}
     try:

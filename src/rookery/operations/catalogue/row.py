@@ -105,8 +105,9 @@ class Traits(NamedTuple):
     """Whether it takes away, hides or ends what is there: an agent's process may not."""
     person: str = ""
     """Of a work: what an agent's process may not do ("drop worktrees"); "": it may do this."""
-    role: Literal["look", "all"] = "look"
-    """Of a read: the least role of a device that may have it."""
+    role: Literal["look", "answer", "all"] = "look"
+    """Of a read: the least role of a device that may have it. `answer`: of a command that such a
+    device may send; others may be sent by devices that may do everything."""
     for_new: bool = False
     """Of a read: whether it only helps to create a session, which a read-only daemon does not."""
     when: "Mapping[str, bool]" = MappingProxyType({})
@@ -143,6 +144,8 @@ class Traits(NamedTuple):
     whole_id: bool = False
     """Whether requests name the session by its whole id, since a title could mean another one by
     then. It may be gone when the request comes again."""
+    completes: "Callable[[At, Json], Json] | None" = None
+    """Of a command: puts in what whoever sends it over HTTP may not know, such as secrets."""
     masks: "Callable[[Json], Json] | None" = None
     """Of a read: what a daemon says instead of it, without values that have no known shape."""
 

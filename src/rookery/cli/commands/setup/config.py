@@ -12,7 +12,6 @@ import click
 from rookery.cli import exits, flags
 from rookery.cli import settings as cli_settings
 from rookery.cli.output import Screen, clean_line, standard
-from rookery.cli.session.form_fields import TRUTHS
 from rookery.client import guard
 from rookery.client.config import in_force, rules
 from rookery.client.config.edit import change
@@ -21,6 +20,7 @@ from rookery.core.json import Json, dumps
 from rookery.core.limits import AT_ONCE, Setting, range_of, written
 from rookery.core.policy.rules import described
 from rookery.core.settings import definitions
+from rookery.core.vendors.options import TRUTHS
 from rookery.home import config as files
 from rookery.home import confirmed, paths
 

@@ -11,6 +11,7 @@ from rookery.cli.session.prompt_input import text_of
 from rookery.cli.session.send import header_of, perform
 from rookery.core.json import Json, kind_of
 from rookery.core.json.safe_text import count
+from rookery.operations.queue import queue as row
 
 
 class Verbs(aliases.Verbs):
@@ -69,7 +70,7 @@ def _item(session: str, number: int) -> Json:
 
 
 def _change(session: str, **command: object) -> None:
-    outcome = perform(session, {"do": "queue", **command})
+    outcome = perform(session, row.command(command))
     screen, header = standard(), header_of(session)
     screen.note("\n".join(strip(header)) if header["queue"] else "Nothing is left in the queue.")
     if kind_of(outcome.update) == "_queue":
@@ -131,7 +132,7 @@ def clear(session: str) -> None:
     """
     queued = header_of(session)["queue"]
     for item in queued:
-        perform(session, {"do": "queue", "op": "remove", "item": item["id"]})
+        perform(session, row.command({"op": "remove", "item": item["id"]}))
     standard().note(f"Removed {count(len(queued), 'prompt')}." if queued else "Nothing is queued.")
 
 

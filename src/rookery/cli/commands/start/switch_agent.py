@@ -16,13 +16,15 @@ from rookery.core.agent import switching
 from rookery.core.json import Json, lenient
 from rookery.core.vendors import options
 from rookery.home import paths
+from rookery.operations.options import NEW_MODEL
+from rookery.operations.options import switch as row
 
 
 @click.command("switch-agent")
 @flags.session_argument
 @click.argument("target", required=False, shell_complete=flags.complete_agents)
 @flags.line
-@click.option("--model", metavar="NAME", help="Model of the new agent.")
+@click.option("--model", metavar="NAME", help=NEW_MODEL)
 @flags.results()
 def switch_agent(session: str, target: str | None, line: str | None, model: str | None) -> int:
     """Switch a session to another agent. The transcript stays, but the new agent does not know it.
@@ -87,13 +89,12 @@ def _command(target: str | None, line: str | None, model: str | None) -> Json:
     if (target is None) == (line is None) or (target is not None and not target.strip()):
         known = ", ".join(each["name"] for each in place.agents())
         raise click.UsageError(f"Name the new agent: one of {known}, or --cmd.")
-    command: Json = {"do": "switch", "agent": target}
-    if line is not None:
-        found = flags.agent_of_command(line)
-        command |= {"agent": found.name, "argv": found.argv}
     if model is not None and not model.strip():
         raise click.BadParameter("the model name is empty.", param_hint="--model")
-    return command | ({"model": model} if model is not None else {})
+    if line is None:
+        return row.command({"agent": target, "model": model})
+    found = flags.agent_of_command(line)
+    return row.command({"agent": found.name, "model": model}) | {"argv": found.argv}
 
 
 def _check_own(cwd: str) -> None:

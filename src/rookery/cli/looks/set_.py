@@ -1,53 +1,31 @@
-"""`set`: an agent's modes, models and other options, shown and chosen."""
+"""`set`: the options are shown where none is set, and their values where none is named."""
+
+from typing import Any
 
 import click
 
 from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line, cut, standard
-from rookery.cli.session.form_fields import TRUTHS
-from rookery.cli.session.send import header_of, perform
+from rookery.cli.session.send import Say, header_of, perform
 from rookery.core import commands
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Json, dumps
 from rookery.core.policy import approvals, modes, unattended
 from rookery.core.vendors import options
+from rookery.core.vendors.options import TRUTHS
+from rookery.operations.catalogue.row import Row
 
 NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
 """What the user calls an option of a category."""
 
 
-@click.command("set")
-@flags.session_argument
-@click.argument("option", required=False)
-@click.argument("value", required=False)
-@flags.results("Print the outcome as JSON; without VALUE: one JSON object per option.")
-def set_(session: str, option: str | None, value: str | None) -> None:
-    """Set an agent's mode, model, effort or any other option; without VALUE, show the choices.
+ARGUMENTS = {name: click.argument(name, required=False) for name in ("option", "value")}
+JSON = flags.results("Print the outcome as JSON; without VALUE: one JSON object per option.")
 
-    If the agent is not running, mode, model and effort are saved for its next start.
 
-    Every session has `confirm`, how it asks for approval: ask-always, ask-when-risky (only about
-    actions that are destructive or cannot be judged), approve-all (ask only about destructive
-    actions) or plan (change nothing yet). The ids every, risky and all are taken, too. If the agent
-    has a mode of its own for one of them (Claude, Codex, Gemini, Qwen), that mode is used: the
-    agent then decides, and your rules apply only to what it asks. This is for one session; for new
-    ones: rookery config set session.confirm VALUE.
-
-    `unattended` is for sessions that never ask you: all, risky or reject, like the flags of
-    `rookery run`. Setting `confirm` turns it off.
-
-    \b
-    rookery set 3f2a
-    rookery set 3f2a model opus
-    rookery set 3f2a confirm plan
-    rookery set 3f2a confirm ask-when-risky
-    rookery set 3f2a effort default
-
-    \b
-    rookery set 3f2a refine on       send poor verdicts back to the agent
-    rookery set 3f2a critic off      turn the critic off in this session
-    rookery set 3f2a budget_session "2 USD"
-    """
+def carry_out(_row: Row, session: str, _say: Say, given: Any) -> None:
+    """Prints the options itself, as JSON, too."""
+    option, value = given["option"], given["value"]
     screen, header = standard(), header_of(session)
     if option in commands.BUDGETS:
         _budget(screen, session, header, option, value)

@@ -1,0 +1,61 @@
+"""The prompts that wait for a turn's end."""
+
+from typing import Annotated, Any, Literal
+
+from rookery.core.json import Json
+from rookery.operations.catalogue.arguments import Arg
+from rookery.operations.catalogue.row import At, command
+
+Op = Annotated[Literal["edit", "move", "remove", "send"], Arg("What is done with it.")]
+Item = Annotated[str, Arg("From the header's `queue`; with `send`, left out: all.", max_length=500)]
+Prompt = Annotated[
+    list[dict[str, Any]] | None, Arg("With `edit`: the new prompt, as ACP's content.", how="blocks")
+]
+To = Annotated[int, Arg("With `move`: its new place, from 0.", 0, 100_000)]
+
+
+def with_secrets(at: At, command: Json) -> Json:
+    """The command with the secrets of its prompt, which its sender knows without them: it hit a
+    limit and is sent again, or waits or was sent before, and was edited. Raises Refused."""
+    from rookery.client.reading import prompt_text
+    from rookery.core.agent.prompt import words_of
+    from rookery.core.json import lenient
+    from rookery.core.json.secrets import MASK, masked, restored
+    from rookery.core.refusals import Refused
+    from rookery.home import paths
+    from rookery.log.reader import Reader
+
+    edits = int(command.pop("edits", 0))
+    sent: list[Json] = command.get("prompt") or []
+    words = words_of(sent)
+    if MASK not in words:
+        return command
+    with Reader.open(paths.session_dir(at.home, at.session)) as log:
+        header = log.header()
+        before = prompt_text(log, edits) if edits else ""
+    if command["do"] == "prompt" and not before:
+        known = list(lenient.mappings(header["rateLimit"], "prompt"))
+        return command | ({"prompt": known} if words == masked(words_of(known)) else {})
+    waiting = [each for each in header["queue"] if each["id"] == command.get("item")]
+    before = before or (words_of(waiting[0]["prompt"]) if waiting else words)
+    text = restored(words, before)
+    if text is None:
+        hidden = "This prompt contains a secret, which is not shown here."
+        raise Refused("hidden_secret", hidden, f"Replace {MASK} with it.")
+    rest = [each for each in sent if each.get("type") != "text"]
+    return command | {"prompt": [{"type": "text", "text": text}, *rest]}
+
+
+@command(
+    "Change the queue",
+    group="Start and talk",
+    on="session",
+    listed=False,
+    typed=False,
+    completes=with_secrets,
+)
+def queue(op: Op, item: Item = "", prompt: Prompt = None, to: To = 0) -> Json:
+    """Change a prompt that waits, or send it now."""
+    found: Json = {"do": "queue", "op": op} | ({"item": item} if item else {})
+    found |= {} if prompt is None else {"prompt": prompt}
+    return found | ({"to": to} if op == "move" else {})
