@@ -86,12 +86,12 @@ class Running:
     def read_until(self, word: str) -> str:
         """What came on stdout up to and with `word`."""
         assert self.process.stdout is not None
-        return _read_until(self.process.stdout.fileno(), word)
+        return _read_until(self.process.stdout.fileno(), word).decode(errors="replace")
 
     def read_err_until(self, word: str) -> str:
         """What came on stderr up to and with `word`."""
         assert self.process.stderr is not None
-        return _read_until(self.process.stderr.fileno(), word)
+        return _read_until(self.process.stderr.fileno(), word).decode(errors="replace")
 
     def signal(self, number: int = signal.SIGINT) -> None:
         """As a terminal does it: to the whole group."""
@@ -132,16 +132,20 @@ class Terminal:
             )
         os.close(other)
         self.seen = ""
+        self._unread = b""
 
     def type(self, keys: str) -> None:
         os.write(self.main, keys.encode())
 
     def read_until(self, word: str) -> str:
-        self.seen += _read_until(self.main, word)
+        """What came after the last word is looked through, too."""
+        data = _read_until(self.main, word, self._unread)
+        self.seen += data[len(self._unread) :].decode(errors="replace")
+        self._unread = data.partition(word.encode())[2]
         return self.seen
 
     def end(self) -> Result:
-        self.seen += _read_until(self.main, "")
+        self.seen += _read_until(self.main, "").decode(errors="replace")
         code = self.process.wait(SECONDS)
         return Result(code, self.seen, "")
 
@@ -161,9 +165,8 @@ def _take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def _read_until(file: int, word: str) -> str:
-    """All that comes up to and with a word; "": up to the end."""
-    data = b""
+def _read_until(file: int, word: str, data: bytes = b"") -> bytes:
+    """All that comes after `data`, up to and with a word; "": up to the end."""
     until = time.monotonic() + SECONDS
     poll = select.poll()
     poll.register(file, select.POLLIN)
@@ -181,4 +184,4 @@ def _read_until(file: int, word: str) -> str:
             assert not word, f"{word!r} never came: {data!r}"
             break
         data += more
-    return data.decode(errors="replace")
+    return data
