@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agents import registry
-from rookery.client.imports.importing import Importer, gathered
+from rookery.client.imports.importing import Importer
 from rookery.core.json.events import kind_of
 from rookery.home.config import load
 from tests.client.test_import import elsewhere
@@ -45,7 +45,8 @@ async def test_I16_import_of_a_session_begun_without_rookery(
             )
             agent, config = registry.Agent(vendor.name, vendor.argv), load(aviary.home)
             async with Importer(home_of(aviary), agent, config, environment) as importer:
-                rows = await gathered(importer.pages(str(aviary.work)))
+                pages = importer.pages(str(aviary.work))
+                rows = [row async for page in pages for row in page]
                 assert begun in [row.session.id for row in rows], rows
                 [row] = [row for row in rows if row.session.id == begun]
                 [made] = importer.bring([row.session])

@@ -234,7 +234,7 @@ class Row:
         from rookery.core.commands import COMMANDS, Command
 
         if self.kind == "command":
-            return COMMANDS[self.command({})["do"]]
+            return COMMANDS[self.name]
         traits = self.traits
         return Command(
             handler=traits.handler,
