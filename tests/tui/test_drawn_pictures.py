@@ -208,9 +208,12 @@ def test_iterm2_shows_a_picture_in_a_window(tmp_path: Path) -> None:
         assert (row, column) == (2, 40), "below the heading, in the middle"
         assert not shown.places()
         terminal.type("\x1b")
-        terminal.until(lambda screen: "Take a screenshot." in screen.text, "the transcript")
-        assert all(shown.line(line).strip() for line in range(1, 4)), (
-            "text is painted where the picture was"
+        terminal.until(
+            lambda screen: (
+                "Take a screenshot." in screen.text
+                and all(screen.line(line).strip() for line in range(1, 4))
+            ),
+            "the transcript, and text where the picture was",
         )
 
 
