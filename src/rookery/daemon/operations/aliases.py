@@ -20,7 +20,7 @@ from rookery.daemon.operations.performing import perform, session_of
 from rookery.daemon.state import Daemon
 from rookery.operations.catalogue.finding import row_of
 from rookery.operations.catalogue.results import SUMMARY
-from rookery.operations.catalogue.row import FINGERPRINT
+from rookery.operations.catalogue.row import FINGERPRINT, Row
 from rookery.operations.settings import LOOSER
 
 router = APIRouter(tags=["operations"])
@@ -203,22 +203,31 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         arguments |= queried(row, words)
         if alias.method == "GET":  # what a query had besides was passed over
             arguments = row.given(arguments)
-        for each in row.arguments:
-            if each.required and each.name not in arguments and alias in SETTINGS:
-                old = {new: name for name, new in alias.names.items()}.get(each.name, each.name)
-                raise Refused("invalid", f"{old} is required.", kind="usage")
+        if alias in SETTINGS:
+            _require(row, arguments, alias.names)
         try:
             result = await perform(daemon, row, session, arguments, key, agreed=agreed)
         except NotAgreed as question:
             if not alias.asks:
                 raise
             return Masked(_UNSAVED | {"loosens": question.shown.splitlines()})
-        shaped = alias.shape(result)
-        if isinstance(shaped, Response):
-            return shaped
-        return await asyncio.to_thread(Masked, shaped, alias.status)
+        return await asyncio.to_thread(_answer, alias, result)
 
     return endpoint
+
+
+def _require(row: Row, given: Json, names: Mapping[str, str]) -> None:
+    """Raises Refused: an argument is missing, by the name that it had there."""
+    old = {new: name for name, new in names.items()}
+    for each in row.arguments:
+        if each.required and each.name not in given:
+            words = f"{old.get(each.name, each.name)} is required."
+            raise Refused("invalid", words, kind="usage")
+
+
+def _answer(alias: Alias, result: Json) -> Response:
+    shaped = alias.shape(result)
+    return shaped if isinstance(shaped, Response) else Masked(shaped, alias.status)
 
 
 @router.get(_ELSEWHERE, include_in_schema=False)

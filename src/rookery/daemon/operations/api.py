@@ -221,8 +221,8 @@ def _body(row: Row) -> Json:
 
 def _given(row: Row, name: str) -> Json:
     """That an argument is there, and says something."""
-    says = {"const": True} if row.schema["properties"][name]["type"] == "boolean" else {}
-    return {"required": [name], "properties": {name: says}} if says else {"required": [name]}
+    is_flag = row.schema["properties"][name]["type"] == "boolean"
+    return {"required": [name]} | ({"properties": {name: {"const": True}}} if is_flag else {})
 
 
 def _queried(row: Row, argument: Argument) -> Json:

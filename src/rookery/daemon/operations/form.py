@@ -21,7 +21,8 @@ async def operation_form(
     row = find(name)
     if row is None:
         raise Problem(404, "unknown_operation", f"There is no operation {name!r}.")
-    asked = [each.name for each in row.arguments if each.about.typed and not each.about.agrees]
     form = form_of(row)
-    form["properties"] = {name: form["properties"][name] for name in asked}
+    for each in row.arguments:
+        if each.about.agrees:
+            form["properties"].pop(each.name, None)
     return HTMLResponse(forms.fields(form, dict(request.query_params)))

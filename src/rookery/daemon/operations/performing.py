@@ -61,10 +61,12 @@ async def answered(
     if STREAM in accepted and not row.is_sent:
         return StreamingResponse(_told(daemon, row, session, given, key), media_type=STREAM)
     done = await perform(daemon, row, session, given, key)
-    is_text = row.kind == "read" and accepted.startswith(PLAIN)
-    if is_text:
-        return PlainTextResponse(masked(text_of(done)))
-    return await asyncio.to_thread(Masked, done)
+    as_text = row.kind == "read" and accepted.startswith(PLAIN)
+    return await asyncio.to_thread(_as_text if as_text else Masked, done)
+
+
+def _as_text(done: Json) -> Response:
+    return PlainTextResponse(masked(text_of(done)))
 
 
 async def _performed(
