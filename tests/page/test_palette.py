@@ -58,6 +58,7 @@ def test_a_thumb_opens_it_and_nothing_is_wider_than_the_screen(site: Site) -> No
     site.session(title="A session with a title that is much longer than a phone is wide " * 2)
     page = site.page("/", viewport=PHONE, has_touch=True, is_mobile=True)
     page.get_by_role("button", name="Search sessions").tap()
+    expect(page.get_by_role("listbox", name="Matches")).to_have_attribute("aria-busy", "false")
     option = page.get_by_role("option").first
     expect(option).to_be_visible()
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")

@@ -5,6 +5,7 @@ import { actable, label as keyLabel } from "./keys.js";
 
 const MOST = 50; // rows
 const WAIT = 120; // milliseconds without a letter until the daemon is asked
+const PATIENCE = 300; // milliseconds for the daemon's answers, so that no row moves away under a thumb
 let dialog = null;
 
 const looks = element("link", { rel: "stylesheet", href: new URL("./palette.css", import.meta.url).pathname });
@@ -71,10 +72,10 @@ export async function open() {
   const before = document.activeElement;
   const field = element("input", { type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-rows", "aria-autocomplete": "list", autocomplete: "off",
     autocapitalize: "off", spellcheck: "false", enterkeyhint: "go", maxlength: 200, placeholder: "Search sessions, actions and settings", "aria-label": "Search sessions, actions and settings" });
-  const list = element("ul", { id: "palette-rows", role: "listbox", "aria-label": "Matches" });
+  const list = element("ul", { id: "palette-rows", role: "listbox", "aria-label": "Matches", "aria-busy": "true" });
   const none = element("p", { class: "soft", role: "status", hidden: true }, "No matches.");
   dialog = element("dialog", { class: "palette", "aria-label": "Search" }, field, list, none);
-  let [own, theirs, rows, at, timer, asking] = [[...keys(), ...places()], [], [], 0, 0, null];
+  let [own, theirs, rows, at, timer, asking, moved] = [[...keys(), ...places()], [], [], 0, 0, null, false];
 
   function point(place) {
     if (!rows.length) return field.removeAttribute("aria-activedescendant");
@@ -85,7 +86,8 @@ export async function open() {
   }
 
   function draw() {
-    const words = field.value.trim();
+    if (!dialog) return;
+    const words = field.value.trim(), kept = moved ? rows[at] : null;
     rows = ranked(words, words ? [...theirs, ...own] : [...theirs.slice(0, 8), ...own]);
     list.replaceChildren(...rows.map((row, n) => {
       const item = element("li", { role: "option", id: `palette-${n}` }, element("span", { dir: "auto" }, row.label),
@@ -95,7 +97,7 @@ export async function open() {
       return item;
     }));
     none.hidden = rows.length > 0;
-    point(0);
+    point(kept ? Math.max(0, rows.findIndex((row) => row.label === kept.label && row.more === kept.more && row.kind === kept.kind)) : 0);
   }
 
   /** Sessions, settings and files: the daemon has them all. */
@@ -106,9 +108,7 @@ export async function open() {
     const named = files(words, signal).catch(() => []); // its directory may be gone
     const found = await api("GET", `/pieces/palette?${new URLSearchParams({ words })}`, undefined, { signal });
     const more = await named;
-    if (mine !== asking || !dialog) return;
-    theirs = [...found, ...more];
-    draw();
+    if (mine === asking) theirs = [...found, ...more];
   }
 
   function choose(place, apart = false) {
@@ -121,15 +121,18 @@ export async function open() {
   }
 
   field.addEventListener("input", () => {
+    moved = false;
     draw();
     clearTimeout(timer);
-    timer = setTimeout(() => look().catch(told), WAIT);
+    timer = setTimeout(() => look().then(draw, told), WAIT);
   });
   dialog.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
-    if (step) point(Math.abs(step) > 1 ? Math.max(0, Math.min(rows.length - 1, at + step)) : at + step);
-    else if (event.key === "Enter") choose(at, event.ctrlKey || event.metaKey);
+    if (step) {
+      moved = true;
+      point(Math.abs(step) > 1 ? Math.max(0, Math.min(rows.length - 1, at + step)) : at + step);
+    } else if (event.key === "Enter") choose(at, event.ctrlKey || event.metaKey);
     else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) dialog.close();
     else return;
     event.preventDefault();
@@ -147,7 +150,9 @@ export async function open() {
   document.body.append(dialog);
   dialog.showModal();
   field.focus();
+  const late = setTimeout(draw, PATIENCE);
+  await Promise.all([look().catch(told), commands().then((more) => { own = [...more, ...own]; }, told)]);
+  clearTimeout(late);
+  list.setAttribute("aria-busy", "false");
   draw();
-  look().catch(told);
-  commands().then((more) => { own = [...more, ...own]; if (dialog) draw(); }, told);
 }
