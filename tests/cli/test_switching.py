@@ -27,6 +27,9 @@ def header(session: str) -> dict[str, object]:
 
 def test_S1_switch_recap_and_go_on(jay: str) -> None:
     session = made({"text": "The owl is grey."})
+    shown = rookery("switch-agent", session, jay, "--dry-run")
+    assert (shown.code, "jay has no memory of it." in shown.out) == (0, True)
+    assert header(session)["agent"] == "demo"
     done = rookery("switch-agent", session, jay)
     assert done.code == 0
     assert "demo → jay." in done.err

@@ -1,10 +1,13 @@
 """A session with one of every look, made of real updates: what the snapshots are taken of."""
 
+import os
 from typing import Any
 
 from rookery.core.blocks.document import Document
-from rookery.core.json.events import Event, Json
+from rookery.core.json.events import Draft, Event, Json
 from rookery.core.view.reduce import fold
+from rookery.home import paths
+from rookery.log.store import Writer
 from rookery.tui.messages import Opened
 from rookery.tui.transcript.pages import told
 from rookery.tui.transcript.window import Page
@@ -246,6 +249,14 @@ def document_of(updates: list[Json]) -> Document:
         for seq, update in enumerate([SESSION, *updates], 1)
     ]
     return fold(None, events)
+
+
+def kept(home: str, updates: list[Json]) -> None:
+    """The session that `opened` shows, in a home: works and reads find it there."""
+    directory = paths.session_dir(home, "a1b2c3")
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    with Writer.open(directory, create=True) as log:
+        log.append([*map(Draft, [SESSION, *updates])])
 
 
 def opened(updates: list[Json]) -> Opened:

@@ -75,7 +75,7 @@ def test_S1_a_session_is_switched_and_the_recap_is_put_into_the_composer(home: P
         screen.press("F7")
         screen.wait_for("current")
         screen.press("Home", "Enter")
-        screen.wait_for("Switch from demo to mine?", "has no memory of it")
+        screen.wait_for("Switch from Demo to mine?", "has no memory of it")
         screen.press("y")
         screen.wait_for("Switched from demo to mine", "Recap")
         screen.press("BTab")

@@ -6,6 +6,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 
+from rookery.tui.windows.parts.rows import RowsScreen
 from tests.tui import gallery
 from tests.tui.homes import furnish
 from tests.tui.pictures import CONTRAST, DARK, LIGHT, WIDE, Look, compare, keys
@@ -71,12 +72,14 @@ async def test_U6_windows_with_nothing_in_them(
 
 
 async def test_U6_a_takeover(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
-    app = Still(gallery.opened(gallery.CHOICES))
+    gallery.kept(str(tmp_path), gallery.CHOICES)
+    app = Still(gallery.opened(gallery.CHOICES), home=str(tmp_path))
 
     async def ask(pilot: Pilot[str]) -> None:
-        from rookery.tui.windows.agent import takeover
-
-        await app.push_screen(takeover(app.window.header, "codex"))
+        await pilot.press("f7")
+        await pilot.pause()
+        assert isinstance(app.screen, RowsScreen)
+        app.screen.dismiss("codex")
         await pilot.pause()
 
     await compare(app, snapshot, tmp_path, ask)

@@ -426,6 +426,7 @@ async def test_U6_the_default_agent_is_kept_in_config(home: str) -> None:
 
 
 async def test_U6_a_switch_says_what_happens_and_waits_for_a_yes(home: str) -> None:
+    gallery.kept(home, gallery.CHOICES[:2])
     async with showing(home, gallery.CHOICES[:2]) as (app, pilot):
         await pilot.press("f7")
         assert isinstance(app.screen, RowsScreen)
@@ -433,7 +434,7 @@ async def test_U6_a_switch_says_what_happens_and_waits_for_a_yes(home: str) -> N
         app.screen.query_one(OptionList).highlighted = names.index("demo")
         await pilot.press("enter")
         shown = app.export_screenshot().replace("&#160;", " ")
-        assert "Switch from claude to demo?" in shown
+        assert "Switch from Claude to Demo?" in shown
         assert "The running turn is cancelled" in shown
         await pilot.press("escape")
         assert app.sent == []
@@ -608,6 +609,7 @@ async def test_S2_a_recap_without_a_log_says_so_and_types_nothing(home: str) -> 
 
 
 async def test_S1_an_action_that_lets_choose_an_agent_asks_who(home: str) -> None:
+    gallery.kept(home, gallery.CHOICES)
     async with showing(home, gallery.CHOICES) as (app, pilot):
         app.act({"label": "Continue with another agent", "choose": "agent", "command": SWITCH})
         await pilot.pause()

@@ -269,17 +269,23 @@ def agreed_result(
     return rookery.call(row.name, session, report=report, fingerprint=agreed, **values)
 
 
+def show_only(question: NotAgreed, more: str = "") -> None:
+    """What `--dry-run` prints."""
+    screen = standard()
+    screen.result(dict(question.question))
+    for each in question.shown.splitlines():
+        screen.line(clean_line(each))
+    if not wants_json():
+        screen.note(f"Dry run: nothing was done.{more}")
+
+
 def _agreed(question: NotAgreed, *, yes: bool, dry: bool) -> bool:
     """Whether to go ahead with what is shown. Raises UsageError: a script has to say so."""
-    screen = standard()
-    if dry and wants_json():
-        screen.result(dict(question.question))
+    if dry:
+        show_only(question, " Run it with --yes to go ahead.")
         return False
     for each in question.shown.splitlines():
-        (screen.line if dry else screen.note)(clean_line(each))
-    if dry:
-        screen.note("Dry run: nothing was done. Run it with --yes to go ahead.")
-        return False
+        standard().note(clean_line(each))
     if yes:
         return True
     if not flags.in_terminal():

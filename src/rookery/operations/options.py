@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 from rookery.operations.catalogue.arguments import Arg
-from rookery.operations.catalogue.row import command
+from rookery.operations.catalogue.row import At, Preview, command
 
 if TYPE_CHECKING:
     from rookery.core.json import Json
@@ -72,7 +72,33 @@ def set_(option: Option, value: Value, destructive: Destructive = False, told: W
     return found | ({"told": told} if told else {})
 
 
-@command("Switch the agent", group=GROUP, on="session", listed=False, typed=False)
+def _would_switch(at: At, agent: Agent, model: Model = None) -> Preview | None:
+    from rookery.agents import registry
+    from rookery.client.config import in_force
+    from rookery.core.agent import switching
+    from rookery.core.refusals import Refused
+    from rookery.home import paths
+    from rookery.log.reader import Reader
+    from rookery.operations.calling.carrying import preview_of
+
+    with Reader.open(paths.session_dir(at.home, at.session)) as log:
+        header = log.header()
+    known = registry.names(in_force.load(at.home).agents)
+    wrong = switching.refusal(header, {"agent": agent}, known)
+    if wrong is not None:
+        raise Refused(*wrong)
+    lines = switching.foreseen(header, *map(registry.title_of, (header["agent"], agent)))
+    return preview_of("\n".join(lines), header["agent"], model) if lines else None
+
+
+@command(
+    "Switch the agent",
+    group=GROUP,
+    on="session",
+    listed=False,
+    typed=False,
+    preview=_would_switch,
+)
 def switch(agent: Agent, model: Model = None) -> "Json":
     """Let another agent take over. It has no memory of the conversation."""
     return {"do": "switch", "agent": agent} | ({} if model is None else {"model": model})

@@ -56,6 +56,20 @@ def refusal(header: Json, command: Json, known: Sequence[str]) -> Refusal | None
     return None
 
 
+def foreseen(header: Json, before: str, name: str) -> list[str]:
+    """What it costs that another agent takes over, in sentences; none: nothing. `before`, `name`:
+    how people know the two."""
+    running = header["state"] != "idle"
+    if not (running or header["turn"] or header["queue"]):
+        return []
+    found = [f"The conversation stays here, but {name} has no memory of it."]
+    if running:
+        found.append(f"The running turn is cancelled, and {before} is stopped.")
+    else:
+        found.append(f"{before} is stopped; its modes and limits are lost.")
+    return found + (["Queued prompts are kept."] if header["queue"] else [])
+
+
 def switched(header: Json, command: Json) -> Json:
     """The `_agent` that says so."""
     limited = header["rateLimit"] is not None and header["reason"] == "rate_limited"

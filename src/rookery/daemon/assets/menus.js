@@ -66,16 +66,12 @@ async function pickAgent(button) {
 export async function switchTo(name, agents = []) {
   const before = facts().title || facts().agent;
   const after = named(agents, name);
-  const lines = [`The conversation stays here, but ${after} has no memory of it.`];
-  lines.push(facts().running ? `The running turn is cancelled, and ${before} is stopped.` : `${before} is stopped; its modes and limits are lost.`);
-  if (facts().queue) lines.push("Waiting prompts are kept.");
   const recap = Number(facts().turn) > 0;
   const box = element("input", { type: "checkbox", name: "recap", checked: true });
   const words = `Give ${after} a recap: it goes into the prompt field, and you send it`;
-  const given = await sure(`Switch from ${before} to ${after}?`, lines, "Switch", ...(recap ? [element("label", { class: "check" }, box, words)] : []));
-  if (!given) return;
-  await command({ do: "switch", agent: name });
-  if (given.get("recap")) await putRecap();
+  const more = recap ? [element("label", { class: "check" }, box, words)] : [];
+  const done = await perform("switch", session, { agent: name }, { title: `Switch from ${before} to ${after}?`, label: "Switch", fields: [], more });
+  if (done && recap && box.checked) await putRecap();
 }
 
 export async function putRecap() {

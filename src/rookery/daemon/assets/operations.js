@@ -74,7 +74,7 @@ export async function operate(name, about, given = {}) {
 
 /**
  * Carry one out, with arguments as they are sent. How far it has come is shown; what it would do is shown and agreed to first, and again if it
- * has changed. null: it was not agreed to. `question`: title, label, more lines and fields (names of arguments) of that, `busy`: what is said meanwhile; `before` is called with what is sent once it was agreed to.
+ * has changed. null: it was not agreed to. `question`: title, label, more lines, more elements and fields (names of arguments) of that, `busy`: what is said meanwhile; `before` is called with what is sent once it was agreed to.
  */
 export async function perform(name, id, given = {}, question = {}) {
   const row = await named(name), path = address(row, id);
@@ -133,7 +133,7 @@ function following(words) {
 const OFTEN = 300; // milliseconds without a letter until it is asked what would happen
 
 /** What a work would do, and the arguments that were not given: what is sent once it was agreed to, or null. */
-async function agreed(row, path, given, error, { title = `${row.title}?`, label = danger(row.title), lines = [], fields = Object.keys(row.arguments.properties).filter((each) => !(each in given)) }) {
+async function agreed(row, path, given, error, { title = `${row.title}?`, label = danger(row.title), lines = [], more = [], fields = Object.keys(row.arguments.properties).filter((each) => !(each in given)) }) {
   const shown = element("p", { class: "shown", tabindex: 0 }, error.message), form = fields.length ? await drawn(row, given, fields) : "";
   let now = error, timer = 0, sent = given;
   const ask = async () => {
@@ -143,7 +143,7 @@ async function agreed(row, path, given, error, { title = `${row.title}?`, label 
     shown.textContent = now.message;
     $("[value=yes]", shown.closest("form")).disabled = !now.shown;
   };
-  const answers = sure(title, lines, label, shown, form);
+  const answers = sure(title, lines, label, shown, form, ...more);
   const dialog = shown.closest("form");
   dialog.addEventListener("input", () => {
     $("[value=yes]", dialog).disabled = true;

@@ -140,7 +140,9 @@ class Windows(Parts):
         other = f"switch-agent {session} AGENT" if session else "run --agent AGENT --cwd DIR"
         if self.is_elsewhere("The list of agents", other):
             return
-        from rookery.tui.windows.agent import AgentsScreen, takeover
+        from rookery.agents.registry import title_of
+        from rookery.tui.actions import working
+        from rookery.tui.windows.agent import AgentsScreen
 
         current = str(self.window.header["agent"]) if session else ""
 
@@ -150,8 +152,12 @@ class Windows(Parts):
                 self.look_around()
                 self.notify(f"{name} answers your first prompt.", markup=False)
                 return
-            screen = takeover(self.window.header, name)
-            self.ask(screen, lambda _: self.send({**command, "agent": name}, session))
+            question = f"Switch from {title_of(current)} to {title_of(name)}?"
+
+            def send() -> None:
+                self.send({**command, "agent": name}, session)
+
+            working.foresee(self, "switch", session, send, question, agent=name)
 
         self.ask(AgentsScreen(current, title), chosen)
 

@@ -8,7 +8,7 @@ from rookery.core.json import Json
 from rookery.core.refusals import NotAgreed, Refused, sentences
 from rookery.operations.catalogue import results
 from rookery.operations.catalogue.finding import row_of
-from rookery.operations.catalogue.row import Row
+from rookery.operations.catalogue.row import SHOW, Row
 from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.status import Status
@@ -64,6 +64,36 @@ def perform(
             app.push_screen(TextScreen(heading(app, row, session), results.text_of(found)))
         else:
             app.notify(clean(results.text_of(found)), markup=False)
+
+    reader.fetch(run, done)
+
+
+def foresee(
+    app: Shell,
+    operation: str,
+    session: str,
+    then: Callable[[], object],
+    question: str,
+    **given: Any,
+) -> None:
+    """What a command would do, for one that is sent with more than its arguments: `then` is called
+    once that was agreed to."""
+    reader = app.reader
+
+    def run() -> Refused | OSError:
+        try:
+            reader.rookery.call(operation, session, fingerprint=SHOW, **given)
+        except (Refused, OSError) as error:
+            return error
+        raise AssertionError(operation)
+
+    def done(found: Refused | OSError) -> None:
+        if not isinstance(found, NotAgreed):
+            app.notify(sentences(found), severity="error", markup=False)
+        elif found.fingerprint:
+            _ask(app, question, found.message, then)
+        else:
+            then()
 
     reader.fetch(run, done)
 

@@ -6,13 +6,11 @@ from functools import partial
 from rookery.agents import downloads, registry
 from rookery.agents.install import Plan, is_installable
 from rookery.client.config import edit
-from rookery.core.json import Json
 from rookery.forms import agent_install
 from rookery.forms.lists import Known, Row, agent_row, agents
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.windows.install import InstallScreen, prepared
-from rookery.tui.windows.parts.modals import SureScreen
 from rookery.tui.windows.parts.rows import RowsScreen
 
 
@@ -105,17 +103,3 @@ class AgentsScreen(RowsScreen[str]):
         if row := self.current:
             write = partial(edit.change, self.home, {"default_agent": row.name})
             self.change(write, f"New sessions use {row.name}.")
-
-
-def takeover(header: Json, name: str) -> SureScreen:
-    """What happens when another agent takes over, before it does."""
-    before = header["agent"]
-    words = [f"The conversation stays here, but {name} has no memory of it."]
-    words.append("You can put a recap of it into the composer afterwards.")
-    if header["state"] != "idle":
-        words.append(f"The running turn is cancelled, and {before} is stopped.")
-    else:
-        words.append(f"{before} is stopped; its modes and limits are lost.")
-    if header["queue"]:
-        words.append("Queued prompts are kept.")
-    return SureScreen(f"Switch from {before} to {name}?", "\n".join(words))

@@ -8,12 +8,14 @@ from rookery.agents import registry
 from rookery.cli import exits, flags, settings
 from rookery.cli import target as place
 from rookery.cli.errors import install_here
+from rookery.cli.operation import dry_run, show_only
 from rookery.cli.output import Screen, clean, clean_line, standard
 from rookery.cli.session import new_session
 from rookery.cli.session.send import header_of, perform, renew_environment, send
 from rookery.client.session import Rejected
 from rookery.core.agent import switching
 from rookery.core.json import Json, lenient
+from rookery.core.refusals import NotAgreed
 from rookery.core.vendors import options
 from rookery.home import paths
 from rookery.operations.options import NEW_MODEL
@@ -25,8 +27,11 @@ from rookery.operations.options import switch as row
 @click.argument("target", required=False, shell_complete=flags.complete_agents)
 @flags.line
 @click.option("--model", metavar="NAME", help=NEW_MODEL)
+@dry_run
 @flags.results()
-def switch_agent(session: str, target: str | None, line: str | None, model: str | None) -> int:
+def switch_agent(
+    session: str, target: str | None, line: str | None, model: str | None, dry_run: bool
+) -> int:
     """Switch a session to another agent. The transcript stays, but the new agent does not know it.
 
     A running turn is cancelled. The old agent's modes, options and limits are dropped; queued
@@ -39,6 +44,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
 
     \b
     rookery switch-agent 3f2a codex
+    rookery switch-agent 3f2a codex --dry-run
     rookery switch-agent 3f2a claude --model opus
     rookery recap 3f2a | rookery prompt 3f2a - "Go on from there."
     """
@@ -50,6 +56,11 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     refusal = switching.refusal(before, command, [each["name"] for each in place.agents()])
     if refusal is not None:  # nothing of a slip is left in the log
         raise click.BadParameter(refusal.message, param_hint="TARGET")
+    if dry_run:
+        names = map(registry.title_of, (before["agent"], command["agent"]))
+        lines = switching.foreseen(before, *names) or ["Nothing is lost."]
+        show_only(NotAgreed("\n".join(lines), ""))
+        return exits.DONE
     if target == registry.OWN and not place.rookery().address:
         _check_own(before["cwd"])
         if model is not None:
