@@ -293,17 +293,25 @@ def test_I14_files_of_a_prompt_are_kept_and_read_again(served: Served) -> None:
     assert shown[2].headers["content-disposition"] == "attachment"
 
 
-def test_I14_attachments_are_bounded(served: Served) -> None:
+@pytest.mark.parametrize("version", ["", "v1/"])
+def test_I14_attachments_are_bounded(served: Served, version: str) -> None:
     session = served.create()
+
+    def status(body: Any) -> int:
+        return served.ask("POST", f"/api/{version}sessions/{session}/prompt", body).status
+
     small, mebi = attachment("a", b"x"), 1024 * 1024
     large = attachment("a", b"x" * (10 * mebi + 1))
     most = attachment("a", b"x" * (10 * mebi))
-    assert post(served, session, "prompt", {"attachments": [small] * 9}).status == 422
-    assert post(served, session, "prompt", {"attachments": [large]}).status == 413
-    assert post(served, session, "prompt", {"attachments": [most, most, small]}).status == 413
+    assert status({"text": "x", "attachments": [most]}) == 200
+    assert status({"attachments": [small] * 9}) == 422
+    assert status({"attachments": [large]}) == 413
+    assert status({"attachments": [most, most, small]}) == 413
     wrongs = [{"name": name, "data": "eA=="} for name in ("../a", "a/b", "a\\b", "a\0b", "")]
     for wrong in ({"name": "a", "data": "?"}, *wrongs):
-        assert post(served, session, "prompt", {"attachments": [wrong]}).status == 422
+        assert status({"attachments": [wrong]}) == 422
+    assert status({"attachments": [{**small, "more": 1}]}) == 422
+    assert status({"blocks": [{"text": "no type"}]}) in (409, 422)
     assert post(served, session, "prompt", {"text": " "}).json()["error"] == "empty_prompt"
 
 

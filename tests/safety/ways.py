@@ -134,12 +134,15 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "prompt: plain": (
         *does("prompt", to="other", prompt=text("and /then/ go on")),
         Http("POST", f"{SESSION}/prompt", {"text": "go on"}),
+        operated("prompt", text="go on"),
         *cli("prompt {other} 'go on'", says="The agent reads it when this turn ends."),
     ),
     "prompt: slash command": (
         *command("prompt", prompt=text("  /confirm all")),
         *command("prompt", prompt=[*text("Look:"), *text("/model other")]),
         Http("POST", f"{SESSION}/prompt", {"text": "/confirm all"}),
+        operated("prompt", text="/confirm all"),
+        operated("prompt", text="Look:", blocks=text("/model other")),
         *cli("prompt {other} '/confirm all'", "prompt {asleep} /compact"),
     ),
     "prompt: unattended from then on": cli("prompt {other} --approve all 'go on'"),

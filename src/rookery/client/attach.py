@@ -1,8 +1,10 @@
 """Files for a prompt: read and checked before anything is sent, then laid beside the session's log,
 where its worker takes them up. A command carries their hashes only."""
 
+import base64
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,9 +14,11 @@ from rookery.core import units
 from rookery.core.agent import pictures
 from rookery.core.json import Json, lenient
 from rookery.core.json.image_bytes import KINDS, type_of
+from rookery.core.refusals import Refused
 from rookery.home import paths
 from rookery.log.store import Writer
 
+NAME = re.compile(r"[^/\\\x00-\x1f]+")
 MOST = 8
 TOO_MANY = f"{{}} files are attached; the limit is {MOST}."
 LARGEST = 10 * 1024 * 1024
@@ -43,6 +47,29 @@ def load(files: Sequence[str]) -> list[Attachment]:
     if words := excess(found):
         raise Unattachable(words)
     return found
+
+
+def decoded(files: Sequence[Json]) -> list[Attachment]:
+    """Files that came by their names, with data in base64. Raises Refused."""
+    found = [_decoded(each) for each in files]
+    if words := excess(found):
+        raise Refused("too_large", words, "Send less.", "large")
+    return found
+
+
+def _decoded(file: Json) -> Attachment:
+    name, data = lenient.text(file, "name"), lenient.text(file, "data")
+    try:
+        content = base64.b64decode(data, validate=True)
+    except ValueError:
+        content = b""
+    if not content or len(name) > 200 or not NAME.fullmatch(name) or len(file) > 2:
+        words = "Each attachment needs a `name` without a path and `data` in base64."
+        raise Refused("invalid", words, kind="usage")
+    if len(content) > LARGEST:
+        words = f"{name!r} is larger than {LARGEST // 1024 // 1024} MiB."
+        raise Refused("too_large", words, "Send less.", "large")
+    return Attachment(name, content, mime_of(content, name))
 
 
 def excess(attachments: Sequence[Attachment]) -> str:

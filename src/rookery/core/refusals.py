@@ -21,6 +21,7 @@ type Kind = Literal[
     "conflict",
     "unclear",
     "preview",
+    "large",
     "denied",
     "limited",
     "busy",
@@ -38,6 +39,7 @@ KINDS: dict[Kind, tuple[int, int]] = {
     "conflict": (1, 409),  # not possible in the current state
     "unclear": (2, 409),  # it could mean several things, or none that is known
     "preview": (2, 409),  # something would be lost: it has to be confirmed first
+    "large": (2, 413),  # more than it takes
     "denied": (1, 403),  # whoever asks may not
     "limited": (4, 429),  # too often
     "busy": (1, 503),  # it may work in a moment

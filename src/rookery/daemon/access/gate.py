@@ -79,6 +79,7 @@ LOGGED_OUT = 1008
 BODY_BYTES = 2 * 1024 * 1024
 UPLOAD_BYTES = 30 * 1024 * 1024
 """20 MiB of attachments, as text."""
+UPLOADS = ("/api/sessions", "/api/v1/sessions")
 BODY_SECONDS = 60.0
 DRAINED, DRAIN_SECONDS = 64 * 1024, 1.0
 """Bytes of a refused request that are read, and for how long."""
@@ -133,7 +134,7 @@ class Gate:
                 send.own.append((b"rookery-tab", sender.tab.token.encode()))
             await self._check_write(scope)
             self._check_role(scope)
-            limit = UPLOAD_BYTES if scope["path"].startswith("/api/sessions") else BODY_BYTES
+            limit = UPLOAD_BYTES if scope["path"].startswith(UPLOADS) else BODY_BYTES
             _check_size(headers, limit)
             if scope["type"] == "http":
                 receive = _bounded(receive, limit)

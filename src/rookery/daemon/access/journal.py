@@ -65,7 +65,7 @@ class Journal:
 
 
 QUIET = frozenset(
-    {"answer_ask", "send_command", "send_prompt", "change_session", "create_session"}
+    {"send_command", "change_session", "create_session"}
     | {"create", "fork_session", "mark_seen", "log_in", "link"}
     | {"change_device", "create_link", "revoke_device"}
 )

@@ -4,11 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+ID = "^[A-Za-z0-9_.:-]*$"
 Id = Annotated[
     str,
     Field(
         max_length=200,
-        pattern="^[A-Za-z0-9_.:-]*$",
+        pattern=ID,
         description="Chosen by you: a command sent twice with the same id runs once.",
     ),
 ]
@@ -55,15 +56,6 @@ class Attached(Strict):
     data: str = Field(min_length=4, max_length=ENCODED, pattern=BASE64, description="In base64.")
 
 
-class Prompt(Strict):
-    text: str = Field("", max_length=1_000_000, examples=["Run the tests."])
-    attachments: list[Attached] = Field(
-        default=[], max_length=8, description="10 MiB each and 20 MiB together at most."
-    )
-    steer: bool = Field(False, description="Into the running turn, if the agent supports that.")
-    id: Id = ""
-
-
 class Answer(Strict):
     ask: Name
     nonce: str = Field("", max_length=200)
@@ -97,17 +89,13 @@ class _Command(Strict):
 
 
 class PromptCommand(_Command):
-    """Send a prompt; it waits in the queue while a turn runs."""
+    """What the operation `prompt` does, with all of the prompt as content blocks."""
 
     do: Literal["prompt"]
     prompt: Annotated[list[Content], Field(max_length=100)] = []
-    attachments: list[Attached] = Field(
-        default=[], max_length=8, description="10 MiB each and 20 MiB together at most."
-    )
-    steer: bool = Field(False, description="Into the running turn, if the agent supports that.")
-    edits: int = Field(
-        0, ge=0, le=10**9, description="The turn whose prompt this was: its secrets are known."
-    )
+    attachments: list[Attached] = Field(default=[], max_length=8)
+    steer: bool = False
+    edits: int = Field(0, ge=0, le=10**9)
 
 
 class RetryCommand(_Command):

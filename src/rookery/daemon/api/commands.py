@@ -12,13 +12,12 @@ from rookery.core.json import Json
 from rookery.core.json.secrets import encoded
 from rookery.daemon.api import bodies, shapes
 from rookery.daemon.api.answers import WRITES
-from rookery.daemon.api.sending import send, staged
+from rookery.daemon.api.sending import send
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.operations.catalogue.finding import find
 from rookery.operations.catalogue.row import At
-from rookery.operations.queue import with_secrets
 
 router = APIRouter(tags=["commands"])
 
@@ -44,11 +43,7 @@ async def send_command(
     """Send a command; which fields it has depends on `do`."""
     command = given.model_dump(exclude_defaults=True)
     if command["do"] == "prompt":
-        command = await asyncio.to_thread(with_secrets, At(daemon.home, session), command)
-    if isinstance(given, bodies.PromptCommand) and command.pop("attachments", None):
-        directory = paths.session_dir(daemon.home, session)
-        blocks = await asyncio.to_thread(staged, directory, given.attachments)
-        command["prompt"] = [*command.get("prompt", ()), *blocks]
+        command.setdefault("prompt", [])
     return await sent(daemon, session, command)
 
 
@@ -64,24 +59,6 @@ async def sent(daemon: State, session: str, command: Json) -> Outcome:
         who = await asyncio.to_thread(_answered_by, daemon, session, str(command["ask"]))
         event["update"] |= {"by": who} if who else {}
     return Outcome(kind=str(outcome.update.get("sessionUpdate")), **event)
-
-
-@router.post("/api/sessions/{session}/prompt", responses=WRITES)
-async def send_prompt(daemon: Daemon, session: SessionId, given: bodies.Prompt) -> Outcome:
-    """Send a prompt, with files if there are any; it waits in the queue while a turn runs."""
-    blocks: list[Json] = [{"type": "text", "text": given.text}] if given.text.strip() else []
-    if given.attachments:
-        directory = paths.session_dir(daemon.home, session)
-        blocks += await asyncio.to_thread(staged, directory, given.attachments)
-    command: Json = {"do": "prompt", "prompt": blocks}
-    command |= {"id": given.id} if given.id else {}
-    return await sent(daemon, session, command | ({"steer": True} if given.steer else {}))
-
-
-@router.post("/api/sessions/{session}/answer", include_in_schema=False)
-async def answer_ask(daemon: Daemon, session: SessionId, given: bodies.Answer) -> Outcome:
-    """The operation's address from before: its id is in the body."""
-    return await sent(daemon, session, {"do": "answer", **given.model_dump(exclude_defaults=True)})
 
 
 def _answered_by(daemon: State, session: str, ask: str) -> str:

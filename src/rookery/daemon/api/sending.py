@@ -1,7 +1,6 @@
 """Commands from requests to a session."""
 
 import asyncio
-import base64
 from collections.abc import Sequence
 from urllib.parse import quote
 
@@ -47,21 +46,6 @@ def _allowed(device: Device, command: Json, header: Json) -> Json:
     return command if command.get("nonce") or not nonce else command | {"nonce": nonce}
 
 
-def staged(directory: str, given: Sequence[Attached]) -> list[Json]:
-    """Laid beside the log, as the content blocks that stand for them."""
-    found: list[attach.Attachment] = []
-    for each in given:
-        data = base64.b64decode(each.data)
-        if len(data) > attach.LARGEST:
-            most = attach.LARGEST // 1024 // 1024
-            words = f"{each.name!r} is larger than {most} MiB."
-            raise Problem(413, "too_large", words, "Send less.")
-        found.append(attach.Attachment(each.name, data, attach.mime_of(data, each.name)))
-    if words := attach.excess(found):
-        raise Problem(413, "too_large", words, "Send less.")
-    return attach.stage(directory, found)
-
-
 def first_prompt(
     home: str, session: str, text: str, files: Sequence[str], given: Sequence[Attached]
 ) -> list[Json]:
@@ -72,4 +56,5 @@ def first_prompt(
     for name in files:
         uri = f"file://{quote(f'{cwd}/{name}')}"
         blocks.append({"type": "resource_link", "name": name, "uri": uri})
-    return blocks + staged(paths.session_dir(home, session), given)
+    sent = attach.decoded([each.model_dump() for each in given])
+    return blocks + attach.stage(paths.session_dir(home, session), sent)

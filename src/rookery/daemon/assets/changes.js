@@ -274,7 +274,7 @@ when("send-comments", async () => {
   // The same comments have the same id: sent twice, they arrive once.
   const sum = [...text].reduce((so, letter) => (so * 31 + letter.codePointAt(0)) >>> 0, list.length);
   const id = `comments.${list.map((each) => each.id.slice(0, 8)).join(".").slice(0, 150)}.${sum.toString(16)}`;
-  await api("POST", `/api/v1/sessions/${encodeURIComponent(session)}/prompt`, { text, id });
+  await api("POST", `/api/v1/sessions/${encodeURIComponent(session)}/prompt`, { text }, { headers: { "Idempotency-Key": id } });
   keep([]);
   const words = list.length > 1 ? `${list.length} comments sent` : "Comment sent";
   toast(words, $("#side") ? {} : { action: { label: "Open the session", run: () => location.assign(`/sessions/${session}`) } });

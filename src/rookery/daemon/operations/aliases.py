@@ -2,6 +2,7 @@
 Only settings that loosen had to be agreed to first; the OpenAPI document names none of them."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
@@ -45,6 +46,8 @@ class Alias(NamedTuple):
     """A request's body as arguments, where more than names was another."""
     asks: bool = False
     """Whether what has to be agreed to was answered, and done when it came with `confirm`."""
+    body_has_key: bool = False
+    """Whether the key was the body's `id`."""
 
 
 _TRASHED = {"session": "name"}
@@ -108,6 +111,10 @@ BRANCHES = (
     Alias("GET", "/api/races/{race}", "race"),
     Alias("POST", "/api/races/pick", "pick", shape=_without_words),
     Alias("POST", "/api/races/drop", "drop-race", shape=_without_words),
+)
+COMMANDS = (
+    Alias("POST", f"{_SESSION}/prompt", "prompt", body_has_key=True),
+    Alias("POST", f"{_SESSION}/answer", "answer", body_has_key=True),
 )
 READS: tuple[Alias, ...] = (
     Alias("GET", "/api/usage", "usage"),
@@ -177,7 +184,17 @@ IMPORTS = (
     Alias("POST", f"{_ELSEWHERE}/import", "import", shape=_without_words, reads=_many),
 )
 _UNSAVED: Json = {"done": False, "words": LOOSER, "wrong": {}, "name": ""}
-ALIASES = (*BRANCHES, *READS, *TRASH, *SESSIONS, *SETTINGS, *WORK_TREE, *AGENTS, *IMPORTS)
+ALIASES = (
+    *COMMANDS,
+    *BRANCHES,
+    *READS,
+    *TRASH,
+    *SESSIONS,
+    *SETTINGS,
+    *WORK_TREE,
+    *AGENTS,
+    *IMPORTS,
+)
 
 
 def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
@@ -193,6 +210,8 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         if row.on_session:
             named = in_path.pop("session", None) or str(given.pop("session", ""))
             session = await session_of(daemon, row, named)
+        if alias.body_has_key:
+            key = _checked_id(given.pop("id", key))
         words = {**request.query_params, **in_path}
         words = {alias.names.get(name, name): text for name, text in words.items()}
         given = alias.reads(given)
@@ -203,7 +222,7 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         arguments |= queried(row, words)
         if alias.method == "GET":  # what a query had besides was passed over
             arguments = row.given(arguments)
-        if alias in SETTINGS:
+        if alias in SETTINGS or alias.body_has_key:
             _require(row, arguments, alias.names)
         try:
             result = await perform(daemon, row, session, arguments, key, agreed=agreed)
@@ -214,6 +233,13 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
         return await asyncio.to_thread(_answer, alias, result)
 
     return endpoint
+
+
+def _checked_id(key: Any) -> str:
+    if isinstance(key, str) and len(key) <= 200 and re.fullmatch(bodies.ID, key):
+        return key
+    words = "id may have at most 200 letters, digits and the signs _ . : -."
+    raise Refused("invalid", words, kind="usage")
 
 
 def _require(row: Row, given: Json, names: Mapping[str, str]) -> None:

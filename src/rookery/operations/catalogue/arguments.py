@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 if TYPE_CHECKING:
     from rookery.core.json import Json
 
-type How = Literal["", "moment", "past", "words", "text", "path", "agent", "blocks"]
+type How = Literal["", "moment", "past", "words", "text", "path", "agent", "blocks", "files"]
 """How faces read a value and complete it.
 
     moment, past    milliseconds of the epoch, to come or gone: users write 2h, 09:00 or a date
@@ -16,6 +16,7 @@ type How = Literal["", "moment", "past", "words", "text", "path", "agent", "bloc
     path            a path of the machine that it is done on
     agent           the name of an agent
     blocks          ACP's content blocks; no form draws them
+    files           names and contents in base64; the same
 """
 
 
@@ -70,6 +71,26 @@ class Argument(NamedTuple):
         return int(value) if self.kind == "integer" and isinstance(value, float) else value
 
 
+FILE: "Json" = {
+    "type": "object",
+    "properties": {
+        "name": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 200,
+            "pattern": r"^[^/\\\x00-\x1f]+$",
+            "examples": ["plan.png"],
+        },
+        "data": {
+            "type": "string",
+            "minLength": 4,
+            "pattern": "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+            "description": "In base64.",
+        },
+    },
+    "required": ["name", "data"],
+    "additionalProperties": False,
+}
 LARGEST = 2**53 - 1
 """The largest integer that every reader of JSON keeps."""
 KINDS = {
@@ -129,7 +150,8 @@ def _property(argument: Argument) -> "Json":
     found: Json = {"type": argument.kind, "title": f"{title[:1].upper()}{title[1:]}"}
     found["description"] = about.help
     most = LARGEST if argument.kind == "integer" and about.maximum is None else about.maximum
-    limits = {"minimum": about.minimum, "maximum": most, "maxLength": about.max_length}
+    greatest = "maxItems" if argument.kind == "array" else "maximum"
+    limits = {"minimum": about.minimum, greatest: most, "maxLength": about.max_length}
     found |= {name: value for name, value in limits.items() if value is not None}
     found |= {"pattern": about.pattern} if about.pattern else {}
     found |= {"how": about.how} if about.how else {}
@@ -138,6 +160,7 @@ def _property(argument: Argument) -> "Json":
     found |= {} if about.typed else {"typed": False}
     found |= {"type": [argument.kind, argument.other]} if argument.other else {}
     found |= {"items": {"type": "object"}} if about.how == "blocks" else {}
+    found |= {"items": FILE} if about.how == "files" else {}
     found |= {"enum": list(argument.choices)} if argument.choices else {}
     found |= {} if argument.default is None else {"default": argument.default}
     return found

@@ -11,7 +11,7 @@ from rookery.cli.session.prompt_input import text_of
 from rookery.cli.session.send import header_of, perform
 from rookery.core.json import Json, kind_of
 from rookery.core.json.safe_text import count
-from rookery.operations.queue import queue as row
+from rookery.operations.prompts import queue as row
 
 
 class Verbs(aliases.Verbs):

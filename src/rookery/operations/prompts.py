@@ -1,10 +1,26 @@
-"""The prompts that wait for a turn's end."""
+"""What is said to an agent: sent, or waiting for a turn's end."""
 
 from typing import Annotated, Any, Literal
 
 from rookery.core.json import Json
 from rookery.operations.catalogue.arguments import Arg
 from rookery.operations.catalogue.row import At, command
+
+GROUP = "Start and talk"
+
+Text = Annotated[str, Arg("Its text.", max_length=1_000_000, how="text")]
+Blocks = Annotated[
+    list[dict[str, Any]] | None,
+    Arg("More of it, as ACP's content: links to files, say.", maximum=100, how="blocks"),
+]
+Attachments = Annotated[
+    list[dict[str, Any]] | None,
+    Arg("Files: 10 MiB each and 20 MiB together at most.", maximum=8, how="files"),
+]
+Steer = Annotated[bool, Arg("Into the running turn, if the agent supports that.")]
+Edits = Annotated[
+    int, Arg("The turn whose prompt this was: its secrets are known.", 0, 10**9, typed=False)
+]
 
 Op = Annotated[Literal["edit", "move", "remove", "send"], Arg("What is done with it.")]
 Item = Annotated[str, Arg("From the header's `queue`; with `send`, left out: all.", max_length=500)]
@@ -46,9 +62,36 @@ def with_secrets(at: At, command: Json) -> Json:
     return command | {"prompt": [{"type": "text", "text": text}, *rest]}
 
 
+def completed(at: At, command: Json) -> Json:
+    """The command with its secrets, and with its files laid beside the session's log. Raises
+    Refused."""
+    from rookery.client.attach import decoded, stage
+    from rookery.home import paths
+
+    files = command.pop("attachments", None) or []
+    command = with_secrets(at, command)
+    blocks = stage(paths.session_dir(at.home, at.session), decoded(files)) if files else []
+    return command | {"prompt": [*command["prompt"], *blocks]}
+
+
+@command("Send a prompt", group=GROUP, on="session", listed=False, typed=False, completes=completed)
+def prompt(
+    text: Text = "",
+    blocks: Blocks = None,
+    attachments: Attachments = None,
+    steer: Steer = False,
+    edits: Edits = 0,
+) -> Json:
+    """Send a prompt, with files if there are any. It waits in the queue while a turn runs."""
+    said: list[Json] = [{"type": "text", "text": text}] if text.strip() else []
+    found: Json = {"do": "prompt", "prompt": [*said, *(blocks or ())]}
+    given = {"attachments": attachments, "steer": steer, "edits": edits}
+    return found | {name: given[name] for name in given if given[name]}
+
+
 @command(
     "Change the queue",
-    group="Start and talk",
+    group=GROUP,
     on="session",
     listed=False,
     typed=False,
