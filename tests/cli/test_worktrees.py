@@ -291,6 +291,25 @@ def test_a_race_goes_on_without_the_one_who_started_it(home: Path, tree: Tree) -
     nothing_is_left(home, tree)
 
 
+def test_a_worktree_stays_while_another_session_works_in_it(home: Path, tree: Tree) -> None:
+    work = play({"command": "echo two >> a.txt"})
+    rookery("run", "--agent", "demo", "--worktree", "login", work, cwd=tree.place)
+    session = json.loads(rookery("ps", "--json").out)["id"]
+    fork = rookery("fork", session).out.strip()
+    works = f"Session {fork} works there, too."
+    merged = rookery("merge", session, "--yes")
+    assert (merged.code, f"The worktree stays. {works}" in merged.err) == (0, True), merged.err
+    assert tree.read("a.txt") == b"one\ntwo\n"
+    assert "Heard" in rookery("prompt", fork, "--wait", play({"text": "Heard"})).out
+    for line in ("drop", "remove --yes", "remove --yes --permanently"):
+        refused = rookery(*line.split(), session)
+        assert refused.code == 2, line
+        assert f"Session {fork} works in the worktree of session {session}, too." in refused.err
+    assert rookery("remove", "--yes", fork).code == 0
+    assert rookery("drop", session).code == 0
+    nothing_is_left(home, tree)
+
+
 def test_a_fork_in_a_worktree_has_the_files_of_its_turn(home: Path, tree: Tree) -> None:
     """S5: the first session goes on in its directory; nothing of it is touched."""
     first = play({"write": "a.txt", "content": "first\n"}, {"write": "new", "content": "n\n"})

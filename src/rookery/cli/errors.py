@@ -214,9 +214,10 @@ def _unknown_session(name: str) -> str:
 
 def _listed(heads: list[Json]) -> str:
     from rookery.cli.output import clean_line, cut
+    from rookery.core.view.fleet import NO_TITLE
 
     return "\n".join(
-        f"  {head['id']}  {cut(clean_line(head['title']) or '(no title)', 60)}" for head in heads
+        f"  {head['id']}  {cut(clean_line(head['title']) or NO_TITLE, 60)}" for head in heads
     )
 
 

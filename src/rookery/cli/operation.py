@@ -272,7 +272,7 @@ def agreed_result(
 def show_only(question: NotAgreed, more: str = "") -> None:
     """What `--dry-run` prints."""
     screen = standard()
-    screen.result(dict(question.question))
+    screen.result({name: said for name, said in question.question.items() if said})
     for each in question.shown.splitlines():
         screen.line(clean_line(each))
     if not wants_json():

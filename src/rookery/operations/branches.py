@@ -52,7 +52,7 @@ def _merge_preview(
     branch.check_idle(at.home, at.session)
     planned = branch.plan_of(at.home, at.session, how, message)
     planned.check()
-    return branch.preview(planned, kept=keep)
+    return branch.preview(planned, kept=keep, others=branch.guests(at.home, at.session))
 
 
 @work(

@@ -8,6 +8,7 @@ from rookery.operations.catalogue.arguments import Arg
 from rookery.operations.catalogue.row import At, Preview, read, work
 
 if TYPE_CHECKING:
+    from rookery.client.worktrees.drop import Work
     from rookery.core.json import Json
 
 DELETES = "delete sessions"
@@ -79,7 +80,7 @@ def _one_leaves(at: At, force: Force = False, permanently: Permanently = False) 
     if not permanently or (head := fleet.head_of_session(at.home, at.session)) is None:
         return None
     drop.refuse_loss(at.home, at.session, force=force)
-    return _lost([head], str(drop.unmerged(at.home, at.session) or ""))
+    return _lost([head], drop.unmerged(at.home, at.session))
 
 
 @work(
@@ -184,15 +185,20 @@ def _whole(at: At, name: str) -> str:
     return session
 
 
-def _lost(rows: "Sequence[Json]", unmerged: str = "") -> Preview:
+def _lost(rows: "Sequence[Json]", work: "Work | None" = None) -> Preview:
+    from rookery.client.worktrees.drop import together
     from rookery.core.json.safe_text import count
+    from rookery.core.view.fleet import NO_TITLE
     from rookery.operations.calling.carrying import preview_of
 
-    names = [f"{row['id']}  {row['title']}".rstrip() for row in rows]
+    names = [f"{row['id']}  {row['title'] or NO_TITLE}" for row in rows]
     more = [f"and {len(rows) - MOST:,} more"] if len(rows) > MOST else []
     what = f"{count(len(rows), 'session')}, which cannot be restored after that"
     lines = [f"This permanently deletes {what}:", *names[:MOST], *more]
-    lines += [f"Its worktree has work that was not merged: {unmerged}"] if unmerged else []
+    if work:
+        lost, others = str(work), together(work.guests, "in its worktree")
+        lines += [f"Its worktree has work that was not merged: {lost}"] if lost else []
+        lines += [others] if others else []
     return preview_of("\n".join(lines), *names)
 
 

@@ -9,6 +9,7 @@ from rookery.cli.output.skipped import note_skipped
 from rookery.cli.session.open_asks import asked_of, for_scripts, how_to_answer, write_card
 from rookery.core.json import Json
 from rookery.core.units import duration
+from rookery.core.view.fleet import NO_TITLE
 
 JSON = results("Print one JSON object per question.")
 
@@ -27,7 +28,7 @@ def show(result: Json, _options: Json) -> Iterable[Json]:
 
 def _write(screen: Screen, row: Json) -> None:
     since = duration(max(0.0, time.time() - row["at"] / 1000))
-    title, asked = clean_line(row["title"]) or "(no title)", asked_of(row)
+    title, asked = clean_line(row["title"]) or NO_TITLE, asked_of(row)
     screen.line(screen.paint.faint(f"{row['session']}  {title} · waiting for {since}"))
     write_card(screen, asked)
     answer = how_to_answer(row["session"], row["number"], asked)

@@ -15,6 +15,7 @@ from rookery.cli.session.send import Say
 from rookery.core import units
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
+from rookery.core.view.fleet import NO_TITLE
 from rookery.operations.catalogue.row import Row
 from rookery.render.local_time import ago
 
@@ -74,7 +75,7 @@ def _write(screen: Screen, found: list[Json]) -> None:
     now = time.time() * 1000
     rows = []
     for each in found:
-        title = clean_line(each["title"]) or "(no title)"
+        title = clean_line(each["title"]) or NO_TITLE
         size = units.size(each["bytes"])
         rows.append([each["id"], title, clean_line(each["agent"]), ago(each["at"], now), size])
     table.write(screen, SHAPE, rows)

@@ -15,6 +15,7 @@ from rookery.client.deletion import went_wrong
 from rookery.client.fleet import UnknownSession, named
 from rookery.core.json import Json
 from rookery.core.refusals import Refused
+from rookery.core.view.fleet import NO_TITLE
 from rookery.operations.catalogue.row import Row
 from rookery.render.local_time import day_of
 
@@ -82,12 +83,16 @@ def _meant(names: tuple[str, ...], *, permanently: bool) -> tuple[list[str], lis
 
 def _list(screen: Screen, live: list[str], trashed: list[str]) -> None:
     rookery = target.rookery()
-    titles = {row["id"]: row["title"] for row in flags.trashed()} if trashed else {}
+    titles = {row["id"]: row for row in flags.trashed()} if trashed else {}
     for session in live:
         head = rookery.head(session)
-        screen.note(f"  {session}  {clean_line(head['title']) if head else ''}")
+        screen.note(f"  {session}  {_title(head)}")
     for session in trashed:
-        screen.note(f"  {session}  {clean_line(titles.get(session, ''))} (in the trash)")
+        screen.note(f"  {session}  {_title(titles.get(session))} (in the trash)")
+
+
+def _title(head: Json | None) -> str:
+    return clean_line(head["title"] if head else "") or NO_TITLE
 
 
 def _removed(screen: Screen, session: str, given: Any) -> Json:

@@ -8,6 +8,7 @@ from rookery.cli.output import Screen, clean_line, standard, table
 from rookery.cli.session.send import Say
 from rookery.core import units
 from rookery.core.json import Json
+from rookery.core.view.fleet import NO_TITLE
 from rookery.operations.catalogue.row import Row
 from rookery.render.local_time import day_of
 
@@ -62,7 +63,7 @@ def write(screen: Screen, rows: list[Json]) -> None:
 
 
 def _cells(row: Json) -> list[str]:
-    title = clean_line(row["title"]) or "(no title)"
+    title = clean_line(row["title"]) or NO_TITLE
     removed, until = day_of(row["removed"]), day_of(row["until"])
     size = units.size(row["bytes"])
     return [row["id"], title, clean_line(row["agent"]), removed, until, size]

@@ -2,14 +2,16 @@
 
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.client.worktrees import own_git, place, programs
 from rookery.client.worktrees.repository import Git, NoWorktree, names_of, text_of, with_index
 from rookery.core import worktree
-from rookery.core.json import Json
+from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
+from rookery.home import paths
 
 
 class Work(NamedTuple):
@@ -22,6 +24,8 @@ class Work(NamedTuple):
     """Why it cannot be told."""
     which: tuple[str, ...] = ()
     """The last commit, and the files."""
+    guests: tuple[str, ...] = ()
+    """Other sessions that work there: forks, say."""
 
     def __str__(self) -> str:
         if self.unknown:
@@ -31,7 +35,7 @@ class Work(NamedTuple):
         return " and ".join(said)
 
     def __bool__(self) -> bool:
-        return bool(self.files or self.commits or self.unknown)
+        return bool(str(self) or self.guests)
 
 
 class Unmerged(NoWorktree):
@@ -40,10 +44,20 @@ class Unmerged(NoWorktree):
     kind = "preview"
 
     def __init__(self, session: str, work: Work) -> None:
-        words = f"The worktree of session {session} has work that was not merged: {work}."
-        keep = "" if work.unknown else f"To keep it: rookery merge {session}. "
+        whose = f"The worktree of session {session}"
+        words = [f"{whose} has work that was not merged: {work}."] if str(work) else []
+        words += [together(work.guests, f"in the worktree of session {session}")]
+        keep = "" if work.unknown or not str(work) else f"To keep it: rookery merge {session}. "
         remedy = f"{keep}To remove it anyway: --force"
-        super().__init__("unmerged_work", words, remedy)
+        super().__init__("unmerged_work", " ".join(filter(None, words)), remedy)
+
+
+def together(guests: Sequence[str], where: str = "there") -> str:
+    """That other sessions work in a worktree; "": none does."""
+    if not guests:
+        return ""
+    who = f"Session {guests[0]} works" if len(guests) == 1 else f"Sessions {', '.join(guests)} work"
+    return f"{who} {where}, too."
 
 
 def work_of(tree: object) -> Work:
@@ -124,7 +138,21 @@ def _is_known(shared: Git, name: str) -> bool:
 
 def unmerged(home: str, session: str) -> Work:
     """What would be lost with a session, also where its log cannot be read."""
-    return work_of(place.record(home, session))
+    tree = place.record(home, session)
+    return work_of(tree)._replace(guests=guests_of(home, session, tree))
+
+
+def guests_of(home: str, session: str, tree: object) -> tuple[str, ...]:
+    """Other sessions that would lose their directory with its worktree."""
+    if not isinstance(tree, dict) or not os.path.isdir(tree["path"]):
+        return ()
+    top, found = os.path.realpath(tree["path"]), list[str]()
+    for name in sorted(os.listdir(paths.sessions(home))):
+        if paths.is_id(name) and name != session:
+            head = paths.read_json(os.path.join(paths.session_dir(home, name), paths.HEAD))
+            cwd = os.path.realpath(lenient.text(head, "cwd") or os.sep)
+            found += [name] if os.path.commonpath([cwd, top]) == top else []
+    return tuple(found)
 
 
 def refuse_loss(home: str, session: str, *, force: bool) -> None:

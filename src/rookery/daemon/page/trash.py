@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse
 from rookery.client.trash import moves
 from rookery.core import units
 from rookery.core.json import Json
+from rookery.core.view.fleet import NO_TITLE
 from rookery.daemon.page.settings import frame
 from rookery.daemon.state import Daemon
 from rookery.export.html.text import esc_line, tag
@@ -32,7 +33,7 @@ async def trash(daemon: Daemon) -> HTMLResponse:
 
 
 def _row(about: Json, *, read_only: bool) -> str:
-    title = esc_line(about["title"] or "(no title)")
+    title = esc_line(about["title"] or NO_TITLE)
     until = f'<time data-day="{about["until"]}"></time>'
     facts = [esc_line(about["agent"]), units.size(about["bytes"])]
     if about["branch"]:

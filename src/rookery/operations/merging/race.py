@@ -6,6 +6,7 @@ import re
 
 from rookery.client import fleet
 from rookery.client.work_tree.changes import NoDiff
+from rookery.client.worktrees.drop import together
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
 from rookery.core.critic.verdicts import COMMAND
@@ -76,18 +77,21 @@ def work_of(runner: Runner) -> str:
     return size if runner["files"] else "changed nothing"
 
 
-def _go(runners: list[Runner]) -> list[str]:
+def _go(home: str, runners: list[Runner]) -> list[str]:
     """What is lost with their worktrees, as lines."""
+    names = [each["session"] for each in runners]
+    where = "in the worktree of session"
     return [
         f"Delete {count(len(runners), 'worktree')} with all changes:",
         *(f"  {each['session']}  {each['agent']}  {work_of(each)}" for each in runners),
+        *filter(None, (together(branch.guests(home, each), f"{where} {each}") for each in names)),
     ]
 
 
 def drop_preview(home: str, race: str) -> Preview | None:
     """None: nothing is left to drop. Raises NoRace."""
     left = left_of(home, race)
-    return preview_of("\n".join(_go(left))) if left else None
+    return preview_of("\n".join(_go(home, left))) if left else None
 
 
 def pick_preview(at: At, how: str, message: str) -> Preview | None:
@@ -98,9 +102,9 @@ def pick_preview(at: At, how: str, message: str) -> Preview | None:
     branch.check_idle(at.home, at.session)
     plan = branch.plan_of(at.home, at.session, how, message)
     plan.check()
-    merged = branch.preview(plan)
+    merged = branch.preview(plan, others=branch.guests(at.home, at.session))
     rest = [each for each in left_of(at.home, name) if each["session"] != at.session]
-    shown = "\n".join([merged.shown, *(_go(rest) if rest else [])])
+    shown = "\n".join([merged.shown, *(_go(at.home, rest) if rest else [])])
     return Preview(shown, preview_of("", merged.fingerprint, rest).fingerprint)
 
 

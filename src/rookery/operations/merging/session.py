@@ -3,7 +3,7 @@ it."""
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from rookery.client import fleet, guard
@@ -11,7 +11,15 @@ from rookery.client.daemon.origin import run
 from rookery.client.session import Trouble
 from rookery.client.work_tree.changes import Changes, changes
 from rookery.client.worktrees import merge, own_git, place
-from rookery.client.worktrees.drop import Unmerged, clear, drop, refuse_loss, unmerged
+from rookery.client.worktrees.drop import (
+    Unmerged,
+    clear,
+    drop,
+    guests_of,
+    refuse_loss,
+    together,
+    unmerged,
+)
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
 from rookery.core.json import Json
@@ -73,7 +81,7 @@ def told_plan(home: str, session: str, how: str) -> MergePlan:
     }
 
 
-def preview(plan: merge.Plan, *, kept: bool = False) -> Preview:
+def preview(plan: merge.Plan, *, kept: bool = False, others: Sequence[str] = ()) -> Preview:
     """What one agrees to: what comes to the directory. The message and whether the worktree stays
     are the caller's own words."""
     lines = [f"{plan.size}, into {plan.into}." if plan.size.files else f"{_nothing(plan)}."]
@@ -81,9 +89,15 @@ def preview(plan: merge.Plan, *, kept: bool = False) -> Preview:
         lines.append(f"{count(plan.uncommitted, 'file')} will be committed first.")
     if plan.message:
         lines += ["Commit message:", *(f"  {line}" for line in plan.message.splitlines())]
-    lines.append(f"The worktree and its branch are {'kept' if kept else 'deleted'}.")
+    lines.append(f"The worktree and its branch are {'kept' if kept or others else 'deleted'}.")
+    lines += [together(others)] if others else []
     about = (plan.how, plan.top, plan.branch, plan.onto, plan.tree, plan.commits, plan.uncommitted)
     return Preview("\n".join(lines), preview_of("", *about).fingerprint)
+
+
+def guests(home: str, session: str) -> tuple[str, ...]:
+    """Other sessions that work in its worktree. Raises UnknownSession."""
+    return guests_of(home, session, tree_of(home, session))
 
 
 def _nothing(plan: merge.Plan) -> str:
@@ -107,6 +121,9 @@ def merge_session(
     if not worktree.exists(tree) or not os.path.isdir(tree["path"]):
         raise NoWorktree("no_worktree", merge.gone(tree))
     check_idle(home, session)
+    for guest in (others := guests(home, session)):
+        check_idle(home, guest)
+    kept = kept or bool(others)
     if not kept:
         try:
             put_to_sleep(home, session)
@@ -122,7 +139,7 @@ def merge_session(
         _note_merged(home, session, plan, kept=kept)
         if not kept:
             clear(home, session, tree)
-    ends = "The worktree stays." if kept else "The worktree is gone."
+    ends = f"The worktree stays. {together(others)}" if kept else "The worktree is gone."
     if plan.size.files:
         verb = "Applied to" if how == merge.APPLY else "Merged into"
         where = f", {commit[:12]}" if commit else "; not committed"
@@ -130,7 +147,7 @@ def merge_session(
     else:
         said = _nothing(plan)
     return {
-        "summary": f"{said}. {ends}",
+        "summary": f"{said}. {ends}".rstrip(),
         "how": plan.how,
         "into": plan.into,
         "directory": plan.top,

@@ -3,6 +3,7 @@
 from rookery.core import units
 from rookery.core.json import Json
 from rookery.core.refusals import Refused, sentences
+from rookery.core.view.fleet import NO_TITLE
 from rookery.forms.lists import Row
 from rookery.render.local_time import day_of
 from rookery.tui.look.runs import clean_line
@@ -70,7 +71,7 @@ def _choose(app: Shell, rows: list[Json]) -> None:
 
 
 def _row(about: Json) -> Row:
-    title = clean_line(about["title"], 60) or "(no title)"
+    title = clean_line(about["title"], 60) or NO_TITLE
     note = f"{units.size(about['bytes'])}, kept until {day_of(about['until'])}"
     return Row(about["id"], title, note)
 

@@ -14,7 +14,7 @@ from rookery.core.policy import confinement, modes
 from rookery.core.settings.sandbox import NONE
 from rookery.core.turn import quota
 from rookery.core.view import states
-from rookery.core.view.fleet import is_hidden, is_parked, state_of
+from rookery.core.view.fleet import NO_TITLE, is_hidden, is_parked, state_of
 from rookery.home import paths
 from rookery.render import signs
 from rookery.render.local_time import age
@@ -169,7 +169,7 @@ def _state(head: Json, now: float) -> str:
 
 
 def _title(screen: Screen, head: Json) -> str:
-    title = clean_line(head["title"]) or "(no title)"
+    title = clean_line(head["title"]) or NO_TITLE
     mark = f"{screen.paint.sign('unread')} " if head["unread"] else ""
     return mark + (title if screen.fits else cut(title, WIDEST_TITLE))
 
