@@ -150,8 +150,9 @@ def guests_of(home: str, session: str, tree: object) -> tuple[str, ...]:
     for name in sorted(os.listdir(paths.sessions(home))):
         if paths.is_id(name) and name != session:
             head = paths.read_json(os.path.join(paths.session_dir(home, name), paths.HEAD))
-            cwd = os.path.realpath(lenient.text(head, "cwd") or os.sep)
-            found += [name] if os.path.commonpath([cwd, top]) == top else []
+            cwd = lenient.text(head, "cwd")
+            inside = session in cwd and os.path.commonpath([os.path.realpath(cwd), top]) == top
+            found += [name] if inside else []
     return tuple(found)
 
 
