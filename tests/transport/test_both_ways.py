@@ -364,3 +364,23 @@ async def test_D10_a_rewind_is_shown_first_and_done_as_it_was_shown(way: Way) ->
         agreed = {"turn": 0, "all": True, "fingerprint": shown["fingerprint"]}
         await asyncio.to_thread(way.rookery.call, "rewind", session, **agreed)
         assert os.listdir(place) == []
+
+
+async def test_D10_another_agent_takes_over_at_once_or_once_that_was_agreed_to(way: Way) -> None:
+    session = create(way)
+    with way.rookery.open(session) as client:
+        await client.send({"do": "prompt", "prompt": play({"text": "x"})})
+        await events_until_end(client)
+
+        def switch(**more: str) -> Json:
+            return way.rookery.call("switch", session, agent="rookery", **more)
+
+        with pytest.raises(NotAgreed, match="Rookery has no memory of it") as shown:
+            await asyncio.to_thread(switch)
+        done = await asyncio.to_thread(switch, fingerprint=shown.value.fingerprint)
+        assert done["update"]["to"] == "rookery"
+        typed = await client.send({"do": "switch", "agent": "demo"})
+        assert typed.update["to"] == "demo"
+        steered = {"text": json.dumps({"play": [{"text": "y"}]}), "steer": False}
+        sent = await asyncio.to_thread(lambda: way.rookery.call("prompt", session, **steered))
+        assert sent["update"]["sessionUpdate"] == "_prompt"

@@ -97,9 +97,11 @@ class RemoteSession(Session):
             silent = True
 
     def _address(self, command: Json) -> tuple[str, Json, dict[str, str]]:
-        """Where a command is sent to, with what body and which headers."""
+        """Where a command is sent to, with what body and which headers. The operation's address
+        takes a prompt's text, not its blocks, and asks first where something would be lost."""
         row = find(command["do"])
-        if row is None:
+        asks = row is not None and row.traits.preview is not None and FINGERPRINT not in command
+        if row is None or "prompt" in command or asks:
             return of_session(self.session, "/commands"), command, {}
         agreed = {FINGERPRINT: command[FINGERPRINT]} if FINGERPRINT in command else {}
         given = row.given(command) | agreed
