@@ -44,12 +44,12 @@ class Unmerged(NoWorktree):
     kind = "preview"
 
     def __init__(self, session: str, work: Work) -> None:
-        whose = f"The worktree of session {session}"
-        words = [f"{whose} has work that was not merged: {work}."] if str(work) else []
-        words += [together(work.guests, f"in the worktree of session {session}")]
+        words = f"The worktree of session {session} has work that was not merged: {work}."
+        shared = together(work.guests, f"in the worktree of session {session}")
+        known = [words, shared] if str(work) else [shared]
         keep = "" if work.unknown or not str(work) else f"To keep it: rookery merge {session}. "
         remedy = f"{keep}To remove it anyway: --force"
-        super().__init__("unmerged_work", " ".join(filter(None, words)), remedy)
+        super().__init__("unmerged_work", " ".join(known).strip(), remedy)
 
 
 def together(guests: Sequence[str], where: str = "there") -> str:
