@@ -308,13 +308,17 @@ def test_pictures_can_be_turned_off(tmp_path: Path) -> None:
 
 
 def test_a_damaged_picture_keeps_its_caption(tmp_path: Path) -> None:
-    """Its cells are taken back; its name is no command."""
+    """Where it was given cells, they are taken back; its name is no command."""
     data = file_of(SMALL)[:-900]
     shot = screenshot(block(data, SMALL, name="a\x1b_Ga=d\x1b\\.png"))
     begin = (session(cwd=str(tmp_path)), prompt("Take a screenshot."), turn("running"))
     home = home_of(tmp_path, *begin, shot, turn("idle"), blobs=[data])
     with opened(home, KITTY) as terminal:
-        shown = terminal.until(lambda screen: bool(screen.places()), "its cells")
-        terminal.until(lambda screen: not screen.places(), "no cells")
+        to_transcript(terminal)
+        terminal.type("v")
+        terminal.until(lambda screen: "cannot be drawn" in screen.text, "what the window says")
+        terminal.type("\x1b")
+        terminal.until(lambda screen: "cannot be drawn" not in screen.text, "the transcript")
+        shown = terminal.until(lambda screen: not screen.places(), "no cells")
         assert shown.pictures() == {}
         assert all(keys.get("a") == "q" for keys, _ in shown.graphics)

@@ -5,7 +5,7 @@ import { actable, label as keyLabel } from "./keys.js";
 
 const MOST = 50; // rows
 const WAIT = 120; // milliseconds without a letter until the daemon is asked
-const PATIENCE = 300; // milliseconds for the daemon's answers, so that no row moves away under a thumb
+const ANSWERS_WITHIN = 300; // milliseconds for the daemon's answers, so that no row moves away under a thumb
 let dialog = null;
 
 const looks = element("link", { rel: "stylesheet", href: new URL("./palette.css", import.meta.url).pathname });
@@ -150,7 +150,7 @@ export async function open() {
   document.body.append(dialog);
   dialog.showModal();
   field.focus();
-  const late = setTimeout(draw, PATIENCE);
+  const late = setTimeout(draw, ANSWERS_WITHIN);
   await Promise.all([look().catch(told), commands().then((more) => { own = [...more, ...own]; }, told)]);
   clearTimeout(late);
   list.setAttribute("aria-busy", "false");
