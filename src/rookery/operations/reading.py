@@ -22,9 +22,7 @@ MOST, SOME = 10 * 1024 * 1024, 64 * 1024
 
 type Log = Literal["agent", "worker"]
 
-Before = Annotated[
-    int, Arg("Only what came before this event.", minimum=0, maximum=LARGEST, metavar="SEQ")
-]
+Before = Annotated[int | None, Arg("Only what came before this event.", 0, LARGEST, metavar="SEQ")]
 Of = Annotated[
     Log,
     Arg(
@@ -134,7 +132,7 @@ class Logged(TypedDict):
     more="what was said, for another agent",
     examples=("3f2a > recap.md && $EDITOR recap.md && rookery prompt 3f2a - < recap.md",),
 )
-def recap(at: At, before: Before = 0) -> Recap:
+def recap(at: At, before: Before = None) -> Recap:
     """Print a recap of a session for another agent. Nothing is sent: read it, edit it, send it.
 
     It covers what came before the last switch, clear or reset, or the whole conversation if there

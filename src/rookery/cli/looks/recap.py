@@ -1,5 +1,7 @@
 """`recap`: a history that only its agent has is loaded first."""
 
+import click
+
 from rookery.cli import target
 from rookery.cli.operation import values_of
 from rookery.cli.output import clean, standard
@@ -9,6 +11,8 @@ from rookery.operations.catalogue.row import Row
 
 
 def ask(row: Row, session: str, options: Json) -> Json:
+    if options["before"] == 0:
+        raise click.BadParameter("events are counted from 1.", param_hint="--before")
     ensure_loaded(standard(), session)
     return target.rookery().call(row.name, session, **values_of(row, options))
 

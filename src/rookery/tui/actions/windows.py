@@ -124,8 +124,12 @@ class Windows(Parts):
             return edit.attempt(lambda: edit.change(home, wanted))
 
         def written(why: str) -> None:
+            from rookery.tui.windows.hub import SettingsScreen
+
             if why:
                 self.notify(f"Not saved: {why}", severity="warning", markup=False)
+            elif isinstance(self.screen, SettingsScreen):  # it may have read what was before
+                self.screen.reload()
 
         self.reader.fetch(write, written)
 
