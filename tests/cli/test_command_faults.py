@@ -239,5 +239,5 @@ def test_I13_15_completions_show_titles_beside_ids(home: Path) -> None:
     assert sorted(completed("show", "", kind=37)) == sorted(sessions), "what is inserted is bare"
     one = next(iter(sessions))
     assert completed("show", one) == [one]
-    assert "rename   Rename a session." in completed("re")
+    assert "rename   Give a session a title." in completed("re")
     assert "resume" not in " ".join(completed("re"))

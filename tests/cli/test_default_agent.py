@@ -206,7 +206,7 @@ def test_the_walkthrough_without_an_account(home: Path, tmp_path: Path) -> None:
         finally:
             model.terminate()
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "model openai/scripted (scripted)" in run.stderr
+    assert "model openai/scripted (scripted)" in " ".join(run.stderr.split())
     assert "Done: your task is in rookery-demo.md" in run.stdout
     assert "Count the birds" in (tmp_path / "rookery-demo.md").read_text()
     assert agent(home) == "rookery"

@@ -174,12 +174,15 @@ def prune(
 
 
 def _why_not(at: At, session: str, matching: Container[str]) -> str:
-    from rookery.client import fleet
+    import os
 
-    head = fleet.head_of_session(at.home, session)
-    if head is None:
+    from rookery.client import fleet
+    from rookery.home import paths
+
+    if not os.path.isdir(paths.session_dir(at.home, session)):
         return f"{session} was removed in the meantime."
-    if fleet.is_in_use(at.home, head):
+    head = fleet.head_of_session(at.home, session)  # None: it is damaged
+    if head is not None and fleet.is_in_use(at.home, head):
         return f"{session} woke up in the meantime and was kept."
     return "" if session in matching else f"{session} no longer matches, and was kept."
 

@@ -74,12 +74,16 @@ class Erased(TypedDict):
 
 
 def _one_leaves(at: At, force: Force = False, permanently: Permanently = False) -> Preview | None:
+    import os
+
     from rookery.client import fleet
     from rookery.client.worktrees import drop
+    from rookery.home import paths
 
-    if not permanently or (head := fleet.head_of_session(at.home, at.session)) is None:
+    if not permanently or not os.path.isdir(paths.session_dir(at.home, at.session)):
         return None
     drop.refuse_loss(at.home, at.session, force=force)
+    head = fleet.head_of_session(at.home, at.session) or {"id": at.session, "title": ""}
     return _lost([head], drop.unmerged(at.home, at.session))
 
 

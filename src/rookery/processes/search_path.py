@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 
 from rookery.core.search_path import SEPARATOR, absolute, for_programs
 
@@ -20,7 +21,9 @@ def leave_directory() -> None:
     relative = [each for each in os.environ.get(MODULES, "").split(SEPARATOR) if each[:1] != "/"]
     if not sys.flags.safe_path:
         relative.append("")  # `python -m` puts it there
-    here = {os.path.abspath(each) for each in relative} | {"", "."}
+    here = {"", "."}
+    with suppress(FileNotFoundError):  # a working directory that is gone has nothing to load
+        here |= {os.path.abspath(each) for each in relative}
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     sys.path[:] = [each for each in sys.path if each not in here or each == package]
 
