@@ -162,7 +162,9 @@ def test_a_suspended_program_leaves_nothing_and_comes_back_with_it(tmp_path: Pat
         shown = terminal.until(whole, "the picture")
         os.kill(terminal.process.pid, signal.SIGTSTP)
         terminal.until(lambda screen: not screen.pictures(), "the end of the picture")
-        terminal.until(lambda screen: screen.everything.endswith("\x1b[?1004l"), "the stop")
+        terminal.until(lambda screen: screen.everything.endswith("\x1b[?1004l"), "its last word")
+        _, status = os.waitpid(terminal.process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
         os.kill(terminal.process.pid, signal.SIGCONT)
         terminal.until(whole, "the picture again")
         assert len(shown.pictures()) == 1
