@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import signal
+import subprocess
 from base64 import b64decode
 from collections.abc import Sequence
 from io import BytesIO
@@ -157,14 +158,18 @@ def test_a_picture_scrolls_with_its_text(tmp_path: Path) -> None:
         assert len(shown.pictures()) == 1, "sent once"
 
 
+def is_stopped(pid: int) -> bool:
+    about = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, check=True)
+    return about.stdout.strip().startswith(b"T")
+
+
 def test_a_suspended_program_leaves_nothing_and_comes_back_with_it(tmp_path: Path) -> None:
     with opened(home_with(tmp_path, SMALL), KITTY) as terminal:
         shown = terminal.until(whole, "the picture")
         os.kill(terminal.process.pid, signal.SIGTSTP)
         terminal.until(lambda screen: not screen.pictures(), "the end of the picture")
         terminal.until(lambda screen: screen.everything.endswith("\x1b[?1004l"), "its last word")
-        _, status = os.waitpid(terminal.process.pid, os.WUNTRACED)
-        assert os.WIFSTOPPED(status)
+        terminal.until(lambda _: is_stopped(terminal.process.pid), "the stop")
         os.kill(terminal.process.pid, signal.SIGCONT)
         terminal.until(whole, "the picture again")
         assert len(shown.pictures()) == 1
