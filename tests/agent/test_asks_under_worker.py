@@ -57,7 +57,7 @@ def is_at_rest(event: Event) -> bool:
         ),
     ],
 )
-async def test_I9_9_our_agent_goes_on_where_it_was(
+async def test_a_killed_agent_continues_with_the_answer(
     bird: tuple[Aviary, Bird], model: ScriptedModel, how: str
 ) -> None:
     """P9: the answer is given while it is away; one user message, no cancel, done once."""
@@ -85,7 +85,7 @@ async def test_I9_9_our_agent_goes_on_where_it_was(
 
 
 @pytest.mark.long
-async def test_I9_10_deferred_dropped_and_what_comes_after(
+async def test_a_deferred_ask_comes_first_and_can_be_dropped(
     bird: tuple[Aviary, Bird], model: ScriptedModel
 ) -> None:
     """P8, P9: deferred, it stands before the next prompt; dropped after that, the model hears that

@@ -94,7 +94,7 @@ async def kill_warm(warm: Warm) -> None:
         pytest.param(False, id="warm process killed", marks=pytest.mark.long),
     ],
 )
-async def test_I10_3_a_killed_fork_takes_its_children_with_it(
+async def test_a_killed_fork_takes_its_children_with_it(
     warm: Warm, tmp_path: Path, alive: bool
 ) -> None:
     """W4: the warm process has them, or the worker finds them by their mark."""
@@ -109,7 +109,7 @@ async def test_I10_3_a_killed_fork_takes_its_children_with_it(
 @pytest.mark.long
 @pytest.mark.parametrize("alive", [True, False], ids=["warm", "warm process killed"])
 @pytest.mark.parametrize("way", ["stop", "kill", "rm"])
-async def test_I10_3_a_stopped_fork_ends_with_its_session(
+async def test_a_stopped_fork_ends_with_its_session(
     warm: Warm, tmp_path: Path, way: str, alive: bool
 ) -> None:
     """W4: it hears nothing, and its children neither."""
@@ -129,9 +129,7 @@ async def test_I10_3_a_stopped_fork_ends_with_its_session(
 
 
 @pytest.mark.long
-async def test_I10_3_a_stopped_fork_ends_with_its_worker_and_warden(
-    warm: Warm, tmp_path: Path
-) -> None:
+async def test_a_stopped_fork_ends_with_its_worker_and_warden(warm: Warm, tmp_path: Path) -> None:
     """Both killed in the same instant: the warm process misses the door."""
     found = await family(warm, tmp_path)
     worker, warden = found.bird.worker, found.bird.warden
@@ -142,7 +140,7 @@ async def test_I10_3_a_stopped_fork_ends_with_its_worker_and_warden(
 
 
 @pytest.mark.long
-async def test_I10_3_a_dead_warm_processs_socket_is_no_listener(warm: Warm) -> None:
+async def test_a_dead_warm_processs_socket_is_replaced(warm: Warm) -> None:
     """After kill -9, or a power cut: the next start of a worker brings another."""
     before = warm.pid
     await kill_warm(warm)
@@ -152,7 +150,7 @@ async def test_I10_3_a_dead_warm_processs_socket_is_no_listener(warm: Warm) -> N
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I10_4_cancel_ends_what_the_command_started(agent: Agent, tmp_path: Path) -> None:
+async def test_cancel_ends_what_the_command_started(agent: Agent, tmp_path: Path) -> None:
     """G6: `sleep 611 & sleep 612`, and what left the group by nohup and setsid."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -171,7 +169,7 @@ async def test_I10_4_cancel_ends_what_the_command_started(agent: Agent, tmp_path
 
 @pytest.mark.long
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I10_6_a_command_of_another_user_is_left_out_and_told(
+async def test_a_cancel_reports_another_users_command_as_still_running(
     agent_home: Path, tmp_path: Path
 ) -> None:
     """G6: the cancel is answered; the call says what still runs."""

@@ -225,7 +225,7 @@ class Storm:
 
 
 @pytest.mark.parametrize("part", range(4))
-async def test_I17_nothing_is_lost_or_run_twice_in_a_storm(
+async def test_a_storm_of_kills_and_cancels_loses_and_repeats_nothing(
     agent_home: Path, model: ScriptedModel, tmp_path: Path, part: int
 ) -> None:
     storm = Storm(agent_home, model, tmp_path, SEED * 100 + part)

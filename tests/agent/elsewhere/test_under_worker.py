@@ -41,7 +41,7 @@ def is_at_rest(event: Event) -> bool:
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", ["worker", "agent", "reboot"])
-async def test_I17_4_an_ask_outlives_whoever_asked(
+async def test_a_remote_ask_outlives_whoever_asked_it(
     bird: tuple[Aviary, Bird], server: StandIn, how: str
 ) -> None:
     aviary, here = bird
