@@ -264,7 +264,7 @@ def test_a_persons_choice_goes_before_the_configuration() -> None:
 
 
 @pytest.mark.parametrize("left", [[IDLE | {"critic": True}], [IDLE, JUDGED | {"again": True}]])
-def test_a_dead_workers_verdict_is_not_waited_for_w8(left: list[Json]) -> None:
+def test_a_dead_workers_verdict_is_not_waited_for(left: list[Json]) -> None:
     header = stand(PROMPT, *left)
     [draft] = post_mortem(header)
     assert draft.update["state"] == "interrupted"
