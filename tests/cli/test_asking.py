@@ -139,7 +139,7 @@ def test_a_reason_and_a_deferral(home: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", ["stop", "kill", "--defer"])
-def test_I9_9_what_is_asked_stays_in_every_list_and_an_answer_wakes_it(
+def test_an_ask_stays_listed_while_the_session_sleeps_and_an_answer_wakes_it(
     home: Path, how: str
 ) -> None:
     """P9, P8: `asks`, `ps` and `answer` while the session sleeps."""
@@ -162,7 +162,7 @@ def test_I9_9_what_is_asked_stays_in_every_list_and_an_answer_wakes_it(
 
 
 @pytest.mark.long
-def test_I9_9_a_prompt_that_would_run_steps_twice_is_sent_again_by_a_person(home: Path) -> None:
+def test_a_prompt_that_would_repeat_steps_is_resent_only_by_the_user(home: Path) -> None:
     """P9: numbered like every other option."""
     step = {"tool": {"toolCallId": "t", "title": "Dig"}, "status": "completed"}
     with asking(step, CALM):
@@ -180,7 +180,7 @@ def test_I9_9_a_prompt_that_would_run_steps_twice_is_sent_again_by_a_person(home
 
 
 @pytest.mark.long
-def test_I9_9_a_kept_ask_can_be_dropped(home: Path) -> None:
+def test_a_kept_ask_can_be_dropped(home: Path) -> None:
     """P9"""
     with asking(CALM):
         assert rookery("kill", "House").code == 0

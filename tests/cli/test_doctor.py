@@ -258,7 +258,7 @@ def test_options_of_an_agent_need_one(home: Path) -> None:
 # ---------------------------------------------------------------- right about what it says
 
 
-def test_I11_9_an_unknown_session_has_an_id_in_the_agents_own_form() -> None:
+def test_the_unknown_session_has_an_id_in_the_agents_own_form() -> None:
     from uuid import UUID
 
     from rookery.cli.checkup.examine import unlike
@@ -270,7 +270,7 @@ def test_I11_9_an_unknown_session_has_an_id_in_the_agents_own_form() -> None:
     assert len(unlike("ses_9zZf")) == 8
 
 
-def test_I11_9_before_a_login_the_rest_is_not_told(home: Path) -> None:
+def test_before_a_login_the_rest_is_not_tested(home: Path) -> None:
     agent = Path(__file__).parents[1] / "worker" / "vendor_agent.py"
     line = shlex.join([sys.executable, str(agent), "claude-agent-acp", "NO_SUCH_KEY"])
     card = card_of(line, code=1)
@@ -278,9 +278,7 @@ def test_I11_9_before_a_login_the_rest_is_not_told(home: Path) -> None:
     assert verdicts(card)["acp-S2"] == verdicts(card)["acp-S12"] == "not told"
 
 
-def test_I11_9_permissions_are_tried_in_the_mode_that_sessions_get_and_nothing_is_left(
-    home: Path, tmp_path: Path
-) -> None:
+def test_permissions_are_tested_in_the_mode_that_sessions_get(home: Path, tmp_path: Path) -> None:
     modes = [{"id": "agent", "name": "Agent"}, {"id": "read-only", "name": "Ask"}]
     agent = {"name": "codex-acp", "modes": modes}
     line = scripted(tmp_path, agent=agent)
@@ -290,7 +288,7 @@ def test_I11_9_permissions_are_tried_in_the_mode_that_sessions_get_and_nothing_i
     assert list((tmp_path / "state").glob("play-*.jsonl")) == []
 
 
-def test_I11_9_what_its_list_keeps_is_said(home: Path, tmp_path: Path) -> None:
+def test_sessions_left_in_the_agents_list_are_reported(home: Path, tmp_path: Path) -> None:
     capabilities = {"sessionCapabilities": {"delete": None}}
     card = card_of(scripted(tmp_path, agent={"capabilities": capabilities}))
     assert "offers no session/delete" in words(card, "acp-S18")

@@ -78,7 +78,7 @@ def test_the_table_has_every_number() -> None:
     assert {key for _, key, *_ in ROWS} == {each.name for each in NUMBERS}
 
 
-def test_T7_between_off_and_the_least_it_is_raised(tmp_path: Path) -> None:
+def test_a_value_between_off_and_the_minimum_is_raised(tmp_path: Path) -> None:
     for written, becomes in ((1, 120.0), (119, 120.0), (120, 120.0), (121, 121.0)):
         (tmp_path / "config.toml").write_text(f"[worker]\nsilent_after = {written}\n")
         assert load(str(tmp_path)).policy.silent_after == becomes
