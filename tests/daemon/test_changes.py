@@ -9,7 +9,7 @@ from tests.client.work_tree.trees import WHO, Tree
 from tests.daemon.served import Served, serve
 
 
-def test_V6_a_hunk_is_undone_put_back_and_committed(
+def test_a_hunk_is_undone_restored_and_committed(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for key, value in WHO.items():

@@ -145,7 +145,7 @@ def test_a_question_is_a_form(site: Site) -> None:
     expect(page.locator(".answers")).to_have_count(0)
 
 
-def test_T12_a_reached_budget_is_a_card_like_any_other(site: Site) -> None:
+def test_a_reached_budget_is_a_card_like_any_other(site: Site) -> None:
     """Row T12: seen in the bar and in the list; one click raises it, and the session goes on."""
     steps = [{"usage": 900}, {"text": "spent"}, {"until": "cancel"}]
     session = site.session(title="Spend", budget={"turn": "500 tokens"})

@@ -138,7 +138,7 @@ def test_the_list_lives_and_obeys_keys(site: Site) -> None:
     page.wait_for_url(f"**/sessions/{quick}")
 
 
-def test_I15_a_second_ask_and_the_end_are_spoken(site: Site) -> None:
+def test_a_second_ask_and_the_end_are_announced(site: Site) -> None:
     """V9: also where the session does not seem to have changed between two looks at it."""
     asks = [
         {"ask": line, "kind": "execute", "rawInput": {"command": line}}
