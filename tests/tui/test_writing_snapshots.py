@@ -53,7 +53,7 @@ FURTHER: dict[str, list[Look]] = {"commands": [WIDE], "files": [WIDE], "critic":
 
 
 @pytest.mark.parametrize("scene", SCENES)
-async def test_U4_writing(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
+async def test_writing(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
     updates, act = SCENES[scene]
     looks = [DARK, *FURTHER.get(scene, [])]
     await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act, looks=looks)
