@@ -242,7 +242,7 @@ def desk(near: Machine, tmp_path: Path) -> Iterator[Desk]:
     found.end()
 
 
-def test_I14_across_machines(
+def test_a_session_across_two_machines_loses_nothing(
     net: Network, near: Machine, far: Machine, desk: Desk, tmp_path: Path
 ) -> None:
     owner = Owner(near, tmp_path)

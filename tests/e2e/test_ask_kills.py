@@ -314,7 +314,7 @@ async def kill_while_asked(aviary: Aviary, kills: int, seed: int) -> None:
 
 
 @pytest.mark.long
-async def test_I9_each_ask_that_stood_before_a_kill_stands_after_it(aviary: Aviary) -> None:
+async def test_each_open_ask_is_still_open_after_a_kill(aviary: Aviary) -> None:
     """P8, P9, W8, A8"""
     await kill_while_asked(aviary, 20, SEED)
 
@@ -322,7 +322,7 @@ async def test_I9_each_ask_that_stood_before_a_kill_stands_after_it(aviary: Avia
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("slice_", range(4))
-async def test_I9_three_hundred_kills_lose_no_ask(aviary: Aviary, slice_: int) -> None:
+async def test_three_hundred_kills_lose_no_ask(aviary: Aviary, slice_: int) -> None:
     """P8, P9, W8, A8"""
     await kill_while_asked(aviary, SLICE, SEED + 1 + slice_)
 

@@ -166,7 +166,7 @@ async def test_log_of_an_earlier_build_goes_on(aviary: Aviary, commit: str) -> N
 
 
 @each_build
-async def test_D3_W7_the_daemon_adopts_a_live_worker_of_an_earlier_build(
+async def test_the_daemon_adopts_a_live_worker_of_an_earlier_build(
     aviary: Aviary, commit: str
 ) -> None:
     """Read, answered, cancelled and prompted through the API of today's daemon."""

@@ -70,7 +70,7 @@ async def test_environment_is_that_of_the_sessions_maker(
 
 @linux
 @pytest.mark.parametrize("override", ["1", "0"])
-async def test_overrides_of_a_model_are_not_kept_a1(
+async def test_overrides_of_a_model_are_not_kept(
     aviary: Aviary, monkeypatch: pytest.MonkeyPatch, override: str
 ) -> None:
     """Those of the starter's are used, what it lacks is told to the agent; without the override

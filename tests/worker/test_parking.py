@@ -10,7 +10,7 @@ def parked(events: list[Event]) -> list[Event]:
     return [event for event in events if is_agent(event, "parked")]
 
 
-async def test_an_agent_that_always_dies_is_parked_once_and_tried_again_a6(aviary: Aviary) -> None:
+async def test_an_agent_that_always_dies_is_parked_once_and_tried_again(aviary: Aviary) -> None:
     bird = aviary.hatch(argv=DIES)
     for number in range(4):
         events = await bird.turn("hello")

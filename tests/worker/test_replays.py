@@ -33,7 +33,7 @@ def turn(prompt: str) -> list[tuple[str, str]]:
         ("tardy", ["again", "again", "die again", "again"]),
     ],
 )
-async def test_I11_2_the_log_has_nothing_twice_after_kills_and_wakes(
+async def test_the_log_has_nothing_twice_after_kills_and_wakes(
     aviary: Aviary, when: str, words: list[str]
 ) -> None:
     """A4. And I11_1, I11_5: no `_meta`, no echo and no vendor's notification has a block."""

@@ -146,7 +146,7 @@ def test_many_reach_one_worker(roost: Roost) -> None:
     note_all(roost)
 
 
-def test_I10_a_list_wakes_nobody(tmp_path: Path) -> None:
+def test_listing_sessions_wakes_nobody(tmp_path: Path) -> None:
     """W9: with 200 sessions awake a list would wait for each of them in turn."""
     path = str(tmp_path / "s")
     assert not is_awake(path)

@@ -240,7 +240,7 @@ LEAVE = {
 
 
 @pytest.mark.parametrize("way", LEAVE)
-async def test_I9_12_cancel_ends_a_command_with_all_it_started(aviary: Aviary, way: str) -> None:
+async def test_cancel_ends_a_command_with_everything_it_started(aviary: Aviary, way: str) -> None:
     """Rows T5, F2: in whatever way it left its process group; another terminal's stay."""
     bird = aviary.hatch()
     steps: Steps = [call("create", command=LEAVE[way]), {"until": "cancel"}]
@@ -252,7 +252,7 @@ async def test_I9_12_cancel_ends_a_command_with_all_it_started(aviary: Aviary, w
     assert tree.still_alive([bird.agent])
 
 
-async def test_I9_12_what_another_terminal_started_stays(aviary: Aviary) -> None:
+async def test_processes_of_another_terminal_survive_a_release(aviary: Aviary) -> None:
     """Row F2: a release ends what its own terminal started, and nothing else."""
     bird = aviary.hatch()
     other = await create(bird, LEAVE["a double fork"])
