@@ -1,6 +1,7 @@
 """The ways into Rookery that speak ACP. One suite is run over each of them.
 
-A way says which statements of the checklist it cannot be asked for, and why.
+The tests of test_checklist_*.py state what holds of any agent. A way says which of these statements
+it cannot be asked for, and why.
 """
 
 import importlib.util

@@ -1,4 +1,4 @@
-"""I9.5, I9.6, P12: an editor's dialog says what will run, whole, and what the agent calls it."""
+"""An editor's dialog says what will run, whole, and what the agent calls it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

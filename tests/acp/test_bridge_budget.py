@@ -1,4 +1,4 @@
-"""Row T12 in an editor: a reached budget is a dialog, and the prompt stays open meanwhile."""
+"""A reached budget in an editor is a dialog, and the prompt stays open meanwhile."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Issue 11, clients: what a person reads of an error in a client that shows its details only."""
+"""What a person reads of an error in a client that shows its details only."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

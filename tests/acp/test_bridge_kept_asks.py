@@ -1,5 +1,4 @@
-"""I9.9, I9.10 (rows P8, P9, A8) in an editor: what is asked outlives the agent, the worker and the
-editor itself."""
+"""In an editor, what is asked outlives the agent, the worker and the editor itself."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -59,7 +58,7 @@ def is_told(words: str) -> Callable[[Json], bool]:
 async def test_a_killed_worker_leaves_the_editors_dialog_open(
     bridge: Door, home: Path, who: str
 ) -> None:
-    """P9, A8: the prompt stays open, so does its dialog; the answer goes on with both."""
+    """The prompt stays open, so does its dialog; the answer goes on with both."""
     agent = await bridge.open()
     session = await agent.new()
     running = agent.prompt(session, STEPS)
@@ -76,7 +75,7 @@ async def test_a_killed_worker_leaves_the_editors_dialog_open(
 
 
 async def test_a_reopened_session_asks_its_kept_ask_again(bridge: Door, home: Path) -> None:
-    """P9: editor and worker are gone; the ask is there when the session is loaded."""
+    """Editor and worker are gone; the ask is there when the session is loaded."""
     agent = await bridge.open()
     session = await agent.new()
     agent.prompt(session, STEPS)
@@ -95,7 +94,7 @@ async def test_a_reopened_session_asks_its_kept_ask_again(bridge: Door, home: Pa
 
 @pytest.mark.long
 async def test_deferring_an_ask_ends_the_editors_turn(bridge: Door, home: Path) -> None:
-    """P8: by a stop or a deferral elsewhere; the dialog stays, and its answer goes on."""
+    """By a stop or a deferral elsewhere; the dialog stays, and its answer goes on."""
     agent = await bridge.open()
     session = await agent.new()
     running = agent.prompt(session, STEPS)
@@ -111,7 +110,7 @@ async def test_deferring_an_ask_ends_the_editors_turn(bridge: Door, home: Path) 
 
 
 async def test_an_editors_cancel_closes_a_kept_ask(bridge: Door, home: Path) -> None:
-    """P9: it closes what is kept, and ends the prompt that waited for it."""
+    """It closes what is kept, and ends the prompt that waited for it."""
     agent = await bridge.open()
     session = await agent.new()
     running = agent.prompt(session, STEPS)
@@ -126,7 +125,7 @@ async def test_an_editors_cancel_closes_a_kept_ask(bridge: Door, home: Path) -> 
 async def test_resending_an_interrupted_prompt_is_a_dialog_of_its_own(
     bridge: Door, home: Path
 ) -> None:
-    """P9: steps have run; the editor offers to send the prompt again, or to drop it."""
+    """Steps have run; the editor offers to send the prompt again, or to drop it."""
     agent = await bridge.open()
     session = await agent.new()
     step: Json = {"tool": {"toolCallId": "t", "title": "Dig"}, "status": "completed"}

@@ -1,5 +1,5 @@
-"""Issue 11, lines 3 and 4, in an editor: output that an agent tells in `_meta`, results of MCP
-tools, changes that only an ask had, and asks that carry nothing but an id."""
+"""What an editor gets of output that an agent tells in `_meta`, results of MCP tools, changes that
+only an ask had, and asks that carry nothing but an id."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

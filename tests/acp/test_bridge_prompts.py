@@ -85,7 +85,7 @@ async def test_large_attachments_are_kept_beside_the_log(bridge: Door, home: Pat
 
 
 async def test_a_cancel_takes_back_what_waits(bridge: Door) -> None:
-    """acp-P16: of three prompts none is lost, and none runs after the cancel."""
+    """Of three prompts none is lost, and none runs after the cancel."""
     agent = await bridge.open()
     session = await agent.new()
     first = agent.prompt(session, [{"ask": "Go on?"}])
@@ -125,7 +125,6 @@ async def test_a_waiting_prompt_is_withdrawn_by_cancel_request(bridge: Door) -> 
 
 
 async def test_rate_limits_are_told_as_such(bridge: Door) -> None:
-    """T11"""
     agent = await bridge.open()
     session = await agent.new()
     answer = await agent.turn(session, [{"rate_limit": "2030-01-01T00:00:00Z"}])
@@ -134,7 +133,7 @@ async def test_rate_limits_are_told_as_such(bridge: Door) -> None:
 
 
 async def test_the_agent_dies(bridge: Door) -> None:
-    """T1: an error in plain words, and the next prompt works."""
+    """An error in plain words, and the next prompt works."""
     agent = await bridge.open()
     session = await agent.new()
     answer = await agent.turn(session, [{"text": "on"}, {"crash": 3}])
@@ -144,7 +143,6 @@ async def test_the_agent_dies(bridge: Door) -> None:
 
 
 async def test_the_worker_dies(bridge: Door, home: Path) -> None:
-    """W8"""
     agent = await bridge.open()
     session = await agent.new()
     id = agent.prompt(session, [{"text": "on"}, {"until": "cancel"}])
@@ -155,7 +153,7 @@ async def test_the_worker_dies(bridge: Door, home: Path) -> None:
 
 
 async def test_a_form_is_shown_and_checked(bridge: Door) -> None:
-    """P7: an answer that the form does not take is asked for again, with the reason."""
+    """An answer that the form does not take is asked for again, with the reason."""
     agent = await bridge.open(**FORMS)
     session = await agent.new()
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -186,7 +184,7 @@ async def test_a_form_that_an_editor_cannot_show(bridge: Door) -> None:
 
 
 async def test_a_prompt_right_after_a_cancel(bridge: Door) -> None:
-    """acp-X6: it came later, and is not cancelled, although the turn has not ended yet."""
+    """It came later, and is not cancelled, although the turn has not ended yet."""
     agent = await bridge.open()
     session = await agent.new()
     for _ in range(5):

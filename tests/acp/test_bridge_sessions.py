@@ -175,7 +175,7 @@ async def test_a_session_that_is_imported_has_its_history_when_an_editor_loads_i
 
 
 async def test_close_frees_what_a_session_holds(bridge: Door, home: Path) -> None:
-    """acp-S17: worker and agent end; the session stays."""
+    """Worker and agent end; the session stays."""
     agent = await bridge.open()
     session = await agent.new()
     [record] = bridge.workers()
@@ -201,7 +201,7 @@ async def test_a_session_that_is_deleted_elsewhere(bridge: Door, home: Path) -> 
 async def test_a_new_session_shows_its_approval_mode_and_keeps_it_to_itself(
     bridge: Door,
 ) -> None:
-    """P6: a choice in one thread is no other thread's, and no default."""
+    """A choice in one thread is no other thread's, and no default."""
     (bridge.home / "config.toml").write_text('[session]\nconfirm = "risky"\n')
     agent = await opened(bridge, "--agent", "demo")
     made = await agent.call("session/new", **HERE)

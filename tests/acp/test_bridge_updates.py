@@ -214,7 +214,7 @@ DANGER: list[Json] = [
 
 
 async def test_dangerous_calls_say_so(bridge: Door, tmp_path: Path) -> None:
-    """P4: the dialog states the danger and offers nothing for good; its yes is the confirmation."""
+    """The dialog states the danger and offers nothing for good; its yes is the confirmation."""
     agent = await bridge.open()
     session = await agent.new(str(tmp_path))
     id = agent.prompt(session, DANGER)
@@ -227,7 +227,7 @@ async def test_dangerous_calls_say_so(bridge: Door, tmp_path: Path) -> None:
 
 
 async def test_an_ask_that_the_agent_takes_back(bridge: Door, tmp_path: Path) -> None:
-    """P2: whoever closes it, the dialog goes."""
+    """Whoever closes it, the dialog goes."""
     agent = await bridge.open()
     session = await agent.new(str(tmp_path))
     id = agent.prompt(session, [{"ask": "May I?"}])
@@ -262,7 +262,7 @@ def shared(*updates: Json, **client: Any) -> list[Json]:
 
 
 def test_a_lost_memory_is_said() -> None:
-    """A5: in the conversation, or as a notice where the editor has them."""
+    """In the conversation, or as a notice where the editor has them."""
     reset = {"sessionUpdate": "_context", "state": "reset", "reason": "it is gone"}
     [said] = shared(reset)
     assert said["content"]["text"].startswith("_The agent has lost its memory")
@@ -284,7 +284,7 @@ def test_held_and_unknown_settings_are_reported() -> None:
 
 
 def test_calls_that_a_turn_leaves_open_are_told_as_failed() -> None:
-    """acp-P7: by the bridge, where the agent does not."""
+    """By the bridge, where the agent does not."""
     prompt = {"sessionUpdate": "_prompt", "turn": 1, "prompt": []}
     call = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "status": "in_progress"}
     end = {"sessionUpdate": "_turn", "state": "idle", "turn": 1, "reason": "agent_exited"}

@@ -1,4 +1,4 @@
-"""Checklist E: cancellation, at every moment of a turn."""
+"""Statements about any agent: cancellation, at every moment of a turn."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Checklist B: initialize and authentication."""
+"""Statements about any agent: initialize and authentication."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Checklist D: a prompt and all that happens until its answer."""
+"""Statements about any agent: a prompt and all that happens until its answer."""
 
 import itertools
 import os
@@ -306,7 +306,8 @@ class Terminals:
 
 
 async def test_every_terminal_is_released(door: Door) -> None:
-    """After the exit, an error, a time-out; after a cancel: acp-X4. Shown before it is released."""
+    """After the exit, an error, a time-out; after a cancel: test_checklist_cancel. Shown before it
+    is released."""
     agent = await door.start()
     session = await agent.begin(terminal=True)
     command: list[Json] = [{"command": ["echo", "hello"], "timeout": 0.2}]

@@ -1,4 +1,4 @@
-"""Checklist C: sessions are made, told again, listed, closed and set."""
+"""Statements about any agent: sessions are made, told again, listed, closed and set."""
 
 import asyncio
 import os

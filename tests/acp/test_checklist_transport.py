@@ -1,5 +1,5 @@
-"""Checklist A: the transport and JSON-RPC, with raw bytes. Every line of every test is held to the
-schema by the driver."""
+"""Statements about any agent: the transport and JSON-RPC, with raw bytes. Every line of every test
+is held to the schema by the driver."""
 
 import asyncio
 import json
@@ -193,7 +193,7 @@ async def test_an_unread_stderr_blocks_nothing(door: Door) -> None:
 
 
 async def test_the_agent_ends_with_its_stdin(door: Door) -> None:
-    """With a turn in flight that hears nothing. A session's worker goes on (row W1)."""
+    """With a turn in flight that hears nothing. A session's worker goes on."""
     agent = await door.start()
     session = await agent.begin()
     id = agent.prompt(session, [{"deaf": True}, {"text": "on"}, {"wait": 600}])

@@ -1,4 +1,4 @@
-"""`rookery acp --url`: an editor's stdio carried to another machine's Rookery (D8)."""
+"""`rookery acp --url`: an editor's stdio carried to another machine's Rookery."""
 
 import asyncio
 import json

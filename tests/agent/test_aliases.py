@@ -1,4 +1,4 @@
-"""I11.15: a tool that a model calls by another name is shown, asked for and heard as what it is."""
+"""A tool that a model calls by another name is shown, asked for and heard as what it is."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,4 @@
-"""I17.2: a patch changes all of its files or none, and the model reads which, with the SDK's own
-tool."""
+"""A patch changes all of its files or none, and the model reads which, with the SDK's own tool."""
 
 import os
 import resource

@@ -1,5 +1,5 @@
-"""I9.9, I9.10 (rows P8, P9) with our own agent under a real worker: it goes on by itself, and what
-the model is told is what happened."""
+"""Kept and deferred asks with our own agent under a real worker: it goes on by itself, and what the
+model is told is what happened."""
 
 import json
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def is_at_rest(event: Event) -> bool:
 async def test_a_killed_agent_continues_with_the_answer(
     bird: tuple[Aviary, Bird], model: ScriptedModel, how: str
 ) -> None:
-    """P9: the answer is given while it is away; one user message, no cancel, done once."""
+    """The answer is given while it is away; one user message, no cancel, done once."""
     aviary, here = bird
     begun = await here.prompt(PLAY)
     ask = await here.ask(begun)
@@ -88,8 +88,8 @@ async def test_a_killed_agent_continues_with_the_answer(
 async def test_a_deferred_ask_comes_first_and_can_be_dropped(
     bird: tuple[Aviary, Bird], model: ScriptedModel
 ) -> None:
-    """P8, P9: deferred, it stands before the next prompt; dropped after that, the model hears that
-    the person cancelled it, and then the prompt."""
+    """Deferred, it stands before the next prompt; dropped after that, the model hears that the
+    person cancelled it, and then the prompt."""
     aviary, here = bird
     begun = await here.prompt(PLAY)
     ask = await here.ask(begun)

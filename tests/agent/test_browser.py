@@ -1,4 +1,4 @@
-"""I17.2: the browser is a switch, off by default; a session without one says what it needs."""
+"""The browser is a switch, off by default; a session without one says what it needs."""
 
 import asyncio
 import contextlib

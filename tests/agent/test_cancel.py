@@ -1,5 +1,5 @@
-"""Row G6: a cancel, at every moment of a turn. That it is quick is measured by `make bench`; here
-it has to come long before what it cancels would end."""
+"""A cancel, at every moment of a turn. That it is quick is measured by `make bench`; here it has to
+come long before what it cancels would end."""
 
 import asyncio
 import os
@@ -80,8 +80,8 @@ async def test_a_budget_stops_between_steps(
 async def test_cancel_ends_the_call_with_everything_it_started(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """Rows G6, T5: what it put into the background, and into a session of its own; not what an
-    earlier call of the same turn left there."""
+    """What it put into the background, and into a session of its own; not what an earlier call of
+    the same turn left there."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     for name in ("earlier", "near", "far"):

@@ -135,7 +135,7 @@ async def test_choices_by_command(agent: Agent, tmp_path: Path) -> None:
 async def test_confirm_before_the_first_prompt_takes_every_modes_name(
     agent: Agent, tmp_path: Path, word: str, mode: str, words_: str
 ) -> None:
-    """Rows A8, P6: the first words of a session, under a name that the mode itself has not."""
+    """The first words of a session, under a name that the mode itself has not."""
     session = await agent.new(str(tmp_path))
     assert stop_reason(await agent.turn(session, f"/confirm {word}")) == "end_turn"
     told = agent.news(session)

@@ -1,4 +1,4 @@
-"""I17.3: `/goal` goes on until a judge finds the goal reached, as the SDK judges it."""
+"""`/goal` goes on until a judge finds the goal reached, as the SDK judges it."""
 
 import asyncio
 import json

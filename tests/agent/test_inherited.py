@@ -1,5 +1,5 @@
-"""What the agent takes from where it is started, and what of it commands see (issue 11, line 17).
-One process for all of it: a start without a warm process costs seconds."""
+"""What the agent takes from where it is started, and what of it commands see. One process for all
+of it: a start without a warm process costs seconds."""
 
 import importlib.util
 import os

@@ -1,5 +1,5 @@
-"""I17.3, I17.5: memory, skills and instructions of a project are anybody's files: pipes, links to
-keys, huge, in another encoding, without end."""
+"""Memory, skills and instructions of a project are anybody's files: pipes, links to keys, huge, in
+another encoding, without end."""
 
 import os
 from pathlib import Path

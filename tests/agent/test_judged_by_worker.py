@@ -1,5 +1,5 @@
-"""Issue 9, line 2 (rows P6, P11) and line 12: our own agent under a real worker. Rules, what cannot
-be undone and the mode judge every action before it runs, in every mode."""
+"""Our own agent under a real worker: rules, what cannot be undone and the mode judge every action
+before it runs, in every mode."""
 
 import json
 import os
@@ -140,8 +140,7 @@ NO_TOUCH = 'name = "no-touch"\ndo = "deny"\ncommand = "touch*"\nreason = "nothin
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_deny_rule_holds_in_every_mode(nest: Nest, model: ScriptedModel, mode: str) -> None:
-    """P11; line 12, "Rules come first in any case": whatever the model says of the risk. The model
-    is told why, and goes on."""
+    """Whatever the model says of the risk. The model is told why, and goes on."""
     nest.rules(NO_TOUCH)
     await nest.mode(mode)
     told = await nest.told(run(f"touch denied-{mode}", **LOW))
@@ -161,8 +160,7 @@ async def test_a_deny_rule_holds_in_every_mode(nest: Nest, model: ScriptedModel,
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_destructive_actions_are_asked_in_every_mode(nest: Nest, mode: str) -> None:
-    """P11, P4; line 12, "everything is allowed except what cannot be undone": `rm -rf`, called LOW
-    by the model, waits for a person."""
+    """`rm -rf`, called LOW by the model, waits for a person even where all is approved."""
     await nest.mode(mode)
     kept = nest.work / "build" / "kept"
     kept.parent.mkdir(exist_ok=True)
@@ -177,7 +175,7 @@ async def test_destructive_actions_are_asked_in_every_mode(nest: Nest, mode: str
 
 
 async def test_an_allow_rule_holds_in_ask_always_mode(nest: Nest) -> None:
-    """P11: without a person, and named in the log and on the call's card."""
+    """Without a person, and named in the log and on the call's card."""
     nest.rules('name = "look"\ndo = "allow"\ncommand = "touch*"')
     await nest.mode("every")
     told = await nest.told(run("touch allowed"))
@@ -235,7 +233,7 @@ def task(*steps: Json) -> Json:
 async def test_a_sub_agents_actions_are_judged_too(
     nest: Nest, model: ScriptedModel, mode: str
 ) -> None:
-    """P11: its deny rule, with the reason for its own model; its `rm -rf`; and what is plain runs
+    """Its deny rule, with the reason for its own model; its `rm -rf`; and what is plain runs
     without a question, the start of the sub-agent too."""
     nest.rules(NO_TOUCH)
     await nest.mode(mode)
@@ -252,8 +250,8 @@ async def test_a_sub_agents_actions_are_judged_too(
 
 
 async def test_files_outside_the_roots_are_asked_about(nest: Nest, outside: Path) -> None:
-    """P11; line 12, "only inside the session's directory": a write in every mode, also through a
-    link; a read unless all is approved; keys in every mode."""
+    """A write in every mode, also through a link; a read unless all is approved; keys in every
+    mode."""
     os.symlink(outside, nest.work / "link")
     (outside / "note").write_text("x")
     key = Path(nest.home, "agent_settings.json")

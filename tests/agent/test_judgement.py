@@ -1,5 +1,5 @@
-"""Issue 9, line 2 (rows P6, P11): the agent asks its client about every action before it runs; an
-editor that cannot judge gets the same rules and the same guard from the agent itself."""
+"""The agent asks its client about every action before it runs; an editor that cannot judge gets the
+same rules and the same guard from the agent itself."""
 
 import json
 import os
@@ -78,8 +78,8 @@ def command_of(call: Json) -> str:
 async def test_every_action_is_asked_about_before_it_runs(
     judged: Agent, tmp_path: Path, mode: str
 ) -> None:
-    """P11: in every mode, with the model's word; what is allowed runs without a question, also
-    where everything is to be asked, and whatever the SDK's policy would say."""
+    """In every mode, with the model's word; what is allowed runs without a question, also where
+    everything is to be asked, and whatever the SDK's policy would say."""
     asked = judge_by(judged, lambda _: ALLOWED)
     people = allow_all(judged)
     session = await judged.new(str(tmp_path))
@@ -195,7 +195,7 @@ NONSENSE: list[Any] = [
 async def test_nothing_runs_where_nobody_can_judge(
     judged: Agent, tmp_path: Path, answer: Any
 ) -> None:
-    """P11: it waits, the turn says so, and the next prompt has it judged again first."""
+    """It waits, the turn says so, and the next prompt has it judged again first."""
     judged.answers["_rookery/judge"] = lambda _: answer
     people = allow_all(judged)
     session = await judged.new(str(tmp_path))
@@ -264,8 +264,8 @@ def task(*steps: Json) -> Json:
 async def test_a_sub_agents_actions_are_judged(
     judged: Agent, tmp_path: Path, answer: Json | None
 ) -> None:
-    """P11: each of them, under its own call; what is denied, or cannot be judged, does not run and
-    the sub-agent goes on."""
+    """Each of them, under its own call; what is denied, or cannot be judged, does not run and the
+    sub-agent goes on."""
     asked = judge_by(judged, lambda call: answer if "no" in command_of(call) else ALLOWED)
     people = allow_all(judged)
     session = await judged.new(str(tmp_path))
@@ -293,7 +293,7 @@ You are the boss.
 async def test_a_sub_agent_that_claims_never_to_ask_is_judged(
     judged: Agent, tmp_path: Path
 ) -> None:
-    """P11: one of the project's own, and the sub-agent that it starts: both are judged."""
+    """One of the project's own, and the sub-agent that it starts: both are judged."""
     (tmp_path / ".agents" / "agents").mkdir(parents=True)
     (tmp_path / ".agents" / "agents" / "boss.md").write_text(BOSS)
     asked = judge_by(judged, lambda call: DENIED if "no" in command_of(call) else ALLOWED)
@@ -311,7 +311,7 @@ async def test_a_sub_agent_that_claims_never_to_ask_is_judged(
 async def test_a_tool_of_an_mcp_server_is_judged(
     judged: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """P11: under its own name, before the server hears of it."""
+    """Under its own name, before the server hears of it."""
     (tmp_path / "server.py").write_text(SERVER)
     server: Json = {"name": "songs", "command": sys.executable, "env": []}
     server |= {"args": [str(tmp_path / "server.py")]}
@@ -357,7 +357,7 @@ async def test_an_editor_gets_the_same_rules_and_guard(
     tmp_path: Path,
     mode: str,
 ) -> None:
-    """P6, P11: without a worker, a deny rule and what cannot be undone hold in every mode."""
+    """Without a worker, a deny rule and what cannot be undone hold in every mode."""
     session = await agent.new(str(tmp_path))
     await agent.call("session/set_mode", sessionId=session, modeId=mode)
     (tmp_path / "build").mkdir()
@@ -378,8 +378,8 @@ async def test_an_editors_allow_rule_holds_and_a_broken_file_changes_nothing(
     agent: Agent, agent_home: Path, ruled: Callable[..., None], tmp_path: Path
 ) -> None:
     """What a rule allows is not asked in always-ask, once a person confirmed it: while an agent
-    runs, it could have written it itself (line 1). A file that cannot be read leaves the rules from
-    before in force."""
+    runs, it could have written it itself. A file that cannot be read leaves the rules from before
+    in force."""
     people = allow_all(agent)
     session = await agent.new(str(tmp_path))
     ruled('do = "allow"\ncommand = "touch*"')
@@ -392,7 +392,7 @@ async def test_an_editors_allow_rule_holds_and_a_broken_file_changes_nothing(
 
 
 async def test_the_models_word_can_only_raise_the_risk(agent: Agent, tmp_path: Path) -> None:
-    """P11: HIGH is asked whatever the text says, LOW is asked where the text says so."""
+    """HIGH is asked whatever the text says, LOW is asked where the text says so."""
     people = allow_all(agent)
     session = await agent.new(str(tmp_path))
     await agent.call("session/set_mode", sessionId=session, modeId="risk-based")

@@ -1,5 +1,5 @@
-"""I9.9 (row P9) in the agent: what is open when it ends stays open, and the model is never told of
-a cancel that nobody made."""
+"""What is open when the agent ends stays open, and the model is never told of a cancel that nobody
+made."""
 
 import json
 import signal
@@ -87,7 +87,7 @@ def results(model: ScriptedModel) -> list[Any]:
 async def test_an_open_permission_is_asked_again_without_a_made_up_cancel(
     start: Start, model: ScriptedModel, tmp_path: Path, how: str
 ) -> None:
-    """P9: the same call; allowed, it runs, and the run goes on without a new message."""
+    """The same call; allowed, it runs, and the run goes on without a new message."""
     first = await start()
     session = await first.new(str(tmp_path))
     first.prompt(session, [run("touch done"), {"text": "all well"}])
@@ -115,7 +115,7 @@ async def test_an_open_permission_is_asked_again_without_a_made_up_cancel(
 async def test_a_command_that_was_running_is_reported_as_stopped(
     start: Start, model: ScriptedModel, tmp_path: Path, how: str
 ) -> None:
-    """P9: words that say what happened, not that somebody cancelled it."""
+    """Words that say what happened, not that somebody cancelled it."""
     first = await start()
     answer_all(first, ALLOW)
     session = await first.new(str(tmp_path))
@@ -166,7 +166,7 @@ async def test_an_interrupted_command_is_known_after_a_load(
 async def test_actions_already_allowed_are_not_asked_twice(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """P9: two calls in one step; the first was allowed when the agent was killed."""
+    """Two calls in one step; the first was allowed when the agent was killed."""
     first = await start()
     session = await first.new(str(tmp_path))
     both = [run("touch one")["call"], run("touch two")["call"]]
@@ -193,7 +193,7 @@ async def test_actions_already_allowed_are_not_asked_twice(
 async def test_a_dropped_ask_is_reported_as_the_users_wish(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """P9: only then; and the prompt that says so is not held up by a question."""
+    """Only then; and the prompt that says so is not held up by a question."""
     first = await start()
     session = await first.new(str(tmp_path))
     first.prompt(session, [run("touch done"), {"text": "ok"}])

@@ -1,4 +1,4 @@
-"""Row G9: what a person is asked, before anything runs, and what each answer does."""
+"""What a person is asked, before anything runs, and what each answer does."""
 
 import json
 import sys
@@ -83,7 +83,7 @@ async def test_each_action_has_a_request_of_its_own(agent: Agent, tmp_path: Path
 async def test_a_rejections_reason_reaches_the_model(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """Row P8: the model is told why, and goes on."""
+    """The model is told why, and goes on."""
     answer_all(agent, chosen("reject", reason="use the other file"))
     session = await agent.new(str(tmp_path))
     answer = await agent.turn(session, [run("touch done"), {"text": "then not"}])

@@ -1,5 +1,5 @@
-"""I17.2: plan mode of our own agent: nothing is changed, by whatever means its model tries; the
-plan is shown, and the user's "go" carries on with it."""
+"""Plan mode of our own agent: nothing is changed, by whatever means its model tries; the plan is
+shown, and the user's "go" carries on with it."""
 
 import json
 import subprocess

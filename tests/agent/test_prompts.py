@@ -1,4 +1,4 @@
-"""Row G5: prompts, from their content to a true stop reason; and prompts into a running turn."""
+"""Prompts, from their content to a true stop reason; and prompts into a running turn."""
 
 import asyncio
 import os
@@ -131,7 +131,7 @@ async def test_a_prompt_during_a_turn_enters_at_the_next_step(
 
 
 async def test_steering_by_the_steer_method(agent: Agent, tmp_path: Path) -> None:
-    """Row T4 as our worker speaks it."""
+    """As our worker speaks it."""
     session = await agent.new(str(tmp_path))
     prompt = [{"type": "text", "text": "hurry"}]
     idle = await agent.call("_session/steering", sessionId=session, prompt=prompt)
@@ -155,7 +155,7 @@ async def test_sessions_run_side_by_side(agent: Agent, tmp_path: Path) -> None:
 
 
 async def test_the_shell_lasts_across_prompts_and_a_cancel(agent: Agent, tmp_path: Path) -> None:
-    """Row G3: its directory and environment, over prompts and a cancel."""
+    """Its directory and environment, over prompts and a cancel."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     (tmp_path / "sub").mkdir()
@@ -226,7 +226,7 @@ async def test_tokens_of_an_unlisted_model_are_reported(
         await agent.turn(session, "/cost")
     finally:
         write_settings(agent_home, model)
-    assert usage.pop("_meta") == {"rookery": {"turnTokens": 120}}, "for budgets (row T12)"
+    assert usage.pop("_meta") == {"rookery": {"turnTokens": 120}}, "for budgets"
     assert usage == {"sessionUpdate": "usage_update", "used": 120, "size": 0}
     said = "".join(texts(agent.news(session)))
     assert "Cost: unknown for this model" in said

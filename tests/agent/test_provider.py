@@ -1,4 +1,4 @@
-"""What is made of a provider's answers and errors, without one (issue 11, lines 10 and 12)."""
+"""What is made of a provider's answers and errors, without one."""
 
 import pytest
 from hypothesis import given

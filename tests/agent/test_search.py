@@ -1,4 +1,4 @@
-"""I17.2: searches run unasked, so they end, stay where they were judged, and find what they say."""
+"""Searches run unasked, so they end, stay where they were judged, and find what they say."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""Rows G3, G4, G7: sessions are made, told again, listed, forked, closed, deleted and set."""
+"""Sessions are made, told again, listed, forked, closed, deleted and set."""
 
 import asyncio
 import json

@@ -1,5 +1,5 @@
-"""I17: prompts, cancels, choices, answers, loads and kill -9 at any moment of a turn. Every prompt
-is answered once, nothing runs twice or against a no, and the model's history stays valid.
+"""Prompts, cancels, choices, answers, loads and kill -9 at any moment of a turn. Every prompt is
+answered once, nothing runs twice or against a no, and the model's history stays valid.
 `STORM_SEED=7 make test-all ARGS=tests/agent/test_storm.py`"""
 
 import asyncio

@@ -1,5 +1,5 @@
-"""Issue 11, lines 15 and 16: a sub-agent's answers end as the main agent's do, and hooks after a
-tool see its tools, too, by the names that rules have for them."""
+"""A sub-agent's answers end as the main agent's do, and hooks after a tool see its tools, too, by
+the names that rules have for them."""
 
 import json
 from pathlib import Path

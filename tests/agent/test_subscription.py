@@ -1,5 +1,4 @@
-"""I17.3: a model that is paid by a subscription, logged in against a stand-in for
-OpenAI's server."""
+"""A model that is paid by a subscription, logged in against a stand-in for OpenAI's server."""
 
 import json
 import os

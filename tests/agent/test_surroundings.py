@@ -1,4 +1,4 @@
-"""Row G3: instructions, skills, hooks and MCP servers come from the session's directory."""
+"""Instructions, skills, hooks and MCP servers come from the session's directory."""
 
 import json
 import shutil

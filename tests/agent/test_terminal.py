@@ -243,7 +243,7 @@ def test_a_process_with_many_sessions_hears_its_terminals(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("way", LEAVE)
 def test_an_interrupt_ends_everything_the_command_started(tmp_path: Path, way: str) -> None:
-    """Row G6: in whatever way it left the terminal."""
+    """In whatever way it left the terminal."""
     session = Session(str(tmp_path), environment={"HOME": str(tmp_path)})
     sleeping = Running(session, f"{LEAVE[way]}\nsleep 612")
     pid = pid_in(sleeping.heard)
@@ -256,7 +256,7 @@ def test_an_interrupt_ends_everything_the_command_started(tmp_path: Path, way: s
 
 
 def test_processes_of_earlier_commands_survive_an_interrupt(tmp_path: Path) -> None:
-    """Row G6: also where it goes on to start things while a later command is interrupted."""
+    """Also where it goes on to start things while a later command is interrupted."""
     session = Session(str(tmp_path), environment={"HOME": str(tmp_path)})
     forks = "(while :; do sleep 0.05; done) & echo pid $!"
     earlier = [LEAVE[way] for way in ("background", "a double fork", "no environment")]

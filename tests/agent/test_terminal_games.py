@@ -1,5 +1,5 @@
-"""What a command can do to its shell, and what the next command sees of it: the terminal goes on
-(issue 11, line 17)."""
+"""What a command can do to its shell, and what the next command sees of it: the terminal goes
+on."""
 
 from collections.abc import Iterator
 from pathlib import Path

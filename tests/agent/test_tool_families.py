@@ -1,5 +1,5 @@
-"""I17.2: each family of models gets the editors that it knows; whichever it is, the same edit is
-asked about, judged and shown alike. All can search, and a search does nothing else."""
+"""Each family of models gets the editors that it knows; whichever it is, the same edit is asked
+about, judged and shown alike. All can search, and a search does nothing else."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Row G8, kind by kind: the SDK's own event objects, made by hand, and what becomes of them."""
+"""Updates, kind by kind: the SDK's own event objects, made by hand, and what becomes of them."""
 
 import json
 from itertools import pairwise

@@ -1,5 +1,5 @@
-"""Row G8 over recorded conversations: the updates of each are the golden ones beside it, every one
-of them is ACP's, and a loaded session has the same calls as the live one.
+"""Recorded conversations: the updates of each are the golden ones beside it, every one of them is
+ACP's, and a loaded session has the same calls as the live one.
 
 `python -m tests.agent.recording` records anew.
 """

@@ -1,4 +1,4 @@
-"""P11, I17.2: what looks harmless when it is judged, and is not when it runs."""
+"""What looks harmless when it is judged, and is not when it runs."""
 
 import json
 import os

@@ -39,7 +39,7 @@ def test_a_run_and_what_follows(
     home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
 ) -> None:
     """A command line, a worker, the agent, a model: an edit is judged and done; the next prompt
-    goes on in the same conversation; a rate limit is told as one (row T11)."""
+    goes on in the same conversation; a rate limit is told as one."""
     warm_up(home, model, agent_home)
     play = json.dumps({"play": [edit(tmp_path / "a.txt", "new\n"), {"text": "It is written."}]})
     told = said(home, tmp_path, "run", "--agent", "rookery", play)
@@ -49,7 +49,7 @@ def test_a_run_and_what_follows(
     [session] = os.listdir(home / "sessions")
     with Reader.open(str(home / "sessions" / session)) as log:
         asked = [event.update for event in log.read(0, 1000) if kind_of(event.update) == "_ask"]
-    assert asked == []  # it was judged before it ran, and nobody had to be asked (P11)
+    assert asked == []  # it was judged before it ran, and nobody had to be asked
     told = said(home, tmp_path, "prompt", "--wait", session, "are you there?")
     assert "You said: are you there?" in told
     assert play[:20] in str(model.asked[-1].body["messages"])
@@ -107,8 +107,8 @@ def test_our_agents_usage_is_counted_once(
 def test_rules_come_before_everything_else(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
-    """P5, P11: `rookery run` says which rule denied what nobody was asked about, and exits with 3;
-    `policy test` counts it; what a rule allows runs."""
+    """`rookery run` says which rule denied what nobody was asked about, and exits with 3; `policy
+    test` counts it; what a rule allows runs."""
     write_settings(home, model)
     with (home / "config.toml").open("a") as file:
         file.write(
@@ -133,7 +133,7 @@ def test_rules_come_before_everything_else(
 def test_flags_of_run_hold_for_our_agent_after_the_client_is_gone(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
-    """U13: the real SDK asks long after whoever started it was killed."""
+    """The real SDK asks long after whoever started it was killed."""
     write_settings(home, model)
     (home / "person").mkdir()
     play = json.dumps({"play": [edit(tmp_path / "a.txt", "new\n"), {"text": "Over."}]})
@@ -214,7 +214,7 @@ def test_always_allow_of_an_edit_names_the_path(
 def test_rm_also_deletes_conversations_from_before_a_switch(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
-    """Row S3, and S1: our own agent takes over from a session that is awake."""
+    """Our own agent takes over from a session that is awake."""
     write_settings(home, model)
     said(home, tmp_path, "run", "--agent", "rookery", "--title", "Gone", "one-of-a-kind")
     said(home, tmp_path, "switch-agent", "Gone", "demo")

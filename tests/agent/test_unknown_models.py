@@ -1,4 +1,4 @@
-"""Models that no list knows: what they cost, and whether they see (issue 11, line 18)."""
+"""Models that no list knows: what they cost, and whether they see."""
 
 import json
 from collections.abc import Iterator

@@ -272,7 +272,7 @@ async def test_a_forked_agents_jobs_end_with_it(warm: Warm, tmp_path: Path) -> N
 async def test_a_forked_agents_open_asks_stay_open(
     warm: Warm, model: ScriptedModel, tmp_path: Path, how: str
 ) -> None:
-    """P9: however its door goes; the conversation is kept, and the model hears of no cancel."""
+    """However its door goes; the conversation is kept, and the model hears of no cancel."""
     async with warm.door() as first:
         session = await first.begin(str(tmp_path))
         first.prompt(session, [run("touch done"), {"text": "all well"}])

@@ -1,4 +1,4 @@
-"""I9 line 11 (row U13): in a pipe stdout is the answer alone; a terminal shows the transcript."""
+"""In a pipe stdout is the answer alone; a terminal shows the transcript."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""I9.5, I9.6, P12: `asks`, `answer`, `show` and `run` print what will run, whole and first."""
+"""`asks`, `answer`, `show` and `run` print what will run, whole and first."""
 
 import json
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
 """What the commands say before, instead and beside: agents that are missing, homes that cannot be
-used, thoughts, order, titles (issue 13, line 15)."""
+used, thoughts, order, titles."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 """The commands' words: new ones, old ones that still work, several sessions at once, one prefix for
-errors (issue 13, line 14)."""
+errors."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 """config.toml: a wrong value is refused with its line; a key that is not known is told with its
-line, and the rest holds (issue 9, line 14)."""
+line, and the rest holds."""
 
 from pathlib import Path
 

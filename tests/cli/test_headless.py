@@ -1,5 +1,4 @@
-"""`rookery --headless`: stdout is the answer, the exit code the truth, and nobody is asked (rows
-U11, U13)."""
+"""`rookery --headless`: stdout is the answer, the exit code the truth, and nobody is asked."""
 
 import json
 from pathlib import Path

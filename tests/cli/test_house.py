@@ -1,4 +1,5 @@
-"""H1, H4, H5, H6 and archive (W4), as a person sees them: real sessions and workers."""
+"""Unread marks, hung workers, archive and snooze, prune, logs and uninstall, as a user sees them:
+real sessions and workers."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""I10-6: a worker that hangs is said to, and what runs as another user holds nothing up."""
+"""A worker that hangs is said to, and what runs as another user holds nothing up."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def stopped(session: str, home: Path) -> Iterator[None]:
     ],
 )
 def test_a_hung_worker_is_reported_as_hung(home: Path, words: list[str]) -> None:
-    """H5: after the first resend, with the command that helps; what was sent is done later."""
+    """After the first resend, with the command that helps; what was sent is done later."""
     session = awake()
     name, *rest = words
     with stopped(session, home), Running(name, session, *rest) as it:
@@ -74,7 +74,7 @@ def test_a_hung_worker_is_reported_as_hung(home: Path, words: list[str]) -> None
 
 @pytest.mark.long
 def test_killing_a_hung_worker_lets_waiting_prompts_go_on(home: Path) -> None:
-    """H5: the prompt that waited wakes the session."""
+    """The prompt that waited wakes the session."""
     session = awake()
     with stopped(session, home), Running("prompt", "--wait", session, HELLO) as it:
         it.read_err_until(f"rookery stop --now {session}")
@@ -130,7 +130,7 @@ def foreign(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Foreign]:
 
 @pytest.mark.long
 def test_cancel_reports_processes_of_another_user_and_leaves_them(foreign: Foreign) -> None:
-    """T5: the worker goes on, and answers."""
+    """The worker goes on, and answers."""
     session = foreign.session
     with Running("prompt", "--wait", session, play({"command": foreign.command()})) as it:
         left = foreign.sleeper()
@@ -147,7 +147,7 @@ def test_cancel_reports_processes_of_another_user_and_leaves_them(foreign: Forei
 def test_stop_reports_processes_of_another_user_and_leaves_them(
     foreign: Foreign, home: Path
 ) -> None:
-    """W4: it is stopped when it says so: the lock is free, worker and agent are gone."""
+    """It is stopped when it says so: the lock is free, worker and agent are gone."""
     session, bird = foreign.session, foreign.bird
     with Running("prompt", "--wait", session, play({"command": foreign.command()})) as it:
         left = foreign.sleeper()

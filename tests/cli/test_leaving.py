@@ -121,7 +121,7 @@ def test_nobody_reads_any_more(home: Path, flag: list[str]) -> None:
 
 @pytest.mark.long
 def test_an_ignored_cancel_is_not_reported_as_done(home: Path) -> None:
-    """Row T5: the first asks, the second ends."""
+    """The first asks, the second ends."""
     session = rookery("new", *RIGGED).out.strip()
     with Running(
         "prompt", session, "--wait", play({"deaf": True}, {"text": "x"}, {"wait": 60})
@@ -139,12 +139,12 @@ def test_an_ignored_cancel_is_not_reported_as_done(home: Path) -> None:
     assert rookery("cancel", session).err == "Nothing was running.\n"
 
 
-# --- what is said is true (I9 line 12: "keeps running") ------------------------------------
+# --- what is said is true: "keeps running" -------------------------------------------------
 
 
 @pytest.mark.parametrize("command", ["run", "prompt", "tail"])
 def test_a_waiting_session_is_not_said_to_keep_running(home: Path, command: str) -> None:
-    """Rows W4, U13: an ask is open when a person leaves."""
+    """An ask is open when a person leaves."""
     steps = play({"text": "begun\n"}, {"ask": "Tidy up", "kind": "edit"})
     words = {
         "run": ("run", "--approve", "ask", steps),

@@ -1,4 +1,4 @@
-"""H3: `rookery mcp`, with real little servers over each transport."""
+"""`rookery mcp`, with real little servers over each transport."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""H3: the home's mcp.json: what it means, what is kept of it, and what is said of a broken one."""
+"""The home's mcp.json: what it means, what is kept of it, and what is said of a broken one."""
 
 import json
 import stat

@@ -1,5 +1,4 @@
-"""Issue 9, lines 7 and 2: a mode is its session's, the default is set on purpose, and what is said
-of a mode is true (row P6)."""
+"""A mode is its session's, the default is set on purpose, and what is said of a mode is true."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
-"""I17.2: the ask for a plan's "go" in every face: the plan itself is read where it is agreed to,
-once, and no option of it is called "always"."""
+"""The ask for a plan's "go" in every face: the plan itself is read where it is agreed to, once, and
+no option of it is called "always"."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""P5, P6, U13 on the command line: rules, "always allow this", confirmation modes, headless."""
+"""Policy on the command line: rules, "always allow this", confirmation modes, headless."""
 
 import json
 import sys
@@ -182,7 +182,7 @@ def test_always_allow_makes_a_rule_from_an_ask(home: Path) -> None:
     assert "demo-execute" in rookery("policy", "list").out
 
 
-# --- P6 ----------------------------------------------------------------------------------------
+# --- confirmation modes ------------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -199,7 +199,7 @@ def test_the_confirmation_mode_is_set_and_shown_everywhere(home: Path) -> None:
     assert "Ask when risky" in rookery("show", session).err
     assert json.loads(rookery("show", session, "--json").out)["header"]["confirm"] == "risky"
     second = rookery("new").out.strip()
-    assert "▸ every" in rookery("set", second, "confirm").out  # I9-7: it is that session's alone
+    assert "▸ every" in rookery("set", second, "confirm").out  # it is that session's alone
 
 
 def test_an_agent_that_never_asks_is_shown_as_such(
@@ -218,7 +218,7 @@ def test_an_agent_that_never_asks_is_shown_as_such(
     assert "never asks" in rookery("set", session).err
 
 
-# --- U13: headless -----------------------------------------------------------------------------
+# --- headless ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("flag", [[], ["--always-approve"], ["--yolo"], ["--approve", "all"]])

@@ -1,5 +1,5 @@
-"""What is known before the first picture of the terminal interface, and what is not loaded for it
-(row U12)."""
+"""What is known before the first picture of the terminal interface, and what is not loaded for
+it."""
 
 import subprocess
 import sys

@@ -1,5 +1,4 @@
-"""I9 line 13 (rows S1, M1): `switch-agent --model` with a model that is not there is said, and the
-exit code is not 0."""
+"""`switch-agent --model` with a model that is not there is said, and the exit code is not 0."""
 
 import json
 from pathlib import Path

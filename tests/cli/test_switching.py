@@ -1,4 +1,4 @@
-"""`switch-agent`, `recap`, `clear`, `rm` on the command line (rows S1-S4, T11)."""
+"""`switch-agent`, `recap`, `clear`, `rm` on the command line."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Issue 9, line 8: what is said at the start outlives whoever said it (rows P6, U13). Real workers,
-a scripted agent that asks when its client is long gone."""
+"""What is said at the start outlives whoever said it. Real workers, a scripted agent that asks when
+its client is long gone."""
 
 import asyncio
 import os
@@ -119,7 +119,7 @@ def text_of(bird: Bird) -> str:
 def test_flags_of_run_outlive_the_client(
     home: Path, tmp_path: Path, flags: str, leave: Callable[[Running, Path], None]
 ) -> None:
-    """U13: the asks come after the client is gone; each is answered as told, and the log says by
+    """The asks come after the client is gone; each is answered as told, and the log says by
     what."""
     with Running("run", *flags.split(), "--cwd", str(tmp_path), play(*STEPS)) as client:
         client.read_until("begun")

@@ -1,4 +1,4 @@
-"""H6: whatever Rookery puts into its home, `uninstall` knows it."""
+"""Whatever Rookery puts into its home, `uninstall` knows it."""
 
 import ast
 import importlib

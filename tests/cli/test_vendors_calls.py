@@ -1,5 +1,4 @@
-"""Issue 11, lines 3 and 4, in `show`, `asks` and `answer`: what other vendors' calls bring, and
-asks that carry nothing but an id."""
+"""What other vendors' calls bring in `show`, `asks` and `answer`; asks that carry only an id."""
 
 import json
 from pathlib import Path

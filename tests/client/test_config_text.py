@@ -1,4 +1,4 @@
-"""Settings changed in the text of config.toml (row U6): what a person wrote there stays."""
+"""Settings changed in the text of config.toml: what a person wrote there stays."""
 
 from pathlib import Path
 

@@ -22,7 +22,7 @@ from rookery.home import paths
 def test_switching_to_our_agent_stores_no_key_of_its_model(
     home: Path, monkeypatch: pytest.MonkeyPatch, command: dict[str, object]
 ) -> None:
-    """G10: also where another vendor's agent had the session until now."""
+    """Also where another vendor's agent had the session until now."""
     directory = Path(paths.session_dir(str(home), "0123456789"))
     directory.mkdir(parents=True)
     environment.keep(str(directory), {"PATH": os.environ["PATH"]}, own=False)

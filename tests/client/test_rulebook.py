@@ -1,4 +1,4 @@
-"""P5: rules are added to and taken from a file that stays a person's own."""
+"""Rules are added to and taken from a file that stays a person's own."""
 
 import tomllib
 from pathlib import Path
@@ -194,7 +194,6 @@ def test_a_mistake_is_reported_with_its_line(text: str, line: int, words: str) -
 
 
 def test_choices_json_is_dropped_and_loosens_nothing(tmp_path: Path) -> None:
-    """P6"""
     home, file = str(tmp_path), tmp_path / last_choices.FILE
     assert last_choices.drop(home) == ""
     for text, held in (

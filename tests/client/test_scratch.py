@@ -1,4 +1,4 @@
-"""I10-12: folders of the moment go with the process that made them, or with whoever comes next."""
+"""Folders of the moment go with the process that made them, or with whoever comes next."""
 
 import os
 import signal

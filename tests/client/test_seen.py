@@ -1,4 +1,4 @@
-"""H4: how far somebody looked is kept beside the log, and never goes back."""
+"""How far somebody looked is kept beside the log, and never goes back."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""H1: a log of words is turned over at 5 MiB, and two files are all there is."""
+"""A log of words is turned over at 5 MiB, and two files are all there is."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which warm process fits: one that has loaded the same (issue 11, line 18)."""
+"""Which warm process fits: one that has loaded the same."""
 
 import os
 import sys

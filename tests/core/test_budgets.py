@@ -1,5 +1,5 @@
-"""Row T12: what a budget is, when it is reached, what an answer does; and what was used, whatever
-an agent reports."""
+"""What a budget is, when it is reached, what an answer does; and what was used, whatever an agent
+reports."""
 
 import pytest
 

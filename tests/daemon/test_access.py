@@ -1,4 +1,4 @@
-"""The spec's section on security, sentence by sentence, against a real daemon."""
+"""Who is let in by a real daemon, what it hides, and what its answers forbid a browser."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""`/acp` of a real daemon: an editor on another machine, and an agent by address (D8, D9)."""
+"""`/acp` of a real daemon: an editor on another machine, and an agent by address."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""I14: what the routes do, tried on a real daemon."""
+"""What the routes do, tried on a real daemon."""
 
 import base64
 import json

@@ -1,5 +1,5 @@
-"""Row T12 through the daemon: a budget that is reached is seen, answered and notified of; an agent
-raises none."""
+"""Through the daemon a budget that is reached is seen, answered and notified of; an agent raises
+none."""
 
 import shlex
 import sys

@@ -1,4 +1,4 @@
-"""V6: changes are undone, put back and committed through the daemon."""
+"""Changes are undone, put back and committed through the daemon."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,5 @@
-"""I14: daemons, workers and clients' sockets are killed at random while turns run, and every client
-that comes back ends with the document that the log folds to."""
+"""Daemons, workers and clients' sockets are killed at random while turns run, and every client that
+comes back ends with the document that the log folds to."""
 
 import asyncio
 import http.client
@@ -170,8 +170,8 @@ class Ordeal:
         return what
 
     async def _settled(self, bird: Bird) -> None:
-        """A kill in mid-turn holds the queue until a user sends it (T3). So this one does: it wakes
-        the session, and changes nothing while a turn runs."""
+        """A kill in mid-turn holds the queue until a user sends it. So this one does: it wakes the
+        session, and changes nothing while a turn runs."""
         async with asyncio.timeout(120):
             while True:
                 header = bird.header()

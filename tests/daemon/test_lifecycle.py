@@ -1,4 +1,4 @@
-"""D1–D7: how a daemon starts, stops and is found."""
+"""How a daemon starts, stops and is found."""
 
 import asyncio
 import json

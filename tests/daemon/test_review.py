@@ -1,4 +1,4 @@
-"""V6, V8, V12: changes, the timeline and hits as HTML: nothing in them is markup of others."""
+"""Changes, the timeline and hits as HTML: nothing in them is markup of others."""
 
 from pathlib import Path
 
@@ -159,7 +159,7 @@ def test_a_page_of_the_timeline_reads_only_that_page(tmp_path: Path) -> None:
 
 
 def test_the_transcript_after_a_hit_has_no_gap(tmp_path: Path) -> None:
-    """V10: also of one turn that is too long to be read at once."""
+    """Also of one turn that is too long to be read at once."""
     step = {"sessionUpdate": "tool_call", "kind": "edit", "status": "completed"}
     text = [{"type": "content", "content": {"type": "text", "text": "x" * 4000}}]
     with Writer.open(str(tmp_path), create=True) as log:

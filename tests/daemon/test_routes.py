@@ -1,4 +1,4 @@
-"""I14: every route of the daemon, from a table that is made from the application: one that is added
+"""Every route of the daemon, from a table that is made from the application: one that is added
 tomorrow is tried, too."""
 
 import json

@@ -1,4 +1,4 @@
-"""I14: the OpenAPI document is true: whatever a client sends that it allows, or forbids, the daemon
+"""The OpenAPI document is true: whatever a client sends that it allows, or forbids, the daemon
 answers as it says, and never with a fault of its own."""
 
 import json

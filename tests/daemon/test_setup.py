@@ -1,5 +1,5 @@
-"""V8: the terminal's forms over HTTP: read, saved, refused at their field; secrets go in only, and
-what loosens the guard of asks is confirmed first."""
+"""The terminal's forms over HTTP: read, saved, refused at their field; secrets go in only, and what
+loosens the guard of asks is confirmed first."""
 
 from pathlib import Path
 from typing import Any

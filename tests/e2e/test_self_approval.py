@@ -1,6 +1,6 @@
-"""I9-1, row P10: nothing that descends from an agent of this home answers asks or loosens modes,
-rules or settings. `burglar.py` tries, from inside real agents: one that a worker started, one that
-was started cold, one forked from the warm process; with Landlock and by descent alone."""
+"""Nothing that descends from an agent of this home answers asks or loosens modes, rules or
+settings. `burglar.py` tries, from inside real agents: one that a worker started, one that was
+started cold, one forked from the warm process; with Landlock and by descent alone."""
 
 import asyncio
 import json

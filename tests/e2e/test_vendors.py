@@ -20,7 +20,7 @@ from tools.vendors.vendor import Vendor
 LIGHT = ("codex", "vibe", "pi", "gemini")
 """From npm and from PyPI; quick to install and to start."""
 CAGED = ("claude", "codex", "gemini", "opencode", "qwen", "rookery")
-"""Those that issue 16 names."""
+"""Those whose needs of the user's home are known well enough to run in a sandbox."""
 USUAL = [name for name in LIGHT if name in VENDORS]
 
 pytestmark = [

@@ -1,4 +1,4 @@
-"""Issue 14: a session as Markdown, JSON lines and one HTML page."""
+"""A session as Markdown, JSON lines and one HTML page."""
 
 import json
 import re

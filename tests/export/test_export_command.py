@@ -1,4 +1,4 @@
-"""Issue 14: `rookery export`."""
+"""`rookery export`."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Issue 14: whatever an agent writes, the page is ours: escaped, bounded, nothing loaded or run."""
+"""Whatever an agent writes, the page is ours: escaped, bounded, nothing loaded or run."""
 
 import html
 import re

@@ -1,5 +1,5 @@
-"""V8: one definition of every form: what is shown, what is refused, what is saved, what is kept
-secret, and what loosens the guard of asks."""
+"""One definition of every form: what is shown, what is refused, what is saved, what is kept secret,
+and what loosens the guard of asks."""
 
 import json
 import re

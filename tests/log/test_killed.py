@@ -1,4 +1,4 @@
-"""W8: a writer killed -9 at any moment loses no event that it acknowledged, and leaves no half."""
+"""A writer killed -9 at any moment loses no event that it acknowledged, and leaves no half."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""V6, V12: changes and the timeline beside the transcript."""
+"""Changes and the timeline beside the transcript."""
 
 from collections.abc import Callable
 from pathlib import Path

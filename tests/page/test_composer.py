@@ -1,4 +1,4 @@
-"""V2, V4: what a session runs with is changed in its bar; what helps to write a prompt."""
+"""What a session runs with is changed in its bar; what helps to write a prompt."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""The transcript under a stream, in a real browser: V2, V3, V10 and the stream's side of V11."""
+"""The transcript under a stream, in a real browser: what moves, what loads, what is lost."""
 
 import json
 import os

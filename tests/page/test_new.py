@@ -1,4 +1,4 @@
-"""V7: a new session from the page."""
+"""A new session from the page."""
 
 import json
 import tempfile

@@ -1,4 +1,4 @@
-"""V11: what is typed without a connection is kept and sent once."""
+"""What is typed without a connection is kept and sent once."""
 
 import pytest
 from playwright.sync_api import Route, expect

@@ -1,4 +1,4 @@
-"""V8: search over everything ever said; V12: the timeline, and find in a session."""
+"""Search over everything ever said; the timeline, and find in a session."""
 
 import re
 
@@ -33,7 +33,7 @@ def said(site: Site, session: str, words: str) -> None:
 
 @pytest.mark.long
 def test_search_opens_a_hit_at_its_place(site: Site) -> None:
-    """V12: the timeline jumps there, too."""
+    """The timeline jumps there, too."""
     session = talked(site, "birds")
     page = site.page("/search")
     field = page.get_by_role("searchbox", name="Search everything ever said")

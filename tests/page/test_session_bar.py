@@ -1,4 +1,4 @@
-"""V2, V4: the bar, the queue and the composer as HTML, from a session's header."""
+"""The bar, the queue and the composer as HTML, from a session's header."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""V8: settings, models, servers, agents, rules, devices and usage in a browser."""
+"""Settings, models, servers, agents, rules, devices and usage in a browser."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -1,5 +1,4 @@
-"""F3: whatever runs for an agent in a sandbox runs inside: the critic's command, hooks, MCP
-servers."""
+"""Whatever runs for an agent in a sandbox runs inside: the critic's command, hooks, MCP servers."""
 
 import json
 import os

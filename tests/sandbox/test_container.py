@@ -1,5 +1,5 @@
-"""The kind `container` (row F3): what is inside, how it ends, and what is said where it cannot be.
-With real podman, on an image made of this machine's own Python."""
+"""The kind `container`: what is inside, how it ends, and what is said where it cannot be. With real
+podman, on an image made of this machine's own Python."""
 
 import asyncio
 import json
@@ -67,7 +67,7 @@ async def calls(bird: Bird, *made: tuple[str, object]) -> list[Any]:
 
 async def test_an_agent_and_its_terminals_run_in_one_container(harbour: Aviary) -> None:
     """What they write in the session's directory is the user's. At the end the agent is asked
-    first (W4), and nothing is left."""
+    first, and nothing is left."""
     asked = "trap 'echo asked > asked' TERM; \"$@\"; true"  # the trap, when the agent has ended
     bird = hatch(harbour, ["/bin/sh", "-c", asked, "sh", *command(harbour.work)], image=real())
     line = "echo $HOSTNAME $HOME; echo made > made; echo $$ > /tmp/first; pwd"

@@ -1,5 +1,5 @@
-"""F3: an agent commits in a sandbox, and leaves nothing in the repository that the user's own git
-would run. With real bwrap, and no worker around it."""
+"""An agent commits in a sandbox, and leaves nothing in the repository that the user's own git would
+run. With real bwrap, and no worker around it."""
 
 import fcntl
 import os

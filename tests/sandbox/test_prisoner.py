@@ -1,5 +1,5 @@
-"""No way leads out of a sandbox (row F3, issue 16: 0 of at least 30 succeed). The same agent
-without one shows that its ways are real.
+"""No way leads out of a sandbox: of at least 30 none succeeds. The same agent without one shows
+that its ways are real.
 
 What a way reached is seen from outside (prison.py): the agent's own word counts for nothing.
 """

@@ -1,4 +1,4 @@
-"""P10: nothing that an agent writes to config.toml loosens a sandbox until the user confirms it."""
+"""Nothing that an agent writes to config.toml loosens a sandbox until the user confirms it."""
 
 import json
 import sys

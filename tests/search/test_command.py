@@ -1,4 +1,4 @@
-"""`rookery search`, and `rookery show --at`, which opens a hit (issue 14, search)."""
+"""`rookery search`, and `rookery show --at`, which opens a hit."""
 
 import json
 import shutil

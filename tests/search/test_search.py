@@ -1,4 +1,4 @@
-"""What search finds, in which order, and what it shows of it (issue 14, search)."""
+"""What search finds, in which order, and what it shows of it."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Retired words and phrases stay out of what users read (issue 12, English).
+"""Retired words and phrases stay out of what users read.
 
 Users read every string literal that is not a docstring, and the docstrings of commands, which are
 their help. Add a folder to COVERED once its strings are rewritten, and a phrase to RETIRED once it

@@ -1,4 +1,4 @@
-"""A snapshot is the directory, byte for byte, and the user's own git never hears of it (row S5)."""
+"""A snapshot is the directory, byte for byte, and the user's own git never hears of it."""
 
 import os
 import shutil
@@ -283,7 +283,7 @@ def test_folders_are_removed_only_inside_the_directory(tmp_path: Path) -> None:
 
 
 def test_a_repository_in_place_of_a_file_runs_nothing(tmp_path: Path) -> None:
-    """F3: an agent that is quick enough gets it into the index; its settings are never obeyed."""
+    """An agent that is quick enough gets it into the index; its settings are never obeyed."""
     meadow = Meadow(tmp_path)
     trap, sprung = meadow.root / "trap", tmp_path / "sprung"
     trap.write_text("a file")

@@ -1,4 +1,4 @@
-"""D10: one behaviour, over files and sockets and over another machine's daemon."""
+"""One behaviour, over files and sockets and over another machine's daemon."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""D10: logging in to another machine's daemon: what is kept, what is trusted, who may use it."""
+"""Logging in to another machine's daemon: what is kept, what is trusted, who may use it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""D10: `rookery --daemon URL` in a real terminal."""
+"""`rookery --daemon URL` in a real terminal."""
 
 from pathlib import Path
 from typing import Any

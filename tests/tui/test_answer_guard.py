@@ -1,4 +1,4 @@
-"""Whether a key on an ask is an answer or typing (issue 13, line 1)."""
+"""Whether a key on an ask is an answer or typing."""
 
 import pytest
 

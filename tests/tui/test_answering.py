@@ -1,5 +1,5 @@
 """How asks are answered: by keys with the same meaning for every agent, and never by what somebody
-types (issue 13, lines 1, 2 and 4)."""
+types."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How an ask looks while it is answered (issue 13): every step at 80×24 and at 200×60."""
+"""How an ask looks while it is answered: every step at 80×24 and at 200×60."""
 
 from pathlib import Path
 

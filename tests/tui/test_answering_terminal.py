@@ -1,4 +1,4 @@
-"""Asks in a real terminal: what somebody types while one arrives never answers it (issue 13)."""
+"""Asks in a real terminal: what somebody types while one arrives never answers it."""
 
 import json
 from collections.abc import Sequence

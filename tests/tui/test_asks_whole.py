@@ -1,4 +1,4 @@
-"""I9.5, I9.6, P12: the card of an ask shows what will run, and its window all of it."""
+"""The card of an ask shows what will run, and its window all of it."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,4 @@
-"""Issue 11, lines 3 and 4, in the terminal interface: what other vendors' calls bring, and the
-choices of a question."""
+"""What other vendors' calls bring in the terminal interface, and the choices of a question."""
 
 from typing import Any
 

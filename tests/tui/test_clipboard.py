@@ -1,5 +1,4 @@
-"""Images of the system's clipboard, through the program that is there: real scripts on PATH (row
-U4)."""
+"""Images of the system's clipboard, through the program that is there: real scripts on PATH."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every colour of text against every ground that it stands on, by WCAG's number (row U12)."""
+"""Every colour of text against every ground that it stands on, by WCAG's number."""
 
 import itertools
 

@@ -1,5 +1,4 @@
-"""Setting things up in a real terminal, with real workers and a model on loopback (rows U1, U5,
-U6, S1, S2)."""
+"""Setting things up in a real terminal, with real workers and a model on loopback."""
 
 import subprocess
 import sys

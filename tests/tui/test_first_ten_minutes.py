@@ -1,5 +1,5 @@
 """README.md, followed to the letter in a real terminal by someone who knows no key that the screen
-does not show (issue 13, line 13 and "first ten minutes")."""
+does not show: the first ten minutes."""
 
 import re
 import sys

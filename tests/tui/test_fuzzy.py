@@ -1,4 +1,4 @@
-"""Which file or command a few letters mean (row U4)."""
+"""Which file or command a few letters mean."""
 
 import subprocess
 from pathlib import Path

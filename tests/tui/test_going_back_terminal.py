@@ -1,4 +1,4 @@
-"""S5, issue 16: rewind, fork and import from a terminal."""
+"""Rewind, fork and import from a terminal."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 """Whatever an agent says, it is shown: any text, at any width, without an error and without a
-control that reaches the terminal (row U12)."""
+control that reaches the terminal."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Issue 10, line 6, in the terminal interface: a worker that hangs is said to, and what to do."""
+"""In the terminal interface a worker that hangs is said to, and what to do."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What keys and the mouse do, on a session that stands still (rows U2, U3, U5, U14)."""
+"""What keys and the mouse do, on a session that stands still."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -84,7 +84,7 @@ async def test_writing_a_reason_can_be_abandoned() -> None:
 
 
 async def test_deferring_returns_to_the_composer() -> None:
-    """P8: the key is listed on the card, and the worker ends the turn as waiting."""
+    """The key is listed on the card, and the worker ends the turn as waiting."""
     async with showing(PERMIT) as (app, pilot):
         assert " d  decide later" in lines(app)
         await pilot.press("f2", "d")
@@ -94,7 +94,6 @@ async def test_deferring_returns_to_the_composer() -> None:
 
 
 async def test_a_kept_ask_says_so_and_is_answered_with_the_same_key() -> None:
-    """P9"""
     ended = {"sessionUpdate": "_turn", "state": "idle", "reason": "interrupted"}
     async with showing([*PERMIT, ended]) as (app, pilot):
         assert "The agent is not running." in lines(app)

@@ -1,4 +1,4 @@
-"""Issue 13, lines 11 and 12: one sign per state, tables, code, local times, a dead agent."""
+"""One sign per state, tables, code, local times, a dead agent."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Keys of one's own win, and every key that there is can be read in F1 (rows U6, U12)."""
+"""Keys of one's own win, and every key that there is can be read in F1."""
 
 import importlib
 import pkgutil

@@ -1,5 +1,5 @@
-"""Issue 13, line 9: the side panel, thoughts as they stream, the end of a command's output, find,
-the palette, and the export."""
+"""The side panel, thoughts as they stream, the end of a command's output, find, the palette, and
+the export."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Issue 13, line 8: the session list is filtered, made short, and acted on by keys."""
+"""The session list is filtered, made short, and acted on by keys."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every block and every state as pictures that were looked at (rows U1–U3, U5, U7, U8, U12)."""
+"""Every block and every state as pictures that were looked at."""
 
 from pathlib import Path
 

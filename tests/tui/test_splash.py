@@ -1,4 +1,4 @@
-"""What is found before a session is chosen, from real files (row U1)."""
+"""What is found before a session is chosen, from real files."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 """In a real terminal: a model that is tried again, one that cannot be reached, a screen without
-colours, and the way from a search to the place of a hit (rows U7, U12; issue 13, lines 7 and 9)."""
+colours, and the way from a search to the place of a hit."""
 
 import re
 from pathlib import Path

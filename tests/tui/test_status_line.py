@@ -1,4 +1,4 @@
-"""Issue 13, line 7: the status line moves, and says what is done now and what it runs with."""
+"""The status line moves, and says what is done now and what it runs with."""
 
 from pathlib import Path
 

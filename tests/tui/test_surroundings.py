@@ -1,5 +1,4 @@
-"""Issue 11, line 7, in the terminal interface: an agent that is started anew from here has the
-environment of this terminal."""
+"""An agent that is started anew from the terminal interface has this terminal's environment."""
 
 import asyncio
 import json

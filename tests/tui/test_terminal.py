@@ -1,4 +1,4 @@
-"""The real thing in a real terminal, with real workers (rows U1, U2, U5, U9, U10, U14)."""
+"""The real thing in a real terminal, with real workers."""
 
 import os
 import signal

@@ -1,5 +1,5 @@
-"""I9 line 13 in a real terminal: `/confirm` before the first prompt, and a word on the critic's
-verdict by keys that every terminal sends (rows P6, U6, U8)."""
+"""In a real terminal: `/confirm` before the first prompt, a word on the critic's verdict by keys
+that every terminal sends, and what leaving says."""
 
 import json
 import re
@@ -87,7 +87,7 @@ def test_custom_keys_still_give_feedback_on_the_critic(home: Path) -> None:
 
 
 def test_leaving_says_which_sessions_run_and_which_wait(home: Path) -> None:
-    """Row U11: one works, one asks."""
+    """One works, one asks."""
     rookery("prompt", rookery("new").out.strip(), play({"text": "x"}, {"until": "cancel"}))
     with Tmux(home) as screen:
         screen.ready()

@@ -1,4 +1,4 @@
-"""The user's own shell behind `!`: a real one, in a real pseudo-terminal (issue 13, line 10)."""
+"""The user's own shell behind `!`: a real one, in a real pseudo-terminal."""
 
 import asyncio
 import os

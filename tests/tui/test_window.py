@@ -1,4 +1,4 @@
-"""The window on a session's pages: the same items however its blocks came (rows U3, U9)."""
+"""The window on a session's pages: the same items however its blocks came."""
 
 import random
 

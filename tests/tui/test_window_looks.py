@@ -1,4 +1,4 @@
-"""Every window as pictures that were looked at (rows U6, U12)."""
+"""Every window as pictures that were looked at."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the windows do: every form is checked, every change is the one that was meant (row U6)."""
+"""What the windows do: every form is checked, every change is the one that was meant."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -487,7 +487,7 @@ async def test_the_confirmation_mode_is_marked_and_set(home: str) -> None:
 
 
 async def test_a_mode_chosen_before_the_first_prompt_is_only_that_sessions(home: str) -> None:
-    """P6: and it is shown before anything is sent."""
+    """And it is shown before anything is sent."""
     async with showing(home) as (app, pilot):
         await pilot.press("f9")
         assert "in the new session" in title(app)
@@ -504,7 +504,7 @@ async def test_a_mode_chosen_before_the_first_prompt_is_only_that_sessions(home:
 
 @pytest.mark.long
 async def test_the_default_for_new_sessions_is_a_separate_step(home: str) -> None:
-    """P6: in a session and before the first; the choice itself changes no default."""
+    """In a session and before the first; the choice itself changes no default."""
     for updates in (None, gallery.CHOICES):
         edit.change(home, {"session.confirm": None})
         async with showing(home, updates) as (app, pilot):
@@ -519,7 +519,7 @@ async def test_the_default_for_new_sessions_is_a_separate_step(home: str) -> Non
 
 
 async def test_the_dialog_says_that_an_agent_decides_by_itself(home: str) -> None:
-    """P6: no claim about what cannot be undone, where nobody looks at it."""
+    """No claim about what cannot be undone, where nobody looks at it."""
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await pilot.press("f9")
         assert isinstance(app.screen, RowsScreen)
@@ -543,7 +543,7 @@ async def test_the_dialog_says_that_an_agent_decides_by_itself(home: str) -> Non
 async def test_the_status_line_names_the_mode_in_one_word(
     home: str, update: dict[str, Any], words: str
 ) -> None:
-    """P6, and I9-8: that nobody is asked."""
+    """That nobody is asked."""
     async with showing(home, [*gallery.CHOICES, update]) as (app, pilot):
         await pilot.pause()
         [line] = app.query_one(Status).lines(100)

@@ -1,5 +1,4 @@
-"""Writing: history, completion, attachments, shell lines, commands, the queue (rows U4, U5, U7, U8,
-U11, U12)."""
+"""Writing: history, completion, attachments, shell lines, commands, the queue."""
 
 import json
 from pathlib import Path

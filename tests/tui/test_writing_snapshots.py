@@ -1,5 +1,4 @@
-"""Writing as pictures that were looked at: lists, chips, shell lines, what waits, the critic (rows
-U4, U5, U8, U11)."""
+"""Writing as pictures that were looked at: lists, chips, shell lines, what waits, the critic."""
 
 from pathlib import Path
 

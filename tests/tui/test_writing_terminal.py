@@ -1,4 +1,4 @@
-"""Writing in a real terminal, with real files, shells and workers (rows U4, U5, U11, U12)."""
+"""Writing in a real terminal, with real files, shells and workers."""
 
 import json
 import os
@@ -211,7 +211,7 @@ def test_always_allow_makes_a_rule_from_an_ask(home: Path, tmp_path: Path) -> No
 
 @pytest.mark.long
 def test_a_mode_chosen_at_an_ask_is_no_default(home: Path) -> None:
-    """P6: the second session asks again; what an earlier build kept is shown in the first."""
+    """The second session asks again; what an earlier build kept is shown in the first."""
     (home / "choices.json").write_text('{"confirm": "all"}')
     with Tmux(home) as screen:
         screen.ready()

@@ -1,4 +1,4 @@
-"""Issue 14: tokens, cost and turns, counted once, whatever the agents and the processes do."""
+"""Tokens, cost and turns, counted once, whatever the agents and the processes do."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""An ask that nobody answers in time, in a real worker (row P3)."""
+"""An ask that nobody answers in time, in a real worker."""
 
 from rookery.core.json.events import Event, kind_of
 from tests.worker.aviary import Aviary, text_of

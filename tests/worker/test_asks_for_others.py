@@ -1,5 +1,5 @@
-"""I9.6, P11: an ask whose call is not its own is judged by the calls that it stands for, and no
-rule is made of its title. As OpenHands asks: one id for all, nothing but a title."""
+"""An ask whose call is not its own is judged by the calls that it stands for, and no rule is made
+of its title. As OpenHands asks: one id for all, nothing but a title."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A prompt that met a rate limit is sent again, also by a worker that comes later (row T11)."""
+"""A prompt that met a rate limit is sent again, also by a worker that comes later."""
 
 import asyncio
 
@@ -38,7 +38,7 @@ async def resumed(bird: Bird) -> None:
 
 
 async def test_a_sleeping_session_resumes_once_somebody_lists_it(aviary: Aviary) -> None:
-    """Row T11: as after a reboot."""
+    """As after a reboot."""
     aviary.configure(rate_limit_auto_resume=True)
     bird = aviary.hatch()
     limited(bird)
@@ -51,7 +51,7 @@ async def test_a_sleeping_session_resumes_once_somebody_lists_it(aviary: Aviary)
 async def test_a_stopped_session_resumes_when_the_limit_is_lifted(
     aviary: Aviary,
 ) -> None:
-    """Row T11: a small process waits for it, and ends then; the stop says so."""
+    """A small process waits for it, and ends then; the stop says so."""
     aviary.configure(rate_limit_auto_resume=True, rate_limit_grace=0, rate_limit_least=4)
     bird = aviary.hatch()
     await bird.turn([{"rate_limit": "2001-09-09T01:46:40Z"}])

@@ -1,4 +1,4 @@
-"""Row T12: a budget that is reached pauses and asks, and fails nothing."""
+"""A budget that is reached pauses and asks, and fails nothing."""
 
 import asyncio
 import json

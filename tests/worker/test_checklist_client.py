@@ -1,8 +1,10 @@
-"""Checklist F: the worker as an ACP client of sloppy agents, played by the player.
+"""The worker as an ACP client of sloppy agents, played by the player.
 
-Shown elsewhere, and not again here: acp-C5, C15 and C17 (test_host_turns, test_host_agent), C7 and
-C8 (test_host_agent: noise, a line of 100 MB, 12 MB of stderr), C9 (test_host_life, test_warden),
-C10 (tests/core, tests/cli: registry and policy), C18 and C20 (test_host_agent).
+Shown elsewhere, and not again here: that a prompt ends after all of its updates, crashes in
+mid-turn and cancels that are not answered (test_host_turns, test_host_agent); noise, a line of
+100 MB, 12 MB of stderr, asks about calls that were never announced, an agent's own environment
+(test_host_agent); that nothing outlives a worker (test_host_life, test_warden); cold starts
+(tests/core, tests/cli: registry and policy).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A conversation begins anew, and its log stays, under a real worker (row S4)."""
+"""A conversation begins anew, and its log stays, under a real worker."""
 
 import pytest
 

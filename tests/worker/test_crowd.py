@@ -1,4 +1,4 @@
-"""I10-1: on a machine with thousands of processes, wardens still end what their workers left."""
+"""On a machine with thousands of processes, wardens still end what their workers left."""
 
 import os
 import signal

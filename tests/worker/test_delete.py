@@ -1,4 +1,4 @@
-"""The agent is told of a deletion, and of nothing less (row S3)."""
+"""The agent is told of a deletion, and of nothing less."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ async def test_an_awake_agent_deletes_its_session(aviary: Aviary) -> None:
 
 
 async def test_agents_from_before_a_switch_delete_their_sessions_too(aviary: Aviary) -> None:
-    """Row S3: and the conversation before a clear; asleep, and whatever one of them says."""
+    """And the conversation before a clear; asleep, and whatever one of them says."""
     unheard = {"agent": {"capabilities": {"sessionCapabilities": {"delete": None}}}}
     introduce(aviary, None, crow={"agent": {"commands": []}}, daw={}, jay=unheard)
     bird = aviary.hatch(agent="crow", argv=[])
@@ -69,7 +69,7 @@ async def test_an_uninstalled_agent_is_named_and_holds_nothing_up(aviary: Aviary
 
 
 async def test_nothing_in_the_home_names_a_deleted_session(aviary: Aviary) -> None:
-    """Row S3: log, head, environment, staged files, socket, and a word on its critic."""
+    """Log, head, environment, staged files, socket, and a word on its critic."""
     introduce(aviary, None, crow={})
     bird, other = (aviary.hatch(agent="crow", argv=[]) for _ in range(2))
     await bird.turn("a-word-of-its-own")

@@ -1,5 +1,5 @@
-"""I9-1, row P10, from the other side: a person is never refused; what an older client is told; what
-is shown of it; what sudo's failure says."""
+"""The guard against self-approval from the other side: a person is never refused; what an older
+client is told; what is shown of it; what sudo's failure says."""
 
 import asyncio
 import json

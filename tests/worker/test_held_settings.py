@@ -1,5 +1,5 @@
-"""Issue 9, line 1, P10: an agent that loosens the settings in their files loosens nothing, until a
-person says so; what a person does by Rookery's own commands holds at once."""
+"""An agent that loosens the settings in their files loosens nothing, until a person says so; what a
+person does by Rookery's own commands holds at once."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
-"""Whatever an agent writes, the worker lives, says so in its log, answers the next prompt and
-stays small (rows A3, A7, A9, T1). A real worker over a real process that writes bytes."""
+"""Whatever an agent writes, the worker lives, says so in its log, answers the next prompt and stays
+small. A real worker over a real process that writes bytes."""
 
 import json
 import sys
@@ -325,7 +325,7 @@ async def test_an_agent_may_exit_in_mid_prompt(aviary: Aviary, step: Step) -> No
     play = json.dumps([["line", ask(1)], ["line", terminal], half, step])
     assert (await bird.turn(play))[-1].update["reason"] == "agent_exited"
     decide = await bird.until(lambda event: event.update.get("decide") is True)
-    assert bird.header()["asks"].keys() == {decide.update["id"]}, "it is kept (P9)"
+    assert bird.header()["asks"].keys() == {decide.update["id"]}, "it is kept"
     await bird.send("cancel")
     assert await bird.reason("and now?") == "end_turn"
     assert worker_log(bird) == ""

@@ -1,4 +1,4 @@
-"""I10-2: a session that waits costs nothing: nobody in it wakes up to look at something."""
+"""A session that waits costs nothing: nobody in it wakes up to look at something."""
 
 import asyncio
 import sys

@@ -1,5 +1,5 @@
-"""Issue 9, line 2 (row P11): `_rookery/judge` is no private door: any agent may have its actions
-judged before it runs them."""
+"""`_rookery/judge` is no private door: any agent may have its actions judged before it runs
+them."""
 
 import json
 import sys
@@ -42,7 +42,7 @@ async def outcomes(bird: Bird, *calls: Json) -> list[str]:
 
 
 async def test_any_agent_is_judged_by_rules_guard_and_mode(aviary: Aviary) -> None:
-    """P11: at once; a rule is named in the answer, in the log and where the call is shown."""
+    """At once; a rule is named in the answer, in the log and where the call is shown."""
     write_rules(aviary, STATUS, NO_PUSH)
     bird = aviary.hatch(argv=AGENT, agent="nobody")
     await bird.turn("[]")
@@ -82,8 +82,8 @@ async def test_any_agent_is_judged_by_rules_guard_and_mode(aviary: Aviary) -> No
 async def test_an_ask_reaches_a_person_and_no_mode_answers_it(
     aviary: Aviary, confirm: str, line: str, risk: str
 ) -> None:
-    """P11: what judgement leaves to a person is asked of one, though the mode would have allowed
-    it by the text alone."""
+    """What judgement leaves to a person is asked of one, though the mode would have allowed it by
+    the text alone."""
     bird = aviary.hatch(argv=AGENT, agent="nobody", confirm=confirm)
     begun = await prompt(bird, {"calls": [call(line, risk)]})
     ask = await bird.ask(begun)

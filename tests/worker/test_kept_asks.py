@@ -1,4 +1,4 @@
-"""I9.9, I9.10 (rows P8, P9, W8, A8) in a real worker: an ask outlives whoever asked it."""
+"""In a real worker an ask outlives whoever asked it."""
 
 import asyncio
 import re
@@ -90,8 +90,8 @@ def is_again(event: Event) -> bool:
 
 @pytest.mark.parametrize("how", KILLS)
 async def test_an_open_ask_outlives_its_worker_and_is_asked_again(aviary: Aviary, how: str) -> None:
-    """P9, W8, A8: open in the header and in every list, also asleep; the next worker asks the same
-    again, with the same id, before the prompt that woke it; one answer, passed on once."""
+    """Open in the header and in every list, also asleep; the next worker asks the same again, with
+    the same id, before the prompt that woke it; one answer, passed on once."""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     await end(aviary, bird, how)
@@ -120,7 +120,7 @@ async def test_an_open_ask_outlives_its_worker_and_is_asked_again(aviary: Aviary
 async def test_an_answer_given_meanwhile_is_kept_and_passed_on_once(
     aviary: Aviary, how: str
 ) -> None:
-    """P9: it wakes the session; the log has it with the command's id before anybody is told."""
+    """It wakes the session; the log has it with the command's id before anybody is told."""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     await end(aviary, bird, how)
@@ -138,7 +138,6 @@ async def test_an_answer_given_meanwhile_is_kept_and_passed_on_once(
 
 @pytest.mark.parametrize("how", ["agent", "worker", "stop"])
 async def test_questions_are_kept_too(aviary: Aviary, how: str) -> None:
-    """P9, P7"""
     bird = aviary.hatch()
     begun, ask = await held(bird, QUESTION)
     await end(aviary, bird, how)
@@ -149,8 +148,8 @@ async def test_questions_are_kept_too(aviary: Aviary, how: str) -> None:
 
 
 async def test_an_agent_that_dies_is_started_again_by_itself(aviary: Aviary) -> None:
-    """P9, A6: nobody sends anything, and the ask stands again; one that dies each time does not
-    come back for ever, and what it asked is still kept."""
+    """Nobody sends anything, and the ask stands again; one that dies each time does not come back
+    for ever, and what it asked is still kept."""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     seq = begun.seq
@@ -168,7 +167,7 @@ async def test_an_agent_that_dies_is_started_again_by_itself(aviary: Aviary) -> 
 
 
 async def test_an_answer_to_an_agent_that_has_just_died_is_kept(aviary: Aviary) -> None:
-    """P9: also before anybody has noticed that it is dead."""
+    """Also before anybody has noticed that it is dead."""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     tree.kill([bird.agent])
@@ -188,7 +187,7 @@ TERMINAL: Steps = [{"command": "true"}]
 async def test_a_prompt_whose_steps_ran_is_not_resent_silently(
     aviary: Aviary, before: Steps, how: str
 ) -> None:
-    """P9: a person decides; until then prompts wait behind it."""
+    """A person decides; until then prompts wait behind it."""
     bird = aviary.hatch()
     begun, ask = await held(bird, [*before, *CALM])
     await end(aviary, bird, how)
@@ -214,7 +213,7 @@ async def test_a_prompt_whose_steps_ran_is_not_resent_silently(
 
 @pytest.mark.parametrize("asleep", [True, False])
 async def test_dropping_a_kept_ask_releases_the_queue(aviary: Aviary, asleep: bool) -> None:
-    """P9, P8: a person's cancel of a kept ask closes it, also asleep; what waited is sent."""
+    """A person's cancel of a kept ask closes it, also asleep; what waited is sent."""
     bird = aviary.hatch()
     _, ask = await held(bird, [*RUN, *CALM])
     await end(aviary, bird, "stop")
@@ -232,7 +231,7 @@ async def test_dropping_a_kept_ask_releases_the_queue(aviary: Aviary, asleep: bo
 async def test_a_kept_answer_is_not_given_to_another_call(
     aviary: Aviary,
 ) -> None:
-    """P9: the old ask is closed with words, the new one stands for the person."""
+    """The old ask is closed with words, the new one stands for the person."""
     first = {**CALM[0], "rawInput": {"command": "make test"}}
     other = {**CALM[0], "rawInput": {"command": "make install"}}
     bird = aviary.hatch({"turns": [[first], [other]]})
@@ -256,7 +255,7 @@ async def test_a_kept_answer_is_not_given_to_another_call(
 
 
 async def test_an_answer_that_no_longer_fits_is_not_passed_on(aviary: Aviary) -> None:
-    """P9, P4: the same call, but its options are others by now."""
+    """The same call, but its options are others by now."""
     yes = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
     oui = [{"optionId": "oui", "name": "Oui", "kind": "allow_once"}]
     ask = {**CALM[0]}
@@ -280,7 +279,7 @@ async def test_an_answer_that_no_longer_fits_is_not_passed_on(aviary: Aviary) ->
 
 
 async def test_deferring_ends_the_turn_and_an_answer_continues_it(aviary: Aviary) -> None:
-    """P8: the turn ends as waiting, the agent ends, the session stops by itself when idle, the ask
+    """The turn ends as waiting, the agent ends, the session stops by itself when idle, the ask
     stays in the inbox, and answering it wakes the session."""
     aviary.configure(idle_stop_secs=0.2)
     bird = aviary.hatch()
@@ -307,7 +306,6 @@ async def test_deferring_ends_the_turn_and_an_answer_continues_it(aviary: Aviary
 
 
 async def test_a_deferred_ask_comes_before_the_next_prompt(aviary: Aviary) -> None:
-    """P8"""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], defer=True)
@@ -321,7 +319,7 @@ async def test_a_deferred_ask_comes_before_the_next_prompt(aviary: Aviary) -> No
 
 @pytest.mark.parametrize("how", ["cancel", "clear", "switch"])
 async def test_cancel_clear_and_switch_close_kept_asks(aviary: Aviary, how: str) -> None:
-    """P9: also while the session sleeps."""
+    """Also while the session sleeps."""
     bird = aviary.hatch()
     _, _ask = await held(bird, CALM)
     await end(aviary, bird, "stop")
@@ -335,7 +333,7 @@ async def test_cancel_clear_and_switch_close_kept_asks(aviary: Aviary, how: str)
 
 
 async def test_a_cancel_of_the_turn_that_asks_again_closes_the_ask(aviary: Aviary) -> None:
-    """P9, T5: a person's cancel is one, whenever it comes."""
+    """A person's cancel is one, whenever it comes."""
     bird = aviary.hatch()
     begun, _ask = await held(bird, CALM)
     await end(aviary, bird, "worker")
@@ -349,7 +347,7 @@ async def test_a_cancel_of_the_turn_that_asks_again_closes_the_ask(aviary: Aviar
 
 
 async def test_a_kept_answer_survives_a_worker_that_cannot_start(aviary: Aviary) -> None:
-    """P9, W9: no place for a worker; the answer is in the log, and the next one passes it on."""
+    """No place for a worker; the answer is in the log, and the next one passes it on."""
     aviary.configure(max_workers=1)
     bird = aviary.hatch()
     _, ask = await held(bird, CALM)
@@ -370,7 +368,6 @@ async def test_a_kept_answer_survives_a_worker_that_cannot_start(aviary: Aviary)
 
 
 async def test_the_same_command_sent_twice_keeps_one_answer(aviary: Aviary) -> None:
-    """P9, law 5"""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     await end(aviary, bird, "stop")

@@ -35,7 +35,7 @@ def is_notice(event: Event, words: str) -> bool:
 async def test_a_configured_agent_gets_its_vendors_profile(
     aviary: Aviary,
 ) -> None:
-    """M3: it says who it is in its answer to initialize, before its mode is chosen."""
+    """It says who it is in its answer to initialize, before its mode is chosen."""
     modes = [{"id": "agent", "name": "Agent"}, {"id": "read-only", "name": "Read only"}]
     introduce(aviary, None, work={"agent": {"name": "codex-acp", "modes": modes}})
     bird = aviary.hatch(agent="work", argv=[])
@@ -44,7 +44,7 @@ async def test_a_configured_agent_gets_its_vendors_profile(
 
 
 async def test_crow_is_given_the_mcp_server_it_ships_with(aviary: Aviary) -> None:
-    """M3: all its tools come from its client; without that server it has none."""
+    """All its tools come from its client; without that server it has none."""
     program = aviary.root / "crow-cli"
     program.write_text(
         f"#!/bin/sh\nexec {shlex.join([sys.executable, '-P', str(AGENT), 'crow-cli'])}\n"
@@ -59,7 +59,7 @@ ASK = {"ask": "Run it", "kind": "execute", "rawInput": {"command": "frobnicate -
 
 
 async def test_a_rejections_reason_reaches_codex_before_the_queue(aviary: Aviary) -> None:
-    """P8: codex ends the turn as cancelled when a person says no."""
+    """codex ends the turn as cancelled when a person says no."""
     bird = aviary.hatch({"agent": {"name": "codex-acp"}})
     begun = await bird.prompt([{**ASK, "rejected": [{"stop": "cancelled"}]}])
     ask = await bird.ask(begun)

@@ -1,4 +1,4 @@
-"""I10-5: what worker and warden leave when both are killed is ended by whoever comes by."""
+"""What worker and warden leave when both are killed is ended by whoever comes by."""
 
 import os
 import pty
@@ -44,7 +44,7 @@ def notices(bird: Bird) -> str:
 
 @pytest.mark.parametrize("way", ["ps", "doctor"])
 async def test_orphans_of_worker_and_warden_are_ended_by_any_look(aviary: Aviary, way: str) -> None:
-    """W8: it says what it ended, and the session's log does; once is enough."""
+    """It says what it ended, and the session's log does; once is enough."""
     bird = aviary.hatch()
     left = await left_by(bird)
     said = rookery(way)
@@ -57,7 +57,7 @@ async def test_orphans_of_worker_and_warden_are_ended_by_any_look(aviary: Aviary
 
 
 async def test_orphans_of_worker_and_warden_are_ended_by_any_start(aviary: Aviary) -> None:
-    """W8: another session of the home is woken."""
+    """Another session of the home is woken."""
     bird, other = aviary.hatch(), aviary.hatch()
     left = await left_by(bird)
     await other.turn("hello")

@@ -1,5 +1,5 @@
 """A prompt is never dropped by a limit: over it, an idle session sleeps, or the prompt waits its
-turn (rows W6, W9)."""
+turn."""
 
 import asyncio
 import json
@@ -51,13 +51,12 @@ async def has_run(bird: Bird, prompt: Event) -> list[Event]:
 
 
 def test_idle_sessions_sleep_by_themselves_after_half_an_hour() -> None:
-    """Row W6."""
     assert Policy().idle_stop_secs == 1800
 
 
 @pytest.mark.long
 async def test_the_session_that_was_idle_longest_makes_room(aviary: Aviary) -> None:
-    """Row W9: nothing of it is lost, and its next prompt wakes it."""
+    """Nothing of it is lost, and its next prompt wakes it."""
     aviary.configure(max_workers=2)
     first, second, third = (aviary.hatch() for _ in range(3))
     await first.turn("hello")
@@ -74,7 +73,7 @@ async def test_the_session_that_was_idle_longest_makes_room(aviary: Aviary) -> N
 async def test_where_none_is_idle_the_prompt_is_kept_and_waits_its_turn(
     aviary: Aviary,
 ) -> None:
-    """Row W9: shown as waiting, sent once, by itself, when the other's turn has ended."""
+    """Shown as waiting, sent once, by itself, when the other's turn has ended."""
     aviary.configure(max_workers=1)
     first, second = aviary.hatch(), aviary.hatch()
     await busy(first)
@@ -202,7 +201,7 @@ async def test_a_hung_worker_is_not_waited_for(aviary: Aviary) -> None:
 
 
 async def test_the_idle_stop_respects_turn_ask_and_queue(aviary: Aviary) -> None:
-    """Row W6: and a client that is attached hears of it."""
+    """And a client that is attached hears of it."""
     aviary.configure(idle_stop_secs=0.3)
     bird = aviary.hatch()
     begun = await bird.prompt(

@@ -1,4 +1,4 @@
-"""An agent that does not stay up, under a real worker (row A6)."""
+"""An agent that does not stay up, under a real worker."""
 
 from rookery.core.json.events import Event
 from tests.worker.aviary import Aviary, is_agent

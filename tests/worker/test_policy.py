@@ -1,4 +1,4 @@
-"""P5, P6: rules and confirmation modes in a real worker, before a real agent."""
+"""Rules and confirmation modes in a real worker, before a real agent."""
 
 import os
 import sys
@@ -51,7 +51,7 @@ def notices(bird: Bird) -> list[str]:
 
 
 async def test_a_rule_answers_and_the_log_says_which(aviary: Aviary) -> None:
-    """P2: which rule did; P8: the reason reaches the agent."""
+    """Which rule did; the reason reaches the agent."""
     write_rules(aviary, STATUS, NO_PUSH)
     bird = aviary.hatch()
     await bird.turn([run("git status -s"), run("git push")])
@@ -242,7 +242,7 @@ async def test_always_allow_writes_nothing_into_a_broken_file(aviary: Aviary) ->
     await bird.ended(begun)
 
 
-# --- P6 ----------------------------------------------------------------------------------------
+# --- confirmation modes ------------------------------------------------------------------------
 
 ODD: Json = {"ask": "odd", "kind": "other", "allowed": [{"text": "<odd>"}]}
 MODES: Json = {
@@ -277,13 +277,13 @@ async def test_the_worker_answers_for_an_agent_without_modes(aviary: Aviary) -> 
     await bird.send("set", option="confirm", value="all")
     await bird.turn([ODD])
     assert closings(bird)[-1].by == "confirm:all"
-    await waits(bird, [run("rm -rf x")])  # P4
+    await waits(bird, [run("rm -rf x")])
     await bird.send("set", option="confirm", value="every")
     await waits(bird, [run("ls")])
 
 
 async def test_a_chosen_mode_holds_only_in_its_session(aviary: Aviary) -> None:
-    """P6: asleep, awake, and whichever agent comes next."""
+    """Asleep, awake, and whichever agent comes next."""
     first = aviary.hatch()
     await first.send("set", option="confirm", value="risky")  # asleep: no worker is needed
     assert not (first.directory / "worker.json").exists()
@@ -400,7 +400,7 @@ asyncio.run(main())
 
 
 async def test_an_agents_processes_cannot_choose_a_mode(aviary: Aviary) -> None:
-    """DESIGN 4, as with answers."""
+    """As with answers."""
     bird = aviary.hatch()
     argv = [sys.executable, "-c", SLY, bird.home, bird.id]
     begun = await bird.prompt([{"spawn": argv}, {"until": "cancel"}])

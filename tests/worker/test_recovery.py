@@ -1,5 +1,5 @@
 """Park and recovery: parked once, one notice with the remedy, and the way back works, also after a
-kill -9 of the worker (rows A6, T11, W9)."""
+kill -9 of the worker."""
 
 from typing import Any
 
@@ -152,7 +152,7 @@ async def test_at_the_worker_limit_an_idle_session_makes_room(aviary: Aviary) ->
 
 
 async def test_an_agent_killed_while_restoring_keeps_its_conversation(aviary: Aviary) -> None:
-    """A5: however often, by whomever; it is no failure of the conversation's."""
+    """However often, by whomever; it is no failure of the conversation's."""
     start = {"crash_on": "session/resume", "crash": {"signal": "SIGKILL"}, "times": 3}
     aviary.configure(crash_most=100)
     bird = aviary.hatch({"start": start})

@@ -1,4 +1,4 @@
-"""Agents by address: another Rookery, and servers that cannot take a connection up again (D9)."""
+"""Agents by address: another Rookery, and servers that cannot take a connection up again."""
 
 import asyncio
 import json

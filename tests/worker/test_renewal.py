@@ -1,4 +1,4 @@
-"""Workers of another build, and workers that do not answer (rows W7, H5)."""
+"""Workers of another build, and workers that do not answer."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A worker that has nothing to do goes to sleep by itself, and a prompt wakes it (row W6)."""
+"""A worker that has nothing to do goes to sleep by itself, and a prompt wakes it."""
 
 from rookery.home import seen
 from tests.worker.aviary import Aviary, is_agent

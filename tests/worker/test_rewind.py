@@ -1,4 +1,4 @@
-"""A session goes back to a turn and forth again, under a real worker with a scripted agent (S5)."""
+"""A session goes back to a turn and forth again, under a real worker with a scripted agent."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""H3: the servers of the home's mcp.json reach every agent that takes them, and no log."""
+"""The servers of the home's mcp.json reach every agent that takes them, and no log."""
 
 import json
 from pathlib import Path

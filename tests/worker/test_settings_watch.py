@@ -1,5 +1,5 @@
 """A changed config.toml takes effect in a worker that runs; a broken one changes nothing and is
-told of once; a loosened one waits for a person (issue 9, line 1)."""
+told of once; a loosened one waits for a person."""
 
 import json
 import os

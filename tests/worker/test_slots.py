@@ -1,4 +1,4 @@
-"""At most so many workers awake, and so many starting (row W9)."""
+"""At most so many workers awake, and so many starting."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Another agent takes over a session, under a real worker (rows S1, S2, W10, T11)."""
+"""Another agent takes over a session, under a real worker."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""I10, the kill test: what a kill leaves in the files of a home is taken away by who comes next."""
+"""What a kill leaves in the files of a home is taken away by who comes next."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ def groups(aviary: Aviary) -> list[str]:
 
 
 async def test_a_write_that_was_cut_off_leaves_no_file(aviary: Aviary) -> None:
-    """W2: killed between the bytes and the name; a writer that lives is left alone."""
+    """Killed between the bytes and the name; a writer that lives is left alone."""
     bird = aviary.hatch()
     dead = await asyncio.create_subprocess_exec("true")
     await dead.wait()
@@ -35,7 +35,7 @@ async def test_a_write_that_was_cut_off_leaves_no_file(aviary: Aviary) -> None:
 
 
 async def test_an_orderly_stop_removes_records_of_killed_processes(aviary: Aviary) -> None:
-    """W4: warden and worker die in the same instant, and nobody else starts in that home."""
+    """Warden and worker die in the same instant, and nobody else starts in that home."""
     quiet, struck = aviary.hatch(), aviary.hatch()
     for bird in (quiet, struck):
         assert await bird.reason("hello") == "end_turn"

@@ -1,4 +1,4 @@
-"""The watchdogs in a real worker over a real player, with small numbers (rows T6 to T10)."""
+"""The watchdogs in a real worker over a real player, with small numbers."""
 
 import json
 import sys
@@ -61,7 +61,7 @@ async def test_a_turn_whose_answer_is_lost_is_given_up_and_says_why(aviary: Avia
 
 
 def as_claude(aviary: Aviary, **policy: float) -> Bird:
-    """A player under the name of an agent whose signs of other work count (M3)."""
+    """A player under the name of an agent whose signs of other work count."""
     bird = aviary.hatch({"agent": {"name": "claude-agent-acp"}})
     start_worker(bird.home, bird.id, argv=[sys.executable, HASTY, json.dumps(policy)])
     return bird

@@ -1,5 +1,5 @@
-"""D5: a worker that keeps dying is not started for ever, whoever starts it; the session says so,
-and a user brings it back."""
+"""A worker that keeps dying is not started for ever, whoever starts it; the session says so, and a
+user brings it back."""
 
 import asyncio
 import json

@@ -1,5 +1,5 @@
-"""Four provider dialects, each through the SDK's real path, and what the person sees (issue 11,
-line 10): streams, thoughts, tools, signatures, and what the client library gets wrong."""
+"""Four provider dialects, each through the SDK's real path, and what the person sees: streams,
+thoughts, tools, signatures, and what the client library gets wrong."""
 
 import json
 from pathlib import Path

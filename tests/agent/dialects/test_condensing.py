@@ -1,5 +1,5 @@
-"""I17.3: a conversation is condensed by the tokens that its model's window holds, and what must not
-be lost is kept word for word."""
+"""A conversation is condensed by the tokens that its model's window holds, and what must not be
+lost is kept word for word."""
 
 import json
 from pathlib import Path

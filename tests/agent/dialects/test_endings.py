@@ -1,5 +1,5 @@
-"""How a turn ends where the model does not end it: cut short, refused, failed, asked again (issue
-11, lines 11 to 13), in each of the four dialects."""
+"""How a turn ends where the model does not end it: cut short, refused, failed, asked again, in each
+of the four dialects."""
 
 import json
 from pathlib import Path

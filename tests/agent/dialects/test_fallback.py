@@ -1,5 +1,5 @@
-"""I17.3: when a model cannot answer, the saved model that it names as its fallback does, and one
-line says so."""
+"""When a model cannot answer, the saved model that it names as its fallback does, and one line says
+so."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Issue 17, item 4, with the real agent server: a turn with a tool, an approval, a cancel, a server
-that is killed in mid-turn, and an agent of ours that is."""
+"""With the real agent server: a turn with a tool, an approval, a cancel, a server that is killed in
+mid-turn, and an agent of ours that is."""
 
 import asyncio
 import os

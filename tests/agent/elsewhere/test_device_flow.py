@@ -1,5 +1,4 @@
-"""Issue 17, item 4: a login to OpenHands Cloud with a browser, against a stand-in that speaks
-OAuth's device flow."""
+"""A login to OpenHands Cloud with a browser, against a stand-in that speaks OAuth's device flow."""
 
 import stat
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
-"""Issue 17, item 4: the wire to an agent server and to OpenHands Cloud, against a stand-in.
-test_agent_server.py has the real server."""
+"""The wire to an agent server and to OpenHands Cloud, against a stand-in. test_agent_server.py has
+the real server."""
 
 import json
 import stat

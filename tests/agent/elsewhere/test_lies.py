@@ -1,5 +1,5 @@
-"""Issue 17, item 4: servers that lie, and others that use the same one. Nothing is lost, shown
-twice, or run unasked; nothing hangs; what is wrong is said."""
+"""Servers that lie, and others that use the same one. Nothing is lost, shown twice, or run unasked;
+nothing hangs; what is wrong is said."""
 
 import asyncio
 import time

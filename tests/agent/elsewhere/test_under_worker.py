@@ -1,5 +1,5 @@
-"""Issue 17, item 4, under a worker: whoever dies while an ask waits, it is asked again, answered
-once, and what it is about runs once."""
+"""A conversation elsewhere, under a worker: whoever dies while an ask waits, it is asked again,
+answered once, and what it is about runs once."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""V6: what changed is told as git tells it, whatever the files are."""
+"""What changed is told as git tells it, whatever the files are."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""V6: a commit has what was shown and nothing else; why there is none is told."""
+"""A commit has what was shown and nothing else; why there is none is told."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""V6: the lines around the hunks of a changed file."""
+"""The lines around the hunks of a changed file."""
 
 from pathlib import Path
 

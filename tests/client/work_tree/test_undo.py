@@ -1,4 +1,4 @@
-"""V6: a hunk or a file is undone as it was shown, or not at all."""
+"""A hunk or a file is undone as it was shown, or not at all."""
 
 import os
 import stat

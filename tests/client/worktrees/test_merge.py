@@ -1,4 +1,4 @@
-"""Issue 16, worktrees: work comes back whole or not at all, and nothing is lost in silence."""
+"""The work of a worktree comes back whole or not at all, and nothing is lost in silence."""
 
 import shutil
 import subprocess

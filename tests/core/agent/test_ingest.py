@@ -1,4 +1,4 @@
-"""What an agent sends: kept as it came, and never mistaken for one of ours (rows A7, A9)."""
+"""What an agent sends: kept as it came, and never mistaken for one of ours."""
 
 from typing import Any
 
@@ -85,7 +85,7 @@ def test_another_notification_is_raw_with_its_method() -> None:
 
 
 def test_meta_beside_an_update_makes_no_block() -> None:
-    """acp-T16: `_meta` belongs to every object of the protocol."""
+    """`_meta` belongs to every object of the protocol."""
     params = {"sessionId": "s", "update": UPDATE, "_meta": {"x": 1}}
     assert from_notification("session/update", params, "s") == [UPDATE]
 

@@ -1,4 +1,4 @@
-"""An agent that does not stay up is counted, then parked with what helps (row A6)."""
+"""An agent that does not stay up is counted, then parked with what helps."""
 
 from typing import Any
 

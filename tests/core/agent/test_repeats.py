@@ -1,4 +1,4 @@
-"""What an agent says again is not logged again, and nothing that is new is taken for old (A4)."""
+"""What an agent says again is not logged again, and nothing that is new is taken for old."""
 
 from typing import Any
 

@@ -1,5 +1,4 @@
-"""A stored conversation: restored, replaced with a word about it, or kept for the next try (row
-A5)."""
+"""A stored conversation: restored, replaced with a word about it, or kept for the next try."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Supervision of the agent, arrow by arrow (rows A2, A4, A5, W10)."""
+"""Supervision of the agent, arrow by arrow."""
 
 from typing import Any
 
@@ -310,7 +310,7 @@ TOLD = STORED._replace(told=True)
 
 
 def test_a_load_that_replayed_nothing_waits_a_moment_for_a_late_replay() -> None:
-    """A4: no prompt goes out before it is over."""
+    """No prompt goes out before it is over."""
     loading = OPENING._replace(method="session/load")
     settling, effects = go(loading, Opened({}, None, 0), wish=TOLD)
     assert said(effects) == [("_agent", "ready")]

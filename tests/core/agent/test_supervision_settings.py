@@ -1,4 +1,4 @@
-"""What a person chose is given again to every agent that opens (rows W10, M1)."""
+"""What a person chose is given again to every agent that opens."""
 
 from typing import Any
 

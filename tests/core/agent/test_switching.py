@@ -1,5 +1,5 @@
-"""Another agent takes over (row S1), or the same begins anew (S4): the machine, arrow by arrow, and
-what the header says afterwards."""
+"""Another agent takes over, or the same begins anew: the machine, arrow by arrow, and what the
+header says afterwards."""
 
 from typing import Any
 
@@ -275,7 +275,7 @@ def switched(**fields: Any) -> Json:
 
 
 def test_pinned_options_and_the_park_go_with_the_old_agent() -> None:
-    """W10: the next start is given what belongs to the new one."""
+    """The next start is given what belongs to the new one."""
     log = [
         update("_session", id="s", agent="crow", argv=["crow"], mode="plan", model="big"),
         *(prompt(), running(), idle("agent_exited")),

@@ -1,4 +1,4 @@
-"""The clock of an ask: it runs only while somebody is there (row P3)."""
+"""The clock of an ask: it runs only while somebody is there."""
 
 from typing import Any
 

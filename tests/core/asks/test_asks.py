@@ -1,4 +1,4 @@
-"""Asks: made of requests, closed once, with the nonce that the agent never sees (P1, P2, P7)."""
+"""Asks: made of requests, closed once, with the nonce that the agent never sees."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Issue 11, lines 2 and 4: an ask under an id of its own belongs to the call that was announced, in
-the turn in which it is asked, and adds no call that never runs."""
+"""An ask under an id of its own belongs to the call that was announced, in the turn in which it is
+asked, and adds no call that never runs."""
 
 import pytest
 

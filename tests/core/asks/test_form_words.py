@@ -1,4 +1,4 @@
-"""Issue 11, line 4: a question shows its choices, and what was chosen."""
+"""A question shows its choices, and what was chosen."""
 
 import pytest
 

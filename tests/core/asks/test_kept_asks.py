@@ -1,4 +1,4 @@
-"""I9.9 (row P9), pure: which asks are kept, how they are asked again, what is the same."""
+"""The pure part of kept asks: which asks are kept, how they are asked again, what is the same."""
 
 from typing import Any
 
@@ -45,7 +45,6 @@ KILLED = [
 
 @pytest.mark.parametrize("end", KILLED)
 def test_open_asks_are_kept_when_the_agent_is_gone(end: list[Json]) -> None:
-    """P9"""
     found = header(READY, *BEGUN, ASK, *end)
     assert found["asks"].keys() == {"a1"}
     assert found["asks"]["a1"]["away"] == {"turn": 1, "ran": False}
@@ -75,7 +74,7 @@ STEPS: list[tuple[str, list[Json], bool]] = [
 def test_steps_that_ran_are_known_from_the_log(
     steps: list[Json], ran: bool, end: list[Json]
 ) -> None:
-    """P9: then a person decides, but for an agent that goes on by itself."""
+    """Then a person decides, but for an agent that goes on by itself."""
     found = header(READY, *BEGUN, *steps, ASK, *end)
     assert found["asks"]["a1"]["away"]["ran"] is ran
     assert kept_asks.plan(found, resends=True) == ("decide" if ran else "resend")

@@ -1,4 +1,4 @@
-"""I9-3: a line is read as a shell reads it. Whatever it holds, every command that it runs is found,
+"""A line is read as a shell reads it. Whatever it holds, every command that it runs is found,
 nothing that it only says is one, and no text makes the reader slow or fail."""
 
 import time

@@ -1,4 +1,4 @@
-"""P5: patterns mean what people expect of them, and cost little whatever they are given."""
+"""Patterns mean what people expect of them, and cost little whatever they are given."""
 
 import re
 

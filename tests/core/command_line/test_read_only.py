@@ -1,5 +1,5 @@
-"""I17.2: what plan mode takes for a look changes nothing, tried in a real shell: no file, no
-variable. It runs caged, without privileges: a look that is none must not reach this machine."""
+"""What plan mode takes for a look changes nothing, tried in a real shell: no file, no variable. It
+runs caged, without privileges: a look that is none must not reach this machine."""
 
 import itertools
 import shutil

@@ -1,4 +1,4 @@
-"""P11: what is done with an action before it runs; how that is told on the wire and in the log."""
+"""What is done with an action before it runs; how that is told on the wire and in the log."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""I9-3, rows P4 and P5: how many of the commands in fixtures/commands are judged rightly.
+"""How many of the commands in fixtures/commands are judged rightly.
 
 Of the held-out half only counts are shown, never a line: whoever changes the parser must not read
 it.

@@ -1,4 +1,4 @@
-"""P4, I9-3: which calls want a second yes. Judged by the commands that a text runs."""
+"""Which calls want a second yes. Judged by the commands that a text runs."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""P6: how much is asked, and who answers what is not."""
+"""How much is asked, and who answers what is not."""
 
 from typing import Any
 
@@ -191,14 +191,14 @@ def test_an_agent_that_never_asks_is_shown_as_such() -> None:
         ("qwen", ALL, modes("yolo", "default", "yolo"), True),
         ("vibe", ALL, modes("ask", "ask"), False),
         ("openhands", ALL, modes("always-approve", "always-ask", "always-approve"), True),
-        ("rookery", ALL, {**OURS, "currentModeId": "always-approve"}, False),  # P11: judged here
+        ("rookery", ALL, {**OURS, "currentModeId": "always-approve"}, False),  # judged here
         ("player", ALL, modes("yolo", "yolo"), False),
     ],
 )
 def test_an_agent_that_decides_by_itself_is_shown_as_such(
     agent: str, confirm: str, offered: Json | None, decides: bool
 ) -> None:
-    """P6: and nothing is claimed of what it does not ask."""
+    """And nothing is claimed of what it does not ask."""
     made = header(agent, confirm, offered) if offered else unstarted(agent, confirm)
     assert made["decides"] is decides
     words = policy_modes.sentence(made)

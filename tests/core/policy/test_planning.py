@@ -1,5 +1,5 @@
-"""I17.2: in plan mode nothing is changed, whatever a model says of its action, and what only looks
-is not asked about."""
+"""In plan mode nothing is changed, whatever a model says of its action, and what only looks is not
+asked about."""
 
 from typing import Any
 

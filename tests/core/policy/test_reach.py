@@ -1,4 +1,4 @@
-"""P4, P11; issue 9, line 12: what lies outside the session's directories, and what is private."""
+"""What lies outside the session's directories, and what is private."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""I9-4, rows P5 and P12: a rule made from an ask reaches exactly what was shown."""
+"""A rule made from an ask reaches exactly what was shown."""
 
 from typing import Any
 

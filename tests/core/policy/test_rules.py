@@ -1,4 +1,4 @@
-"""P5: which rule decides, and that no shell's trick gets past one that allows."""
+"""Which rule decides, and that no shell's trick gets past one that allows."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Issue 9, line 8 (rows P6, U13): what is said where nobody is asked."""
+"""What is said where nobody is asked."""
 
 from typing import Any
 
@@ -143,7 +143,6 @@ def test_an_agent_with_modes_is_set_to_ask(agent: str) -> None:
 
 
 def test_destructive_calls_are_never_allowed_for_good() -> None:
-    """P4"""
     options = [{"optionId": "ya", "name": "Always", "kind": "allow_always"}]
     ruling = modes.Judgement("allow", "unattended:all", "allowed (run)")
     answer = modes.ruled(asked(options=options, danger="deletes files"), ruling)

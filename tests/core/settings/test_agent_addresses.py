@@ -1,4 +1,4 @@
-"""`url` in `[agents.NAME]`: what is refused, and what an agent at an address is given (D9)."""
+"""`url` in `[agents.NAME]`: what is refused, and what an agent at an address is given."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,5 @@
-"""A person's keys, before anything is opened: which they are, which clash, and what the others keep
-(row U12)."""
+"""A person's keys, before anything is opened: which they are, which clash, and what the others
+keep."""
 
 import pytest
 from hypothesis import given

@@ -1,5 +1,4 @@
-"""Issue 9, line 1, P10: what a change of the settings loosens, and what holds until it is
-confirmed."""
+"""What a change of the settings loosens, and what holds until it is confirmed."""
 
 import string
 from typing import Any

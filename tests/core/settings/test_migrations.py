@@ -1,4 +1,4 @@
-"""Issue 9, line 14: what config.toml was called before is understood, and told."""
+"""What config.toml was called before is understood, and told."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Issue 11, line 3: what a call brought, where its agent tells it beside the protocol's content."""
+"""What a call brought, where its agent tells it beside the protocol's content."""
 
 import functools
 from typing import Any

@@ -1,4 +1,4 @@
-"""Issue 11, line 3: changes and exit codes that agents state beside the protocol's own content."""
+"""Changes and exit codes that agents state beside the protocol's own content."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Issue 11, line 4: by what name a tool is known, and what an ask says that carries only an id."""
+"""By what name a tool is known, and what an ask says that carries only an id."""
 
 from typing import Any
 

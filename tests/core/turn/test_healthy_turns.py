@@ -1,4 +1,4 @@
-"""Healthy turns live: what four vendors' agents really did, its gaps stretched to an hour (T6-T10).
+"""Healthy turns live: what four vendors' agents really did, its gaps stretched to an hour.
 
 A recorded session is played as `worker/engine.py` runs one: the watch hears each update before the
 log does, and what is in flight is asked of the header afterwards. Time is an argument.
@@ -233,7 +233,7 @@ class OffProtocol(Watched):
 
 @pytest.mark.parametrize("what", OFF_PROTOCOL)
 def test_unseen_background_work_is_waited_for(what: str) -> None:
-    """Half an hour without a word; a wake-up's own hour. The person may end it meanwhile (T6)."""
+    """Half an hour without a word; a wake-up's own hour. The person may end it meanwhile."""
     watched = OffProtocol(*OFF_PROTOCOL[what])
     watched.play(NAME)
     assert watched.waited >= 4

@@ -1,4 +1,4 @@
-"""When a worker ends by itself (rows W5, W6)."""
+"""When a worker ends by itself."""
 
 import pytest
 

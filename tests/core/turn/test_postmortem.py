@@ -1,4 +1,4 @@
-"""The post-mortem: what a dead worker left open is ended once, and truly (row W8)."""
+"""The post-mortem: what a dead worker left open is ended once, and truly."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_an_open_turn_is_interrupted(state: str) -> None:
     assert document.header["reason"] == "interrupted"
     assert only(document, "tool")["status"] == "interrupted"
     assert only(document, "error")["text"].startswith("killed\n")
-    assert only(document, "ask")["status"] == "asked", "nobody answered it: it is kept (P9)"
+    assert only(document, "ask")["status"] == "asked", "nobody answered it: it is kept"
     assert document.header["asks"]["a1"]["away"] == {"turn": 1, "ran": False}
     assert post_mortem(document.header) == [], "said once"
 

@@ -1,4 +1,4 @@
-"""Rate limits: reset times as agents give them, and when a prompt is sent again (row T11)."""
+"""Rate limits: reset times as agents give them, and when a prompt is sent again."""
 
 from datetime import datetime, timedelta, timezone
 from typing import Any

@@ -1,4 +1,4 @@
-"""Turns that are ended over the agent's head: by force, and by a watchdog (rows T6, T7, T10)."""
+"""Turns that are ended over the agent's head: by force, and by a watchdog."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The queue while a turn runs: changed by hand, and steered into the turn (rows T3, T4)."""
+"""The queue while a turn runs: changed by hand, and steered into the turn."""
 
 from typing import Any
 

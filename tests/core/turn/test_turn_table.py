@@ -1,4 +1,4 @@
-"""The turn machine, arrow by arrow (rows T1, T3, T5, T11)."""
+"""The turn machine, arrow by arrow."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Watchdogs: a turn that stops moving, at its exact boundary (rows T6-T10). No clock is read."""
+"""Watchdogs: a turn that stops moving, at its exact boundary. No clock is read."""
 
 from typing import Any
 

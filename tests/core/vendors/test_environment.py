@@ -1,4 +1,4 @@
-"""The environment of what a worker starts (row A1)."""
+"""The environment of what a worker starts."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,7 +40,7 @@ def test_nothing_is_added_or_changed(environment: dict[str, str], denied: list[s
 
 
 def test_overrides_of_our_own_agents_model_are_withheld() -> None:
-    """Never persisted (agent.md, Settings); to another vendor's agent they are its keys (A1)."""
+    """Never persisted (agent.md, Settings); to another vendor's agent they are its keys."""
     given_ = {"LLM_API_KEY": "k", "LLM_BASE_URL": " ", "ANTHROPIC_API_KEY": "a", "A": "b"}
     assert withheld(given_, own=True) == ["LLM_API_KEY"]
     assert withheld(given_, own=False) == []

@@ -1,5 +1,4 @@
-"""Profiles: what is particular about an agent's tools, and only where its profile says so (row
-M3)."""
+"""Profiles: what is particular about an agent's tools, and only where its profile says so."""
 
 from typing import Any
 

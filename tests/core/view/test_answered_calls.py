@@ -1,4 +1,4 @@
-"""What a call says after its ask was answered (issue 13, line 3)."""
+"""What a call says after its ask was answered."""
 
 import pytest
 

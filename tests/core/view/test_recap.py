@@ -1,4 +1,4 @@
-"""The recap, to the character (row S2)."""
+"""The recap, to the character."""
 
 import pytest
 from hypothesis import given
@@ -93,7 +93,7 @@ DIFF = {"type": "diff", "path": "/w/src/a.py", "oldText": "a\nb\n", "newText": "
     ],
 )
 def test_a_recap_gives_verb_object_and_result(made: Json, line: str) -> None:
-    """S2: verb, object, result; never `exec_command (done)`."""
+    """Verb, object, result; never `exec_command (done)`."""
     before = fold(None, []).header | {"cwd": "/w"}
     page = fold(before, log(prompt("go"), running(), made, idle()))
     assert f"- {line}" in turn_words(page).split("\n\n")

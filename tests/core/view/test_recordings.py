@@ -124,8 +124,8 @@ def test_every_call_ask_and_word_is_in_the_document(name: str, session: str) -> 
 
 @every_session
 def test_the_log_has_nothing_twice(name: str, session: str) -> None:
-    """A4: after a load, a resume, a kill and a wake each prompt and each call is there once. An
-    agent may use the same words again, but not under the same id."""
+    """After a load, a resume, a kill and a wake each prompt and each call is there once. An agent
+    may use the same words again, but not under the same id."""
     played = play(name, session)
     document = watch(played.events)
     sent = [line.message for line in lines(name, "send")]
@@ -144,7 +144,7 @@ def test_the_log_has_nothing_twice(name: str, session: str) -> None:
 
 @every_session
 def test_a_recap_of_a_recording_says_what_was_done(name: str, session: str) -> None:
-    """S2: a verb and an object; never the bare name of a tool."""
+    """A verb and an object; never the bare name of a tool."""
     for page in pages(play(name, session).events):
         answers = "\n".join(block["text"] for block in blocks(page, "answer"))
         for line in turn_words(page).split("\n"):
