@@ -222,7 +222,7 @@ JUDGED: Json = {"sessionUpdate": "_critic", "state": "judged", "score": 0.0, "ac
 IDLE: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": 1, "reason": "end_turn"}
 
 
-def test_the_header_says_which_refinement_runs_u7() -> None:
+def test_the_header_says_which_refinement_runs() -> None:
     again = JUDGED | {"again": True, "iteration": 0, "of": 3}
     header = stand(PROMPT, IDLE | {"critic": True})
     assert header["critic"]["state"] == "judging"
