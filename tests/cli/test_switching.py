@@ -109,7 +109,7 @@ def test_setting_the_agent_points_to_switch_agent() -> None:
     assert f"rookery switch-agent {session} claude" in done.err
 
 
-def test_a_limit_names_the_command_that_goes_on(jay: str) -> None:
+def test_a_rate_limit_names_the_command_that_continues(jay: str) -> None:
     session = made({"text": "hi"})
     limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
     assert limit.code == 4

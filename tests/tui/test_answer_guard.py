@@ -38,7 +38,7 @@ def test_slow_typing_that_begins_as_an_ask_comes_approves_nothing(gap: float, st
         assert typed(guard, text, start, gap) == text[:2]
 
 
-def test_one_letter_a_minute_approves_nothing_either() -> None:
+def test_one_letter_a_minute_approves_nothing() -> None:
     guard = AnswerGuard()
     guard.begin(0.0, by_itself=True)
     assert typed(guard, TYPED, 0.2, 60.0) == "e"

@@ -50,7 +50,7 @@ async def test_an_explicit_background_call_outlives_a_cancel(aviary: Aviary) -> 
 
 
 @pytest.mark.long
-async def test_what_an_earlier_turn_left_running_outlives_a_cancel(aviary: Aviary) -> None:
+async def test_processes_of_an_earlier_turn_outlive_a_cancel(aviary: Aviary) -> None:
     """The cancelled turn did not start it."""
     bird = aviary.hatch()
     await bird.turn([call("create", command=SERVER)])

@@ -79,7 +79,7 @@ async def test_any_agent_is_judged_by_rules_guard_and_mode(aviary: Aviary) -> No
         ("all", "rm -rf x", "LOW"),
     ],
 )
-async def test_an_ask_reaches_a_person_and_no_mode_answers_it(
+async def test_an_ask_reaches_the_user_and_no_mode_answers_it(
     aviary: Aviary, confirm: str, line: str, risk: str
 ) -> None:
     """What judgement leaves to a person is asked of one, though the mode would have allowed it by

@@ -70,7 +70,7 @@ async def test_the_session_that_was_idle_longest_makes_room(aviary: Aviary) -> N
     assert await first.reason("again") == "end_turn"
 
 
-async def test_where_none_is_idle_the_prompt_is_kept_and_waits_its_turn(
+async def test_without_an_idle_session_the_prompt_is_kept_and_waits(
     aviary: Aviary,
 ) -> None:
     """Shown as waiting, sent once, by itself, when the other's turn has ended."""

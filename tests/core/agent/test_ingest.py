@@ -150,7 +150,7 @@ def test_whatever_comes_something_is_kept_and_nothing_is_forged(
         assert kind_of(each) == "_raw" or not kind_of(each).startswith("_")
 
 
-def test_what_a_load_replays_is_known() -> None:
+def test_updates_that_a_load_replays_are_recognised() -> None:
     assert ACP_KINDS | {CHILD} >= PROGRESS
     assert all(is_replay(update(kind)) for kind in PROGRESS)
     for kind in ("usage_update", "available_commands_update", "config_option_update", "_raw"):
