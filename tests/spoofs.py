@@ -1,4 +1,4 @@
-"""Asks whose title hides what will run, as steps of the player: what must be seen of each (P12)."""
+"""Asks whose title hides what will run, as steps of the player: what must be seen of each."""
 
 from typing import Any, NamedTuple
 

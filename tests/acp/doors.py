@@ -1,6 +1,7 @@
 """The ways into Rookery that speak ACP. One suite is run over each of them.
 
-A way says which statements of the checklist it cannot be asked for, and why.
+The tests of test_checklist_*.py state what holds of any agent. A way says which of these statements
+it cannot be asked for, and why.
 """
 
 import importlib.util
@@ -24,35 +25,39 @@ class Way(NamedTuple):
     argv: Callable[[list[str]], list[str]]
     """What is started, given the command of the player that is behind it all."""
     inapplicable: Mapping[str, str]
-    """Statement: the reason why it cannot be asked here."""
+    """By a statement, its test's name without `test_`: the reason why it cannot be asked here."""
+
+
+NO_LOGIN = "it has no authentication methods: a session's agent logs in by itself"
 
 
 PLAYER = Way(
     "player",
     lambda player: player,
     {
-        "S25": "a script's `update` is played as it is, whatever the client offered",
+        "notices_only_where_offered": "a script's `update` is played as it is",
     },
 )
 BRIDGE = Way(
     "bridge",
     lambda player: [sys.executable, "-m", "rookery", "acp", "--cmd", shlex.join(player)],
     {
-        "I9": "its authentication methods are none: a session's agent logs in by itself",
-        "I10": "as I9; and acp-I8 forbids -32000 where there is no method",
-        "I11": "as I9",
-        "P3": "what it takes does not hang on the agent: test_bridge_prompts",
-        "P12": "files are the worker's: an editor is asked for its unsaved ones at most",
-        "P13": "terminals are the worker's, never the editor's",
+        "terminal_login_only_where_the_client_offers_it": NO_LOGIN,
+        "missing_credentials_are_refused_as_such": f"{NO_LOGIN}; -32000 would need a method",
+        "logout_only_where_advertised": NO_LOGIN,
+        "content_is_accepted_if_advertised": "it takes the same of any agent: test_bridge_prompts",
+        "a_missing_file_is_written_as_a_new_one": "files are the worker's: an editor is asked for "
+        "its unsaved ones at most",
+        "every_terminal_is_released": "terminals are the worker's, never the editor's",
     },
 )
 WAYS = [PLAYER] + ([BRIDGE] if importlib.util.find_spec("rookery.acp.bridge.door") else [])
 
 
 def ways_for(test: str) -> list[Way]:
-    """Those that a test called test_acp_S6_… applies to."""
-    word = test.removeprefix("test_acp_").partition("_")[0]
-    return [way for way in WAYS if word not in way.inapplicable]
+    """Those that the test applies to."""
+    statement = test.removeprefix("test_")
+    return [way for way in WAYS if statement not in way.inapplicable]
 
 
 class Door:

@@ -189,7 +189,7 @@ class Agent:
         self.process.stdin.close()
 
     async def close(self) -> int:
-        """Hang up; acp-T14 is that it ends by itself."""
+        """Hang up: an agent then ends by itself."""
         self.hang_up()
         await self.rest()
         return await self.process.wait()

@@ -1,5 +1,5 @@
 """The official JSON schema: every line that our side sends is held to it, and to nothing more than
-it: a field that the schema does not know belongs into `_meta` (acp-T17)."""
+it: a field that the schema does not know belongs into `_meta`."""
 
 import json
 import os

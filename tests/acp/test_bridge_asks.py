@@ -1,4 +1,4 @@
-"""I9.5, I9.6, P12: an editor's dialog says what will run, whole, and what the agent calls it."""
+"""An editor's dialog says what will run, whole, and what the agent calls it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -33,7 +33,7 @@ def words(call: Json) -> str:
     )
 
 
-async def test_I9_6_no_title_hides_what_runs(bridge: Door, tmp_path: Path) -> None:
+async def test_a_harmless_title_does_not_hide_what_runs(bridge: Door, tmp_path: Path) -> None:
     agent = await bridge.open()
     session = await agent.new(str(tmp_path))
     id = agent.prompt(session, [spoof.step for spoof in SPOOFS])
@@ -50,7 +50,7 @@ async def test_I9_6_no_title_hides_what_runs(bridge: Door, tmp_path: Path) -> No
     assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
 
 
-async def test_I9_5_what_is_long_is_whole(bridge: Door, tmp_path: Path) -> None:
+async def test_a_long_command_is_shown_whole(bridge: Door, tmp_path: Path) -> None:
     agent = await bridge.open()
     session = await agent.new(str(tmp_path))
     text = "".join(f"echo {n}\n" for n in range(3000)) + EVIL
@@ -73,7 +73,7 @@ async def test_I9_5_what_is_long_is_whole(bridge: Door, tmp_path: Path) -> None:
     assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
 
 
-async def test_I9_6_an_ask_for_other_calls_lists_them(bridge: Door, tmp_path: Path) -> None:
+async def test_an_ask_about_other_calls_lists_them(bridge: Door, tmp_path: Path) -> None:
     agent = await bridge.open()
     session = await agent.new(str(tmp_path))
     calls = [
@@ -100,14 +100,14 @@ def shown(call: Json) -> Json:
 
 
 @pytest.mark.parametrize("line", ["ls <!-- ; rm -rf / -->", "ls [x](y)", "rm *_*", "a `b` c"])
-def test_I9_6_markdown_hides_nothing(line: str) -> None:
+def test_markdown_in_a_command_hides_nothing(line: str) -> None:
     call = shown({"toolCallId": "t", "kind": "execute", "title": line, "rawInput": line})
     assert call["title"].startswith("`")
     assert line in call["title"]
     assert f"```sh\n{line}\n```" in words(call)
 
 
-def test_I9_6_no_fence_in_a_command_ends_ours() -> None:
+def test_a_fence_in_a_command_does_not_end_our_fence() -> None:
     line = "cat <<E\n```\nfree\n```\nE"
     call = shown({"toolCallId": "t", "kind": "execute", "title": "cat", "rawInput": line})
     assert f"````sh\n{line}\n````" in words(call)

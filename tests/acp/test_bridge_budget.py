@@ -1,4 +1,4 @@
-"""Row T12 in an editor: a reached budget is a dialog, and the prompt stays open meanwhile."""
+"""A reached budget in an editor is a dialog, and the prompt stays open meanwhile."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -21,7 +21,7 @@ async def bridge(home: Path, tmp_path: Path) -> AsyncIterator[Door]:
     await door.end()
 
 
-async def test_T12_an_editor_is_asked_and_its_answer_continues_or_stops(bridge: Door) -> None:
+async def test_a_reached_budget_asks_the_editor_whether_to_continue(bridge: Door) -> None:
     agent = await bridge.open()
     session = await agent.new()
     running = agent.prompt(session, SPENDS)
@@ -40,7 +40,7 @@ async def test_T12_an_editor_is_asked_and_its_answer_continues_or_stops(bridge: 
     assert stopped == {"stopReason": "end_turn", "_meta": {"rookery": {"reason": "waiting"}}}
 
 
-async def test_T12_a_prompt_that_a_budget_keeps_is_withdrawn_by_stop(bridge: Door) -> None:
+async def test_stop_withdraws_a_prompt_held_by_a_budget(bridge: Door) -> None:
     agent = await bridge.open()
     session = await agent.new()
     assert rookery("set", session, "budget_session", "100 tokens").code == 0
@@ -55,7 +55,7 @@ async def test_T12_a_prompt_that_a_budget_keeps_is_withdrawn_by_stop(bridge: Doo
     assert (await agent.answer(running))["result"]["stopReason"] == "cancelled"
 
 
-async def test_T12_a_budget_that_is_raised_elsewhere_withdraws_the_dialog(bridge: Door) -> None:
+async def test_raising_the_budget_elsewhere_withdraws_the_dialog(bridge: Door) -> None:
     agent = await bridge.open()
     session = await agent.new()
     running = agent.prompt(session, SPENDS)

@@ -1,4 +1,4 @@
-"""Issue 11, clients: what a person reads of an error in a client that shows its details only."""
+"""What a person reads of an error in a client that shows its details only."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -20,7 +20,7 @@ async def bridge(home: Path, tmp_path: Path) -> AsyncIterator[Door]:
     await door.end()
 
 
-def test_I11_clients_only_a_client_that_needs_it_reads_the_message_in_the_details() -> None:
+def test_only_clients_that_need_it_get_the_message_in_the_details() -> None:
     data = {"reason": "failed", "details": "their own"}
     assert prompts.error_data({"name": "zed"}, "Away.", data) == data
     assert prompts.error_data({}, "Away.", None) is None
@@ -30,7 +30,7 @@ def test_I11_clients_only_a_client_that_needs_it_reads_the_message_in_the_detail
     assert told == {"details": r"In \[/tmp/x]."}  # it takes what is in brackets for markup
 
 
-async def test_I11_clients_errors_of_prompts_and_sessions_have_details(bridge: Door) -> None:
+async def test_errors_of_prompts_and_sessions_have_details(bridge: Door) -> None:
     agent = await bridge.start()
     await agent.call("initialize", protocolVersion=1, clientCapabilities={}, clientInfo=TOAD)
     session = await agent.new()

@@ -1,4 +1,4 @@
-"""Issue 11, clients: what an editor's user sees of a worker that hangs, and of a log-in."""
+"""What an editor's user sees of a worker that hangs, and of a log-in."""
 
 import json
 import os
@@ -47,9 +47,9 @@ async def told(agent: Agent, session: str) -> str:
 
 
 @pytest.mark.long
-async def test_I11_clients_an_editor_says_that_a_worker_hangs(bridge: Door) -> None:
-    """H5: a prompt that nobody takes, and a turn that stands still; with what helps, and it does
-    help: what waited goes on, and the turn that was killed is over."""
+async def test_an_editor_says_that_a_worker_hangs(bridge: Door) -> None:
+    """A prompt that nobody takes, and a turn that stands still; with what helps, and it does help:
+    what waited goes on, and the turn that was killed is over."""
     agent = await bridge.open()
     idle, running = await agent.new(), await agent.new()
     turn = agent.prompt(running, [{"text": "It has begun."}, {"until": "cancel"}])
@@ -70,7 +70,7 @@ async def test_I11_clients_an_editor_says_that_a_worker_hangs(bridge: Door) -> N
     assert texts(agent.news(running))[-1] == "Again."
 
 
-async def test_I11_clients_silence_is_a_notice_where_the_editor_has_notices() -> None:
+async def test_a_hung_worker_is_a_notice_in_editors_with_notices() -> None:
     """Once for each time that the worker hangs."""
     heard: list[Json] = []
     silence = Silence("/nowhere", "s", heard.append, notices=True)
@@ -83,10 +83,10 @@ async def test_I11_clients_silence_is_a_notice_where_the_editor_has_notices() ->
     assert len(heard) == 2
 
 
-async def test_I11_clients_after_a_log_in_the_agent_has_the_editors_environment(
+async def test_after_a_login_the_agent_has_the_editors_environment(
     bridge: Door,
 ) -> None:
-    """A1: a prompt to an agent that wanted a log-in, and a switch; the variables are named, their
+    """A prompt to an agent that wanted a log-in, and a switch; the variables are named, their
     values are not."""
     bridge.home.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-P", str(VENDOR), "claude-agent-acp", KEY]

@@ -1,5 +1,4 @@
-"""I9.9, I9.10 (rows P8, P9, A8) in an editor: what is asked outlives the agent, the worker and the
-editor itself."""
+"""In an editor, what is asked outlives the agent, the worker and the editor itself."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -56,10 +55,10 @@ def is_told(words: str) -> Callable[[Json], bool]:
 
 
 @pytest.mark.parametrize("who", ["worker", "agent"])
-async def test_I9_9_a_kill_is_not_seen_where_something_is_asked(
+async def test_a_killed_worker_leaves_the_editors_dialog_open(
     bridge: Door, home: Path, who: str
 ) -> None:
-    """P9, A8: the prompt stays open, so does its dialog; the answer goes on with both."""
+    """The prompt stays open, so does its dialog; the answer goes on with both."""
     agent = await bridge.open()
     session = await agent.new()
     running = agent.prompt(session, STEPS)
@@ -75,10 +74,8 @@ async def test_I9_9_a_kill_is_not_seen_where_something_is_asked(
     assert header(home, session)["asks"] == {}
 
 
-async def test_I9_9_an_editor_that_opens_the_session_again_is_asked(
-    bridge: Door, home: Path
-) -> None:
-    """P9: editor and worker are gone; the ask is there when the session is loaded."""
+async def test_a_reopened_session_asks_its_kept_ask_again(bridge: Door, home: Path) -> None:
+    """Editor and worker are gone; the ask is there when the session is loaded."""
     agent = await bridge.open()
     session = await agent.new()
     agent.prompt(session, STEPS)
@@ -96,8 +93,8 @@ async def test_I9_9_an_editor_that_opens_the_session_again_is_asked(
 
 
 @pytest.mark.long
-async def test_I9_10_a_turn_that_waits_is_over_for_its_editor(bridge: Door, home: Path) -> None:
-    """P8: by a stop or a deferral elsewhere; the dialog stays, and its answer goes on."""
+async def test_deferring_an_ask_ends_the_editors_turn(bridge: Door, home: Path) -> None:
+    """By a stop or a deferral elsewhere; the dialog stays, and its answer goes on."""
     agent = await bridge.open()
     session = await agent.new()
     running = agent.prompt(session, STEPS)
@@ -112,8 +109,8 @@ async def test_I9_10_a_turn_that_waits_is_over_for_its_editor(bridge: Door, home
     assert header(home, session)["asks"] == {}
 
 
-async def test_I9_9_an_editors_cancel_is_a_persons(bridge: Door, home: Path) -> None:
-    """P9: it closes what is kept, and ends the prompt that waited for it."""
+async def test_an_editors_cancel_closes_a_kept_ask(bridge: Door, home: Path) -> None:
+    """It closes what is kept, and ends the prompt that waited for it."""
     agent = await bridge.open()
     session = await agent.new()
     running = agent.prompt(session, STEPS)
@@ -125,10 +122,10 @@ async def test_I9_9_an_editors_cancel_is_a_persons(bridge: Door, home: Path) -> 
     assert (await agent.turn(session, "next"))["result"]["stopReason"] == "end_turn"
 
 
-async def test_I9_9_what_a_person_must_decide_is_a_dialog_of_its_own(
+async def test_resending_an_interrupted_prompt_is_a_dialog_of_its_own(
     bridge: Door, home: Path
 ) -> None:
-    """P9: steps have run; the editor offers to send the prompt again, or to drop it."""
+    """Steps have run; the editor offers to send the prompt again, or to drop it."""
     agent = await bridge.open()
     session = await agent.new()
     step: Json = {"tool": {"toolCallId": "t", "title": "Dig"}, "status": "completed"}

@@ -1,5 +1,5 @@
-"""Issue 11, lines 3 and 4, in an editor: output that an agent tells in `_meta`, results of MCP
-tools, changes that only an ask had, and asks that carry nothing but an id."""
+"""What an editor gets of output that an agent tells in `_meta`, results of MCP tools, changes that
+only an ask had, and asks that carry nothing but an id."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -48,7 +48,7 @@ def words(told: list[Json]) -> Any:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
-def test_I11_3_an_editor_that_shows_terminals_gets_the_agents_own(dialect: list[Json]) -> None:
+def test_an_editor_with_terminals_gets_the_agents_own_terminals(dialect: list[Json]) -> None:
     told = shared(*dialect, client=SCREENS)
     opens = [each for each in told if "terminal_info" in each.get("_meta", {})]
     assert opens[0]["sessionUpdate"] == "tool_call"
@@ -63,14 +63,14 @@ def test_I11_3_an_editor_that_shows_terminals_gets_the_agents_own(dialect: list[
     assert "terminal_output_delta" not in str(told)
 
 
-def test_I11_3_an_editor_that_takes_deltas_gets_deltas() -> None:
+def test_an_editor_that_takes_deltas_gets_deltas() -> None:
     told = shared(*CODEX, client={"_meta": {"terminal_output_delta": True}})
     assert "terminal_output_delta" in str(told)
     assert "'terminal_output'" not in str(told)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
-def test_I11_3_an_editor_without_terminals_gets_the_output_as_text(dialect: list[Json]) -> None:
+def test_an_editor_without_terminals_gets_the_output_as_text(dialect: list[Json]) -> None:
     """Before the call is over, and no id of a terminal with it."""
     told = shared(*dialect)
     assert words(told) == ["one\ntwo\n"]
@@ -78,7 +78,7 @@ def test_I11_3_an_editor_without_terminals_gets_the_output_as_text(dialect: list
     assert told[-1]["status"] == "completed"
 
 
-def test_I11_3_a_command_that_said_nothing_leaves_no_empty_terminal() -> None:
+def test_a_command_without_output_leaves_no_empty_terminal() -> None:
     told = shared(CODEX[0], making.news("c", status="failed", _meta=left(None)))
     assert "not there any more" not in str(told)
     assert [each.get("content") for each in told] == [[], None]
@@ -86,7 +86,7 @@ def test_I11_3_a_command_that_said_nothing_leaves_no_empty_terminal() -> None:
     assert words(shared(command(), failed)) == ["no\n(exit code 2)"]
 
 
-def test_I11_3_every_command_of_the_recording_reaches_the_editor() -> None:
+def test_every_command_of_the_recording_reaches_the_editor() -> None:
     name = "codex-acp.jsonl"
     [session] = recordings.sessions(name)
     updates = recordings.play(name, session).updates
@@ -99,22 +99,20 @@ def test_I11_3_every_command_of_the_recording_reaches_the_editor() -> None:
         assert "not there any more" not in told
 
 
-def test_I11_3_what_an_mcp_tool_said_is_content_for_an_editor() -> None:
+def test_an_mcp_result_reaches_the_editor_as_content() -> None:
     raw = {"result": {"content": [{"type": "text", "text": "2 found"}]}, "error": None}
     told = shared(MCP, making.news("m", status="completed", rawOutput=raw))
     assert words(told) == ["2 found"]
 
 
-def test_I11_3_a_change_that_only_the_ask_had_stays_in_the_editor() -> None:
+def test_a_diff_from_the_ask_alone_stays_in_the_editor() -> None:
     edit = {"toolCallId": "g", "title": "WriteFile", "kind": "edit", "content": [DIFF]}
     question = making.asked(toolCall=edit, options=[])
     told = shared(question, making.news("g", status="completed", content=WROTE))
     assert [item["type"] for item in told[-1]["content"]] == ["diff", "content"]
 
 
-async def test_I11_3_I11_4_a_whole_turn_of_a_codex_in_an_editor(
-    bridge: Door, tmp_path: Path
-) -> None:
+async def test_a_whole_codex_turn_in_an_editor(bridge: Door, tmp_path: Path) -> None:
     """Through worker and bridge: an ask that carries only an id says what will run; then the
     output, live and when the session is loaded again."""
     agent = await bridge.open(**SCREENS)

@@ -47,7 +47,7 @@ BLOCKS: list[tuple[Json, Json, str]] = [
 
 
 @pytest.mark.parametrize(("takes", "block", "expected"), BLOCKS, ids=str)
-async def test_acp_P3_what_the_agent_takes(
+async def test_content_the_agent_does_not_take_is_refused_or_sent_as_a_link(
     bridge: Door, takes: Json, block: Json, expected: str
 ) -> None:
     """We say what we take before there is an agent; what that one does not take is told clearly,
@@ -85,7 +85,7 @@ async def test_large_attachments_are_kept_beside_the_log(bridge: Door, home: Pat
 
 
 async def test_a_cancel_takes_back_what_waits(bridge: Door) -> None:
-    """acp-P16: of three prompts none is lost, and none runs after the cancel."""
+    """Of three prompts none is lost, and none runs after the cancel."""
     agent = await bridge.open()
     session = await agent.new()
     first = agent.prompt(session, [{"ask": "Go on?"}])
@@ -112,7 +112,7 @@ async def test_what_waits_goes_on_after_a_failure(bridge: Door) -> None:
     assert (await agent.answer(waiting))["result"]["stopReason"] == "end_turn"
 
 
-async def test_acp_X9_a_prompt_that_waits_is_taken_back(bridge: Door) -> None:
+async def test_a_waiting_prompt_is_withdrawn_by_cancel_request(bridge: Door) -> None:
     agent = await bridge.open()
     session = await agent.new()
     first = agent.prompt(session, [{"ask": "Go on?"}])
@@ -125,7 +125,6 @@ async def test_acp_X9_a_prompt_that_waits_is_taken_back(bridge: Door) -> None:
 
 
 async def test_rate_limits_are_told_as_such(bridge: Door) -> None:
-    """T11"""
     agent = await bridge.open()
     session = await agent.new()
     answer = await agent.turn(session, [{"rate_limit": "2030-01-01T00:00:00Z"}])
@@ -134,7 +133,7 @@ async def test_rate_limits_are_told_as_such(bridge: Door) -> None:
 
 
 async def test_the_agent_dies(bridge: Door) -> None:
-    """T1: an error in plain words, and the next prompt works."""
+    """An error in plain words, and the next prompt works."""
     agent = await bridge.open()
     session = await agent.new()
     answer = await agent.turn(session, [{"text": "on"}, {"crash": 3}])
@@ -144,7 +143,6 @@ async def test_the_agent_dies(bridge: Door) -> None:
 
 
 async def test_the_worker_dies(bridge: Door, home: Path) -> None:
-    """W8"""
     agent = await bridge.open()
     session = await agent.new()
     id = agent.prompt(session, [{"text": "on"}, {"until": "cancel"}])
@@ -155,7 +153,7 @@ async def test_the_worker_dies(bridge: Door, home: Path) -> None:
 
 
 async def test_a_form_is_shown_and_checked(bridge: Door) -> None:
-    """P7: an answer that the form does not take is asked for again, with the reason."""
+    """An answer that the form does not take is asked for again, with the reason."""
     agent = await bridge.open(**FORMS)
     session = await agent.new()
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -186,7 +184,7 @@ async def test_a_form_that_an_editor_cannot_show(bridge: Door) -> None:
 
 
 async def test_a_prompt_right_after_a_cancel(bridge: Door) -> None:
-    """acp-X6: it came later, and is not cancelled, although the turn has not ended yet."""
+    """It came later, and is not cancelled, although the turn has not ended yet."""
     agent = await bridge.open()
     session = await agent.new()
     for _ in range(5):
@@ -206,7 +204,7 @@ LISTENS: list[Json] = [
 WAITS = "Queued: sent when the running turn has ended."
 
 
-async def test_I13_6_a_prompt_while_one_runs_steers_where_the_agent_can(bridge: Door) -> None:
+async def test_a_prompt_during_a_turn_steers_it_where_the_agent_can(bridge: Door) -> None:
     agent = await bridge.start({"agent": {"steering": True}})
     await agent.call("initialize", protocolVersion=1)
     session = await agent.new()
@@ -220,7 +218,7 @@ async def test_I13_6_a_prompt_while_one_runs_steers_where_the_agent_can(bridge: 
     assert WAITS not in said
 
 
-async def test_I13_6_a_prompt_that_cannot_steer_is_queued_and_the_editor_is_told(
+async def test_a_prompt_that_cannot_steer_is_queued_and_the_editor_is_told(
     bridge: Door,
 ) -> None:
     agent = await bridge.open()
@@ -234,7 +232,7 @@ async def test_I13_6_a_prompt_that_cannot_steer_is_queued_and_the_editor_is_told
         assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
 
 
-async def test_I13_6_an_editor_is_told_when_the_agent_refuses_a_steer(bridge: Door) -> None:
+async def test_an_editor_is_told_when_the_agent_refuses_a_steer(bridge: Door) -> None:
     """The agent said that it can, and takes none: the prompt is queued, and sent after the turn."""
     agent = await bridge.start({"agent": {"steering": "refused"}})
     await agent.call("initialize", protocolVersion=1)
@@ -251,7 +249,7 @@ async def test_I13_6_an_editor_is_told_when_the_agent_refuses_a_steer(bridge: Do
     assert said.count(WAITS) == 1
 
 
-async def test_I13_6_an_editor_may_want_its_prompt_queued(bridge: Door) -> None:
+async def test_an_editor_may_have_its_prompt_queued(bridge: Door) -> None:
     agent = await bridge.start({"agent": {"steering": True}})
     await agent.call("initialize", protocolVersion=1)
     session = await agent.new()
@@ -266,7 +264,7 @@ async def test_I13_6_an_editor_may_want_its_prompt_queued(bridge: Door) -> None:
         assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
 
 
-async def test_I13_6_the_editor_is_told_when_the_agents_sentence_is_over(bridge: Door) -> None:
+async def test_the_editor_hears_of_the_queue_after_the_agents_sentence(bridge: Door) -> None:
     agent = await bridge.start({"agent": {"steering": True}})
     await agent.call("initialize", protocolVersion=1)
     session = await agent.new()

@@ -46,7 +46,7 @@ def configure(door: Door, **agents: list[str]) -> None:
     (door.home / "config.toml").write_text("\n".join(lines))
 
 
-async def test_the_agent_is_an_option_and_another_takes_over_later_s1(bridge: Door) -> None:
+async def test_the_agent_is_an_option_and_another_takes_over_later(bridge: Door) -> None:
     """By flag, by configuration, or chosen in the editor; in a conversation it is a switch."""
     for name in ("other", "third"):
         script = {"otherwise": [{"text": name}]}
@@ -130,7 +130,9 @@ async def test_the_first_thread_can_be_an_old_session(
     assert (await agent.call("session/new", **here))["sessionId"] != old
 
 
-async def test_acp_S19_surroundings_are_those_of_this_time(bridge: Door, tmp_path: Path) -> None:
+async def test_mcp_servers_of_a_load_apply_at_the_agents_next_start(
+    bridge: Door, tmp_path: Path
+) -> None:
     """MCP servers of a load are given to the agent at its next start; while a turn runs, nothing
     is changed under it."""
     agent = await bridge.open()
@@ -173,7 +175,7 @@ async def test_a_session_that_is_imported_has_its_history_when_an_editor_loads_i
 
 
 async def test_close_frees_what_a_session_holds(bridge: Door, home: Path) -> None:
-    """acp-S17: worker and agent end; the session stays."""
+    """Worker and agent end; the session stays."""
     agent = await bridge.open()
     session = await agent.new()
     [record] = bridge.workers()
@@ -196,10 +198,10 @@ async def test_a_session_that_is_deleted_elsewhere(bridge: Door, home: Path) -> 
     assert "result" in await agent.turn(other, "hi")
 
 
-async def test_I9_7_a_new_session_shows_how_much_is_asked_and_keeps_it_to_itself(
+async def test_a_new_session_shows_its_approval_mode_and_keeps_it_to_itself(
     bridge: Door,
 ) -> None:
-    """P6: a choice in one thread is no other thread's, and no default."""
+    """A choice in one thread is no other thread's, and no default."""
     (bridge.home / "config.toml").write_text('[session]\nconfirm = "risky"\n')
     agent = await opened(bridge, "--agent", "demo")
     made = await agent.call("session/new", **HERE)
@@ -213,7 +215,7 @@ async def test_I9_7_a_new_session_shows_how_much_is_asked_and_keeps_it_to_itself
     assert await agent.call("session/set_config_option", value="sometimes", **set_) != full
 
 
-async def test_I17_how_much_is_asked_is_also_a_flag(bridge: Door) -> None:
+async def test_the_approval_mode_can_be_set_by_a_flag(bridge: Door) -> None:
     """Of new sessions, and of the one that is continued."""
     old = made({"text": "from before"})
     agent = await opened(bridge, "--agent", "demo", "--resume", old, "--llm-approve")

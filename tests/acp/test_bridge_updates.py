@@ -49,7 +49,7 @@ ODD: list[Json] = [
 
 
 @pytest.mark.parametrize("offered", [{}, NOTICES], ids=["plain", "notices"])
-async def test_acp_T17_odd_updates_become_valid_ones(
+async def test_updates_outside_the_protocol_are_left_out_or_made_valid(
     bridge: Door, tmp_path: Path, offered: Json
 ) -> None:
     """Kinds that the protocol does not know stay in the log; everything else arrives."""
@@ -98,7 +98,7 @@ async def test_an_editor_without_plans_by_id_gets_them_as_a_plan_and_as_a_call(
     assert "plan_update" not in kinds(told)
 
 
-async def test_acp_P6_an_agent_that_counts_from_one_again(bridge: Door, tmp_path: Path) -> None:
+async def test_call_ids_that_an_agent_reuses_are_told_apart(bridge: Door, tmp_path: Path) -> None:
     """The ids that it uses again are told apart, live and in the replay."""
     agent = await bridge.open()
     session = await agent.new(str(tmp_path))
@@ -214,7 +214,7 @@ DANGER: list[Json] = [
 
 
 async def test_dangerous_calls_say_so(bridge: Door, tmp_path: Path) -> None:
-    """P4: the dialog states the danger and offers nothing for good; its yes is the confirmation."""
+    """The dialog states the danger and offers nothing for good; its yes is the confirmation."""
     agent = await bridge.open()
     session = await agent.new(str(tmp_path))
     id = agent.prompt(session, DANGER)
@@ -227,7 +227,7 @@ async def test_dangerous_calls_say_so(bridge: Door, tmp_path: Path) -> None:
 
 
 async def test_an_ask_that_the_agent_takes_back(bridge: Door, tmp_path: Path) -> None:
-    """P2: whoever closes it, the dialog goes."""
+    """Whoever closes it, the dialog goes."""
     agent = await bridge.open()
     session = await agent.new(str(tmp_path))
     id = agent.prompt(session, [{"ask": "May I?"}])
@@ -238,7 +238,7 @@ async def test_an_ask_that_the_agent_takes_back(bridge: Door, tmp_path: Path) ->
     assert (await agent.answer(id))["result"]["stopReason"] == "cancelled"
 
 
-async def test_P5_what_a_rule_answers_is_no_dialog(
+async def test_an_ask_that_a_rule_answers_opens_no_dialog(
     bridge: Door, home: Path, tmp_path: Path
 ) -> None:
     rule = '[[policy.rules]]\ndo = "allow"\nkind = "read"\n'
@@ -262,7 +262,7 @@ def shared(*updates: Json, **client: Any) -> list[Json]:
 
 
 def test_a_lost_memory_is_said() -> None:
-    """A5: in the conversation, or as a notice where the editor has them."""
+    """In the conversation, or as a notice where the editor has them."""
     reset = {"sessionUpdate": "_context", "state": "reset", "reason": "it is gone"}
     [said] = shared(reset)
     assert said["content"]["text"].startswith("_The agent has lost its memory")
@@ -270,7 +270,7 @@ def test_a_lost_memory_is_said() -> None:
     assert (notice["sessionUpdate"], notice["severity"]) == ("notice", "warning")
 
 
-def test_I9_1_I9_14_what_does_not_hold_of_the_settings_is_told() -> None:
+def test_held_and_unknown_settings_are_reported() -> None:
     known: Json = {"sessionUpdate": "_settings", "warnings": []}
     held = {**known, "held": "f", "loosens": ["A new rule allows: make*."]}
     [aside] = shared(held)
@@ -284,7 +284,7 @@ def test_I9_1_I9_14_what_does_not_hold_of_the_settings_is_told() -> None:
 
 
 def test_calls_that_a_turn_leaves_open_are_told_as_failed() -> None:
-    """acp-P7: by the bridge, where the agent does not."""
+    """By the bridge, where the agent does not."""
     prompt = {"sessionUpdate": "_prompt", "turn": 1, "prompt": []}
     call = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "status": "in_progress"}
     end = {"sessionUpdate": "_turn", "state": "idle", "turn": 1, "reason": "agent_exited"}

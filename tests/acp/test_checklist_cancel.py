@@ -1,4 +1,4 @@
-"""Checklist E: cancellation, at every moment of a turn."""
+"""Statements about any agent: cancellation, at every moment of a turn."""
 
 import asyncio
 import json
@@ -28,14 +28,14 @@ async def cancelled(agent: Agent, session: str, id: int) -> None:
     assert (await agent.answer(id))["result"]["stopReason"] == "cancelled"
 
 
-async def test_acp_X1_while_it_streams(door: Door) -> None:
+async def test_cancel_while_the_model_streams(door: Door) -> None:
     agent = await door.start()
     session = await agent.begin()
     id = await begun(agent, session, {"flood": {"chunks": 1_000_000, "every": 0.001}})
     await cancelled(agent, session, id)
 
 
-async def test_acp_X2_before_the_first_token(door: Door) -> None:
+async def test_cancel_before_the_first_token(door: Door) -> None:
     """At once, though the model would take 10 minutes; also where the turn has not begun."""
     agent = await door.start()
     session = await agent.begin()
@@ -48,7 +48,7 @@ async def test_acp_X2_before_the_first_token(door: Door) -> None:
 
 
 @pytest.mark.parametrize("when", ["first", "later", "never", "allowed later"])
-async def test_acp_X3_while_it_asks(door: Door, tmp_path: Path, when: str) -> None:
+async def test_cancel_while_a_permission_is_open(door: Door, tmp_path: Path, when: str) -> None:
     """Whatever becomes of the ask: the tool is not carried out."""
     agent = await door.start()
     session = await agent.begin(cwd=str(tmp_path))
@@ -63,7 +63,7 @@ async def test_acp_X3_while_it_asks(door: Door, tmp_path: Path, when: str) -> No
     assert not (tmp_path / "done").exists()
 
 
-async def test_acp_X4_while_a_tool_runs(door: Door, tmp_path: Path) -> None:
+async def test_cancel_while_a_tool_runs(door: Door, tmp_path: Path) -> None:
     """The command is ended: a client's terminal by kill and release, the worker's own for real."""
     agent = await door.start()
     terminals = Terminals(agent, wait_for_exit=None)
@@ -88,7 +88,7 @@ async def test_acp_X4_while_a_tool_runs(door: Door, tmp_path: Path) -> None:
         assert terminals.called == ["create", "wait_for_exit", "kill", "release"]
 
 
-async def test_acp_X5_nothing_after_the_answer(door: Door) -> None:
+async def test_no_update_follows_a_cancelled_prompts_answer(door: Door) -> None:
     """What the cancel itself causes is told before: open calls, last words."""
     agent = await door.start()
     session = await agent.begin()
@@ -105,7 +105,7 @@ async def test_acp_X5_nothing_after_the_answer(door: Door) -> None:
     assert not agent.news(session)
 
 
-async def test_acp_X6_when_there_is_nothing(door: Door) -> None:
+async def test_cancel_with_nothing_to_cancel(door: Door) -> None:
     """Idle, unknown, twice: no answer, and the next prompt is not cancelled."""
     agent = await door.start()
     session = await agent.begin()
@@ -123,7 +123,7 @@ async def test_acp_X6_when_there_is_nothing(door: Door) -> None:
 
 
 @pytest.mark.parametrize("times", [9, 30])
-async def test_acp_X7_racing_with_the_end(door: Door, times: int) -> None:
+async def test_cancel_racing_with_the_turns_end(door: Door, times: int) -> None:
     """Exactly one answer, either way; and the next turn is untouched."""
     agent = await door.start()
     session = await agent.begin()
@@ -142,7 +142,7 @@ async def test_acp_X7_racing_with_the_end(door: Door, times: int) -> None:
     assert len(ids) == len(set(ids)) == len(agent.asked)
 
 
-async def test_acp_X8_history_after_a_cancel(door: Door) -> None:
+async def test_history_is_valid_after_a_cancel(door: Door) -> None:
     """No call stays open, live or in the replay; the next prompt works."""
     agent = await door.start()
     session = await agent.begin()
@@ -156,7 +156,7 @@ async def test_acp_X8_history_after_a_cancel(door: Door) -> None:
     assert texts(told) == ["on", "You said: next"]
 
 
-async def test_acp_X9_taking_a_request_back(door: Door) -> None:
+async def test_cancel_request_withdraws_a_prompt(door: Door) -> None:
     agent = await door.start()
     session = await agent.begin()
     id = await begun(agent, session, {"until": "cancel"})
@@ -173,7 +173,7 @@ async def test_acp_X9_taking_a_request_back(door: Door) -> None:
     assert (await agent.turn(session, "next"))["result"]["stopReason"] == "end_turn"
 
 
-async def test_acp_X9_taking_a_request_back_before_its_first_step(door: Door) -> None:
+async def test_cancel_request_before_the_prompts_first_step(door: Door) -> None:
     """Both in one piece: it is answered all the same."""
     agent = await door.open()
     agent.asked["list"] = "session/list"

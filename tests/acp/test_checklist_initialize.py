@@ -1,4 +1,4 @@
-"""Checklist B: initialize and authentication."""
+"""Statements about any agent: initialize and authentication."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ CALLS: list[Json] = [
 ]
 
 
-async def test_acp_I1_initialize(door: Door) -> None:
+async def test_initialize_answers_with_a_protocol_version(door: Door) -> None:
     """That the result is valid, the driver sees."""
     agent = await door.start()
     info = {"name": "test", "title": "A test", "version": "1"}
@@ -34,13 +34,13 @@ async def test_acp_I1_initialize(door: Door) -> None:
     assert isinstance(result["agentCapabilities"], dict)
 
 
-async def test_acp_I2_version_1(door: Door) -> None:
+async def test_version_1_is_answered_with_version_1(door: Door) -> None:
     agent = await door.start()
     assert (await agent.call("initialize", protocolVersion=1))["protocolVersion"] == 1
 
 
 @pytest.mark.parametrize("version", [0, 2, 65535])
-async def test_acp_I3_never_an_echo(door: Door, version: int) -> None:
+async def test_an_unknown_version_is_not_echoed(door: Door, version: int) -> None:
     """Draft 2 is answered where its form is offered alone: test_draft_client."""
     agent = await door.start()
     result = await agent.call("initialize", protocolVersion=version, clientCapabilities={})
@@ -49,7 +49,7 @@ async def test_acp_I3_never_an_echo(door: Door, version: int) -> None:
     assert "result" in await agent.turn(await agent.new(), "hi")
 
 
-async def test_acp_I4_who_it_is(door: Door) -> None:
+async def test_agent_info_names_the_agent_and_its_version(door: Door) -> None:
     agent = await door.start()
     info = (await agent.call("initialize", protocolVersion=1))["agentInfo"]
     assert info["name"]
@@ -66,7 +66,7 @@ async def test_acp_I4_who_it_is(door: Door) -> None:
     ],
     ids=str,
 )
-async def test_acp_I5_what_is_left_out_is_not_offered(door: Door, params: Json) -> None:
+async def test_capabilities_left_out_count_as_unsupported(door: Door, params: Json) -> None:
     agent = await door.start()
     agent.answers["session/request_permission"] = lambda _params: ALLOW
     await agent.call("initialize", protocolVersion=1, **params)
@@ -75,7 +75,7 @@ async def test_acp_I5_what_is_left_out_is_not_offered(door: Door, params: Json) 
     assert agent.requests() == ["session/request_permission"]
 
 
-async def test_acp_I6_twice(door: Door) -> None:
+async def test_a_second_initialize_keeps_sessions_whole(door: Door) -> None:
     """A session from before is the same after it."""
     agent = await door.start()
     session = await agent.begin()
@@ -87,7 +87,7 @@ async def test_acp_I6_twice(door: Door) -> None:
     assert "You said: two" in str(agent.news(session))
 
 
-async def test_acp_I7_nothing_before_it(door: Door) -> None:
+async def test_requests_before_initialize_are_refused(door: Door) -> None:
     agent = await door.start()
     calls: list[tuple[str, Any]] = [
         ("session/new", HERE),
@@ -100,7 +100,7 @@ async def test_acp_I7_nothing_before_it(door: Door) -> None:
     assert await agent.begin()
 
 
-async def test_acp_I8_authentication_methods(door: Door) -> None:
+async def test_authentication_method_ids_are_unique(door: Door) -> None:
     agent = await door.start()
     result = await agent.call("initialize", protocolVersion=1)
     ids = [method["id"] for method in result.get("authMethods", [])]
@@ -108,7 +108,7 @@ async def test_acp_I8_authentication_methods(door: Door) -> None:
     assert ids or await agent.new()
 
 
-async def test_acp_I9_log_in_by_terminal_where_offered(door: Door) -> None:
+async def test_terminal_login_only_where_the_client_offers_it(door: Door) -> None:
     agent = await door.start(LOCKED)
     for offered, expected in ((False, ["key"]), (None, ["key"]), (True, ["key", "tty"])):
         auth = {} if offered is None else {"auth": {"terminal": offered}}
@@ -116,7 +116,7 @@ async def test_acp_I9_log_in_by_terminal_where_offered(door: Door) -> None:
         assert [method["id"] for method in result["authMethods"]] == expected
 
 
-async def test_acp_I10_missing_credentials(door: Door) -> None:
+async def test_missing_credentials_are_refused_as_such(door: Door) -> None:
     agent = await door.open(LOCKED)
     assert await agent.call("session/new", **HERE) == -32000
     assert await agent.call("authenticate", methodId="nope") == -32602
@@ -127,7 +127,7 @@ async def test_acp_I10_missing_credentials(door: Door) -> None:
     assert "401" in refused["message"]
 
 
-async def test_acp_I11_logout_where_advertised(door: Door) -> None:
+async def test_logout_only_where_advertised(door: Door) -> None:
     agent = await door.open(LOCKED)
     assert await agent.call("logout") == -32601
     script = {"agent": {**LOCKED["agent"], "capabilities": {"auth": {"logout": {}}}}}

@@ -1,4 +1,4 @@
-"""Checklist D: a prompt and all that happens until its answer."""
+"""Statements about any agent: a prompt and all that happens until its answer."""
 
 import itertools
 import os
@@ -28,7 +28,7 @@ def asking(folder: Path) -> list[Json]:
     return [{"ask": "May I?", "allowed": steps, "rejected": [{"text": "no"}]}, {"text": "end"}]
 
 
-async def test_acp_P1_a_stop_reason(door: Door) -> None:
+async def test_a_prompt_ends_with_a_stop_reason(door: Door) -> None:
     agent = await door.start()
     session = await agent.begin()
     assert (await agent.turn(session, "hi"))["result"]["stopReason"] == "end_turn"
@@ -36,7 +36,7 @@ async def test_acp_P1_a_stop_reason(door: Door) -> None:
         assert (await agent.turn(session, [{"stop": reason}]))["result"]["stopReason"] == reason
 
 
-async def test_acp_P2_text_and_links(door: Door) -> None:
+async def test_text_and_links_are_always_accepted(door: Door) -> None:
     nothing = dict.fromkeys(RICH)
     agent = await door.open({"agent": {"capabilities": {"promptCapabilities": nothing}}})
     session = await agent.new()
@@ -47,7 +47,7 @@ async def test_acp_P2_text_and_links(door: Door) -> None:
 
 @pytest.mark.parametrize("kind", RICH)
 @pytest.mark.parametrize("offered", [False, True])
-async def test_acp_P3_what_is_advertised_is_taken(door: Door, kind: str, offered: bool) -> None:
+async def test_content_is_accepted_if_advertised(door: Door, kind: str, offered: bool) -> None:
     script = {"agent": {"capabilities": {"promptCapabilities": {kind: offered}}}}
     agent = await door.start(script)
     result = await agent.call("initialize", protocolVersion=1)
@@ -59,7 +59,7 @@ async def test_acp_P3_what_is_advertised_is_taken(door: Door, kind: str, offered
     assert "result" in await agent.turn(session, "next")
 
 
-async def test_acp_P4_every_update_names_its_session(door: Door, tmp_path: Path) -> None:
+async def test_every_update_names_its_session(door: Door, tmp_path: Path) -> None:
     """That it is valid, the driver sees."""
     agent = await door.start()
     agent.answers["session/request_permission"] = lambda _params: ALLOW
@@ -75,7 +75,7 @@ async def test_acp_P4_every_update_names_its_session(door: Door, tmp_path: Path)
 
 
 @pytest.mark.parametrize("times", [8, 50])
-async def test_acp_P5_all_is_said_before_the_answer(door: Door, times: int) -> None:
+async def test_all_updates_precede_the_prompts_answer(door: Door, times: int) -> None:
     """By the order of bytes on the pipe, with a large last chunk."""
     agent = await door.start()
     session = await agent.begin()
@@ -96,7 +96,7 @@ async def test_acp_P5_all_is_said_before_the_answer(door: Door, times: int) -> N
     assert not texts(agent.news(session))
 
 
-async def test_acp_P6_calls_have_ids_of_their_own(door: Door) -> None:
+async def test_tool_call_ids_are_unique_in_a_session(door: Door) -> None:
     agent = await door.start()
     agent.answers["session/request_permission"] = lambda _params: ALLOW
     session = await agent.begin()
@@ -119,7 +119,7 @@ async def test_acp_P6_calls_have_ids_of_their_own(door: Door) -> None:
 
 
 @pytest.mark.parametrize("answer", [ALLOW, REJECT], ids=["allowed", "rejected"])
-async def test_acp_P7_announced_before_it_is_asked(door: Door, answer: Json) -> None:
+async def test_a_call_is_announced_before_its_permission_is_asked(door: Door, answer: Json) -> None:
     agent = await door.start()
     seen: list[int] = []
 
@@ -137,7 +137,7 @@ async def test_acp_P7_announced_before_it_is_asked(door: Door, answer: Json) -> 
     assert statuses(after) == ends
 
 
-async def test_acp_P8_paths_and_lines(door: Door, tmp_path: Path) -> None:
+async def test_paths_are_absolute_and_lines_count_from_one(door: Door, tmp_path: Path) -> None:
     agent = await door.start()
     session = await agent.begin(cwd=str(tmp_path))
     await agent.turn(
@@ -162,7 +162,7 @@ async def test_acp_P8_paths_and_lines(door: Door, tmp_path: Path) -> None:
     assert diffs == {str(tmp_path / "new.py"): None, str(tmp_path / "old.py"): ""}
 
 
-async def test_acp_P9_rejected_is_not_done(door: Door, tmp_path: Path) -> None:
+async def test_a_rejected_call_is_not_carried_out(door: Door, tmp_path: Path) -> None:
     """And what is allowed, is: else this would show nothing."""
     agent = await door.start()
     session = await agent.begin(cwd=str(tmp_path))
@@ -189,7 +189,9 @@ GARBAGE: list[Any] = [
 
 
 @pytest.mark.parametrize("answer", GARBAGE, ids=str)
-async def test_acp_P10_no_clear_yes_is_a_no(door: Door, tmp_path: Path, answer: Any) -> None:
+async def test_an_unclear_permission_answer_is_a_no(
+    door: Door, tmp_path: Path, answer: Any
+) -> None:
     agent = await door.start()
     agent.answers["session/request_permission"] = lambda _params: answer
     session = await agent.begin(cwd=str(tmp_path))
@@ -199,7 +201,7 @@ async def test_acp_P10_no_clear_yes_is_a_no(door: Door, tmp_path: Path, answer: 
     assert not (tmp_path / "done").exists()
 
 
-async def test_acp_P10_gone_is_a_no(door: Door, tmp_path: Path) -> None:
+async def test_a_client_that_hangs_up_has_allowed_nothing(door: Door, tmp_path: Path) -> None:
     """A client that hangs up has allowed nothing."""
     agent = await door.start()
     session = await agent.begin(cwd=str(tmp_path))
@@ -235,7 +237,7 @@ ANSWERS: Json = {
 
 
 @pytest.mark.parametrize("offered", OFFERS, ids=str)
-async def test_acp_P11_only_what_is_offered_is_called(
+async def test_only_client_methods_on_offer_are_called(
     door: Door, tmp_path: Path, offered: Json
 ) -> None:
     agent = await door.start()
@@ -260,7 +262,7 @@ async def test_acp_P11_only_what_is_offered_is_called(
             assert method in called
 
 
-async def test_acp_P12_a_missing_file_is_a_new_one(door: Door, tmp_path: Path) -> None:
+async def test_a_missing_file_is_written_as_a_new_one(door: Door, tmp_path: Path) -> None:
     agent = await door.start()
 
     def read(params: Json) -> Any:
@@ -303,8 +305,9 @@ class Terminals:
         return serve
 
 
-async def test_acp_P13_terminals_are_released(door: Door) -> None:
-    """After the exit, an error, a time-out; after a cancel: acp-X4. Shown before it is released."""
+async def test_every_terminal_is_released(door: Door) -> None:
+    """After the exit, an error, a time-out; after a cancel: test_checklist_cancel. Shown before it
+    is released."""
     agent = await door.start()
     session = await agent.begin(terminal=True)
     command: list[Json] = [{"command": ["echo", "hello"], "timeout": 0.2}]
@@ -325,7 +328,7 @@ async def test_acp_P13_terminals_are_released(door: Door) -> None:
         assert shown, failing
 
 
-async def test_acp_P14_plans_are_complete(door: Door) -> None:
+async def test_plan_updates_carry_the_whole_plan(door: Door) -> None:
     agent = await door.start()
     session = await agent.begin()
     plan = ["a", "b", {"content": "c", "priority": "high"}]
@@ -347,7 +350,9 @@ ERRORS: list[tuple[Json, str]] = [
 
 
 @pytest.mark.parametrize(("step", "word"), ERRORS, ids=str)
-async def test_acp_P15_the_models_errors(door: Door, step: Json, word: str) -> None:
+async def test_a_model_error_fails_the_prompt_not_the_session(
+    door: Door, step: Json, word: str
+) -> None:
     """A message to act on; open calls are told as failed; the session stays usable."""
     agent = await door.start()
     session = await agent.begin()
@@ -360,7 +365,7 @@ async def test_acp_P15_the_models_errors(door: Door, step: Json, word: str) -> N
     assert (await agent.turn(session, "next"))["result"]["stopReason"] == "end_turn"
 
 
-async def test_acp_P16_a_second_prompt(door: Door) -> None:
+async def test_a_second_prompt_waits_and_breaks_nothing(door: Door) -> None:
     """It waits, and breaks nothing; another session's does not wait."""
     agent = await door.start()
     session = await agent.begin()
@@ -378,7 +383,7 @@ async def test_acp_P16_a_second_prompt(door: Door) -> None:
     assert said == ["first", "second"]  # on a busy machine the note comes after the other's turn
 
 
-async def test_acp_P17_message_ids(door: Door) -> None:
+async def test_each_message_has_one_id_live_and_replayed(door: Door) -> None:
     """One for each message, the same in every chunk and in the replay."""
     agent = await door.start()
     session = await agent.begin()
@@ -401,7 +406,7 @@ async def test_acp_P17_message_ids(door: Door) -> None:
     assert not {u.get("messageId") for u in again.news(session)} & set(live)
 
 
-async def test_acp_P18_usage(door: Door) -> None:
+async def test_usage_has_used_and_size(door: Door) -> None:
     agent = await door.start()
     session = await agent.begin()
     costs = []

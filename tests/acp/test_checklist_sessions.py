@@ -1,4 +1,4 @@
-"""Checklist C: sessions are made, told again, listed, closed and set."""
+"""Statements about any agent: sessions are made, told again, listed, closed and set."""
 
 import asyncio
 import os
@@ -69,14 +69,14 @@ async def ran_in(agent: Agent, session: str, cwd: Path) -> str:
     return (await reading).strip()
 
 
-async def test_acp_S1_new(door: Door) -> None:
+async def test_new_sessions_have_distinct_ids(door: Door) -> None:
     agent = await door.open()
     ids = [await agent.new() for _ in range(3)]
     assert all(ids)
     assert len(set(ids)) == 3
 
 
-async def test_acp_S2_paths_are_absolute(door: Door) -> None:
+async def test_relative_paths_are_refused(door: Door) -> None:
     agent = await door.open()
     session = await agent.new()
     for cwd in ("here", "", ".", "~/x", "file:///tmp", None, 4):
@@ -87,14 +87,14 @@ async def test_acp_S2_paths_are_absolute(door: Door) -> None:
         assert await agent.call("session/new", **missing) == -32602, missing
 
 
-async def test_acp_S3_the_sessions_directory(door: Door, tmp_path: Path) -> None:
+async def test_tools_run_in_the_sessions_directory(door: Door, tmp_path: Path) -> None:
     """The driver starts every agent in /."""
     agent = await door.open()
     session = await agent.new(str(tmp_path))
     assert await ran_in(agent, session, tmp_path) == str(tmp_path)
 
 
-async def test_acp_S4_sessions_keep_apart(door: Door, tmp_path: Path) -> None:
+async def test_concurrent_sessions_keep_apart(door: Door, tmp_path: Path) -> None:
     """Both turns are open at once: neither waits for the other."""
     agent = await door.open()
     folders = [tmp_path / name for name in ("one", "two")]
@@ -117,7 +117,7 @@ async def test_acp_S4_sessions_keep_apart(door: Door, tmp_path: Path) -> None:
         assert await ran_in(agent, session, folder) == str(folder)
 
 
-async def test_acp_S5_no_update_before_its_session(door: Door) -> None:
+async def test_no_update_precedes_its_session_id(door: Door) -> None:
     script = {**SCRIPT, "start": {"after_new": [{"usage": 5}]}}
     agent = await door.open(script)
     made = agent.ask("session/new", **HERE)
@@ -130,7 +130,7 @@ async def test_acp_S5_no_update_before_its_session(door: Door) -> None:
     assert COMMANDS in told
 
 
-async def test_acp_S6_mcp_servers_reach_the_agent(door: Door) -> None:
+async def test_mcp_servers_reach_the_agent(door: Door) -> None:
     """To launch them is the agent's own affair: the player only tells which it was given."""
     server = {"name": "s", "command": "/bin/true", "args": ["-x"], "env": []}
     agent = await door.open()
@@ -139,13 +139,13 @@ async def test_acp_S6_mcp_servers_reach_the_agent(door: Door) -> None:
     assert texts(agent.news()) == ["s"]
 
 
-async def test_acp_S7_a_broken_mcp_server(door: Door) -> None:
+async def test_a_broken_mcp_server_does_not_fail_the_session(door: Door) -> None:
     agent = await door.open()
     made = await agent.call("session/new", cwd="/tmp", mcpServers=BROKEN)
     assert "result" in await agent.turn(made["sessionId"], "hi")
 
 
-async def test_acp_S8_load_tells_everything(door: Door) -> None:
+async def test_load_replays_the_whole_conversation(door: Door) -> None:
     agent = await door.open()
     session = await agent.new()
     await agent.turn(session, STEPS)
@@ -162,7 +162,7 @@ async def test_acp_S8_load_tells_everything(door: Door) -> None:
     assert rest[second + 1 :] == live_second
 
 
-async def test_acp_S9_the_replay_precedes_the_answer(door: Door) -> None:
+async def test_the_whole_replay_precedes_the_loads_answer(door: Door) -> None:
     agent = await door.open()
     session = await agent.new()
     await agent.turn(session, [*STEPS, {"flood": 300}])
@@ -175,7 +175,7 @@ async def test_acp_S9_the_replay_precedes_the_answer(door: Door) -> None:
     assert not late
 
 
-async def test_acp_S10_after_kill_9(door: Door) -> None:
+async def test_load_works_after_kill_9(door: Door) -> None:
     """What a client saw of the interrupted turn is told again, and the conversation goes on."""
     agent = await door.start()
     session = await agent.begin()
@@ -194,7 +194,7 @@ async def test_acp_S10_after_kill_9(door: Door) -> None:
     assert "You said: go on" in "".join(texts(again.news(session)))
 
 
-async def test_acp_S11_replayed_calls_are_the_same(door: Door) -> None:
+async def test_replayed_calls_keep_their_ids_and_content(door: Door) -> None:
     agent = await door.open()
     session = await agent.new()
     live: list[Json] = []
@@ -210,7 +210,7 @@ async def test_acp_S11_replayed_calls_are_the_same(door: Door) -> None:
         assert entry["locations"] == [{"path": "/tmp/a", "line": 3}]
 
 
-async def test_acp_S12_unknown_sessions(door: Door) -> None:
+async def test_unknown_sessions_are_refused(door: Door) -> None:
     agent = await door.open()
     session = await agent.new()
     await agent.turn(session, "hi")
@@ -223,7 +223,7 @@ async def test_acp_S12_unknown_sessions(door: Door) -> None:
     assert isinstance(await agent.call("session/load", sessionId=session, **HERE), dict)
 
 
-async def test_acp_S13_resume_tells_nothing(door: Door) -> None:
+async def test_resume_replays_nothing(door: Door) -> None:
     agent = await door.open()
     session = await agent.new()
     await agent.turn(session, STEPS)
@@ -233,7 +233,7 @@ async def test_acp_S13_resume_tells_nothing(door: Door) -> None:
     assert texts(again.news(session)) == ["You said: hi"]
 
 
-async def test_acp_S14_loading_what_is_live(door: Door) -> None:
+async def test_loading_a_live_session_starts_no_second_agent(door: Door) -> None:
     """No second process, no second voice."""
     agent = await door.open()
     session = await agent.new()
@@ -253,7 +253,7 @@ def processes(door: Door, agent: Agent) -> set[int]:
     return below | {record[key] for record in door.workers() for key in ("pid", "agentPid")}
 
 
-async def test_acp_S15_list(door: Door, tmp_path: Path) -> None:
+async def test_sessions_are_listed(door: Door, tmp_path: Path) -> None:
     agent = await door.open()
     assert await agent.call("session/list") == {"sessions": []}
     here, there = await agent.new(str(tmp_path)), await agent.new("/tmp")
@@ -267,7 +267,7 @@ async def test_acp_S15_list(door: Door, tmp_path: Path) -> None:
     assert (await agent.call("session/list", cwd="/nowhere"))["sessions"] == []
 
 
-async def test_acp_S16_pages(door: Door) -> None:
+async def test_the_list_of_sessions_is_paged(door: Door) -> None:
     """Nothing twice and nothing missing, although a session is made between any two pages."""
     agent = await door.open({"agent": {"pageSize": 2}})
     made = {await agent.new() for _ in range(5)}
@@ -286,7 +286,7 @@ async def test_acp_S16_pages(door: Door) -> None:
         assert await agent.call("session/list", cursor=wrong) == -32602, wrong
 
 
-async def test_acp_S17_close(door: Door) -> None:
+async def test_close_cancels_the_turn_in_flight(door: Door) -> None:
     """The turn in flight hears nothing else; what waits behind it is answered too."""
     agent = await door.open()
     session = await agent.new()
@@ -303,7 +303,7 @@ async def test_acp_S17_close(door: Door) -> None:
     assert "result" in await agent.turn(session, "hi")
 
 
-async def test_acp_S18_delete(door: Door) -> None:
+async def test_delete_takes_a_session_out_of_the_list(door: Door) -> None:
     agent = await door.open()
     kept, gone = await agent.new(), await agent.new()
     await agent.turn(gone, "hi")
@@ -313,7 +313,7 @@ async def test_acp_S18_delete(door: Door) -> None:
     assert await agent.call("session/load", sessionId=gone, **HERE) == -32002
 
 
-async def test_acp_S19_additional_directories(door: Door) -> None:
+async def test_additional_directories_only_where_advertised(door: Door) -> None:
     agent = await door.open()
     roots = ["/usr", "/etc"]
     made = await agent.call("session/new", additionalDirectories=roots, **HERE)
@@ -330,7 +330,7 @@ async def test_acp_S19_additional_directories(door: Door) -> None:
         assert await agent.call("session/new", additionalDirectories=wrong, **HERE) == -32602
 
 
-async def test_acp_S20_modes(door: Door) -> None:
+async def test_the_current_mode_is_one_of_the_modes(door: Door) -> None:
     agent = await door.open({"agent": {"modes": MODES}})
     made = await agent.call("session/new", **HERE)
     session, modes = made["sessionId"], made["modes"]
@@ -354,7 +354,7 @@ def values(options: list[Json]) -> Json:
     return {option["id"]: option["currentValue"] for option in own}
 
 
-async def test_acp_S21_options(door: Door) -> None:
+async def test_setting_an_option_answers_with_all_options(door: Door) -> None:
     agent = await door.open({"agent": {"configOptions": OPTIONS}})
     made = await agent.call("session/new", **HERE)
     session = made["sessionId"]
@@ -370,7 +370,7 @@ async def test_acp_S21_options(door: Door) -> None:
 
 
 @pytest.mark.parametrize("offered", [False, True])
-async def test_acp_S22_boolean_options(door: Door, offered: bool) -> None:
+async def test_boolean_options_only_where_offered(door: Door, offered: bool) -> None:
     session: Json = {"session": {"configOptions": {"boolean": {}}}} if offered else {}
     agent = await door.open({"agent": {"configOptions": OPTIONS}}, **session)
     made = await agent.call("session/new", **HERE)
@@ -381,7 +381,7 @@ async def test_acp_S22_boolean_options(door: Door, offered: bool) -> None:
         assert values(full["configOptions"])["loud"] is True
 
 
-async def test_acp_S23_the_mode_has_two_faces(door: Door) -> None:
+async def test_mode_and_mode_option_stay_in_step(door: Door) -> None:
     agent = await door.open({"agent": {"modes": MODES, "configOptions": OPTIONS}})
     session = await agent.new()
     agent.news()
@@ -397,7 +397,7 @@ async def test_acp_S23_the_mode_has_two_faces(door: Door) -> None:
     assert again["modes"]["currentModeId"] == values(again["configOptions"])["mode"] == "ask"
 
 
-async def test_acp_S24_set_while_a_turn_runs(door: Door) -> None:
+async def test_modes_and_options_are_set_while_a_turn_runs(door: Door) -> None:
     agent = await door.open({"agent": {"modes": MODES, "configOptions": OPTIONS}})
     session = await agent.new()
     running = agent.prompt(session, [{"text": "on"}, {"until": "cancel"}])
@@ -417,7 +417,7 @@ NEWS: list[Json] = [
 ]
 
 
-async def test_acp_S25_notices_where_offered(door: Door) -> None:
+async def test_notices_only_where_offered(door: Door) -> None:
     agent = await door.open()
     session = await agent.new()
     await agent.turn(session, NEWS)

@@ -1,5 +1,5 @@
-"""Checklist A: the transport and JSON-RPC, with raw bytes. Every line of every test is held to the
-schema by the driver."""
+"""Statements about any agent: the transport and JSON-RPC, with raw bytes. Every line of every test
+is held to the schema by the driver."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ async def answers_until(agent: Agent, id: Any) -> list[Json]:
     return [line for line in agent.lines[seen:] if "id" in line]
 
 
-async def test_acp_T1_every_line_is_one_message(door: Door, tmp_path: Path) -> None:
+async def test_every_line_of_stdout_is_one_message(door: Door, tmp_path: Path) -> None:
     """Whatever prints: the script, a child, the interpreter's warnings."""
     agent = await door.start(SCRIPT, PYTHONWARNINGS="always", PYTHONDEVMODE="1")
     await play_whole_session(agent, tmp_path)
@@ -40,7 +40,7 @@ async def test_acp_T1_every_line_is_one_message(door: Door, tmp_path: Path) -> N
         assert json.loads(line)["jsonrpc"] == "2.0"
 
 
-async def test_acp_T2_utf8_without_newlines(door: Door) -> None:
+async def test_lines_are_utf8_without_newlines(door: Door) -> None:
     """Half a surrogate pair cannot be said: a client in Rust would refuse the line."""
     agent = await door.start()
     session = await agent.begin()
@@ -53,7 +53,7 @@ async def test_acp_T2_utf8_without_newlines(door: Door) -> None:
 
 
 @pytest.mark.parametrize("id", [0, 1, -7, 2**53, "", "0", "a-1", "é😀"], ids=repr)
-async def test_acp_T3_the_id_comes_back(door: Door, id: Any) -> None:
+async def test_an_answer_has_its_requests_id(door: Door, id: Any) -> None:
     agent = await door.start()
     agent.send(id=id, method="initialize", params={"protocolVersion": 1})
     good = await agent.answer(id)
@@ -63,7 +63,7 @@ async def test_acp_T3_the_id_comes_back(door: Door, id: Any) -> None:
         assert (type(answer["id"]), answer["id"]) == (type(id), id)
 
 
-async def test_acp_T4_a_result_or_an_error(door: Door) -> None:
+async def test_an_answer_has_a_result_or_an_error(door: Door) -> None:
     agent = await door.open()
     for method in ("_x/unknown", "session/load", "session/prompt", "foo/bar", "session/set_mode"):
         answer = await agent.answer(agent.ask(method))
@@ -73,7 +73,7 @@ async def test_acp_T4_a_result_or_an_error(door: Door) -> None:
     assert set(await agent.answer(agent.ask("session/list"))) == {"jsonrpc", "id", "result"}
 
 
-async def test_acp_T5_notifications_get_no_answer(door: Door) -> None:
+async def test_notifications_get_no_answer(door: Door) -> None:
     agent = await door.start()
     session = await agent.begin()
     for method in (
@@ -93,20 +93,20 @@ async def test_acp_T5_notifications_get_no_answer(door: Door) -> None:
     assert [line["id"] for line in await answers_until(agent, "last")] == ["last"]
 
 
-async def test_acp_T6_unknown_methods(door: Door) -> None:
+async def test_unknown_methods_are_refused(door: Door) -> None:
     agent = await door.open()
     for method in ("_x/unknown", "foo/bar", "session/unheard", "", "initialize "):
         assert await agent.call(method) == -32601
 
 
-async def test_acp_T7_unknown_notifications(door: Door) -> None:
+async def test_unknown_notifications_are_ignored(door: Door) -> None:
     agent = await door.open()
     for method in ("_x/y", "foo/bar", "$/progress", "$/cancel_request", "session/update"):
         agent.notify(method, requestId="nothing", any=[1, {"a": None}])
     assert (await agent.turn(await agent.new(), "hi"))["result"]["stopReason"] == "end_turn"
 
 
-async def test_acp_T8_malformed_lines(door: Door) -> None:
+async def test_malformed_lines_get_a_parse_error(door: Door) -> None:
     agent = await door.start()
     deep = b"[" * 100_000
     for line in (b"{oops", b"\xff\xfe", b'{"jsonrpc":', b"hello", b'{"a":NaN}', b"\x00", deep):
@@ -117,7 +117,7 @@ async def test_acp_T8_malformed_lines(door: Door) -> None:
     assert await agent.begin()
 
 
-async def test_acp_T9_what_is_no_request(door: Door) -> None:
+async def test_lines_that_are_no_request_are_invalid(door: Door) -> None:
     """There are no batches: not even a good request inside of one is carried out."""
     agent = await door.start()
     batch = b"[" + INITIALIZE % b"77" + b"]"
@@ -130,7 +130,7 @@ async def test_acp_T9_what_is_no_request(door: Door) -> None:
     assert agent.process.returncode is None
 
 
-async def test_acp_T10_a_bad_request_breaks_nothing(door: Door) -> None:
+async def test_a_bad_request_breaks_nothing(door: Door) -> None:
     agent = await door.start()
     session = await agent.begin()
     methods = ("new", "load", "resume", "list", "prompt", "set_mode", "set_config_option", "close")
@@ -146,7 +146,7 @@ async def test_acp_T10_a_bad_request_breaks_nothing(door: Door) -> None:
 @pytest.mark.parametrize(
     "size", [64 * KIB + 1, MIB, 10 * MIB, pytest.param(50 * MIB, marks=pytest.mark.long)]
 )
-async def test_acp_T11_long_lines(door: Door, size: int) -> None:
+async def test_long_lines_are_accepted(door: Door, size: int) -> None:
     agent = await door.start()
     session = await agent.begin()
     padding = {"padding": "x" * size}
@@ -167,7 +167,7 @@ async def test_acp_T11_long_lines(door: Door, size: int) -> None:
 
 
 @pytest.mark.long
-async def test_acp_T12_no_line_is_too_long_for_clients(door: Door) -> None:
+async def test_no_line_is_too_long_for_clients(door: Door) -> None:
     """40 MB of a tool's output are cut, 40 MB of text are split; a replay too."""
     noise = "😀" * (7 * MIB // 2)  # of 12 bytes each
     output: Json = {"command": "make", "output": "x" * 40 * MIB}
@@ -182,7 +182,7 @@ async def test_acp_T12_no_line_is_too_long_for_clients(door: Door) -> None:
     assert max(map(len, agent.raw)) < LONGEST_SENT
 
 
-async def test_acp_T13_nobody_reads_stderr(door: Door) -> None:
+async def test_an_unread_stderr_blocks_nothing(door: Door) -> None:
     """The driver never does; a pipe takes 64 KiB."""
     agent = await door.start()
     session = await agent.begin()
@@ -192,8 +192,8 @@ async def test_acp_T13_nobody_reads_stderr(door: Door) -> None:
     assert await agent.close() == 0
 
 
-async def test_acp_T14_ends_when_stdin_does(door: Door) -> None:
-    """With a turn in flight that hears nothing. A session's worker goes on (row W1)."""
+async def test_the_agent_ends_with_its_stdin(door: Door) -> None:
+    """With a turn in flight that hears nothing. A session's worker goes on."""
     agent = await door.start()
     session = await agent.begin()
     id = agent.prompt(session, [{"deaf": True}, {"text": "on"}, {"wait": 600}])
@@ -213,7 +213,7 @@ async def test_acp_T14_ends_when_stdin_does(door: Door) -> None:
         assert alive(worker["agentPid"])
 
 
-async def test_acp_T15_a_last_line_without_newline(door: Door) -> None:
+async def test_a_last_line_without_newline_is_answered(door: Door) -> None:
     agent = await door.start()
     agent.asked[0] = "initialize"
     agent.write(INITIALIZE % b"0")
@@ -245,7 +245,7 @@ async def played(door: Door, cwd: Path) -> tuple[list[Json], Json]:
     return PLAYED[door.name]
 
 
-async def test_acp_T16_names(door: Door, tmp_path: Path) -> None:
+async def test_keys_and_discriminators_are_spelled_as_in_acp(door: Door, tmp_path: Path) -> None:
     """camelCase keys, snake_case words; `_meta` is taken wherever it may stand."""
     lines, _ = await played(door, tmp_path)
     agent = await door.start(SCRIPT)
@@ -269,7 +269,7 @@ async def test_acp_T16_names(door: Door, tmp_path: Path) -> None:
     assert await agent.call("session/close", **params) == {}
 
 
-async def test_acp_T17_no_fields_of_our_own(door: Door, tmp_path: Path) -> None:
+async def test_no_fields_outside_the_schema(door: Door, tmp_path: Path) -> None:
     """The driver compares every line's keys with the schema's; here is that it does so."""
     lines, asked = await played(door, tmp_path)
     for line in deepcopy(lines):
@@ -281,7 +281,7 @@ async def test_acp_T17_no_fields_of_our_own(door: Door, tmp_path: Path) -> None:
                 check_message(line, asked.get(line["id"]) if "id" in line else None)
 
 
-async def test_acp_T18_our_own_methods_begin_with_a_mark(door: Door, tmp_path: Path) -> None:
+async def test_custom_methods_begin_with_an_underscore(door: Door, tmp_path: Path) -> None:
     lines, _ = await played(door, tmp_path)
     known = {"session/update", "session/request_permission"}
     used = {line["method"] for line in lines if "method" in line}
@@ -289,7 +289,7 @@ async def test_acp_T18_our_own_methods_begin_with_a_mark(door: Door, tmp_path: P
     assert all(method in known or method.startswith(("_", "$/")) for method in used)
 
 
-async def test_acp_T19_meta_overrides_nothing(door: Door) -> None:
+async def test_meta_overrides_no_parameter(door: Door) -> None:
     agent = await door.open()
     evil = {"cwd": "/evil", "sessionId": "x", "session_id": "x", "prompt": "x", "modeId": "x"}
     session = (await agent.call("session/new", **HERE, _meta=evil))["sessionId"]

@@ -81,9 +81,7 @@ def numbered() -> tuple[Json, str]:
     return {"text": text, "chunks": CHUNKS, "every": 0.01}, text
 
 
-async def test_D8_a_link_that_is_cut_loses_nothing_and_doubles_nothing(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+async def test_a_cut_link_loses_and_repeats_nothing(endpoint: Endpoint, tmp_path: Path) -> None:
     one = editor(endpoint)
     session = await one.begin(tmp_path)
     step, text = numbered()
@@ -97,9 +95,7 @@ async def test_D8_a_link_that_is_cut_loses_nothing_and_doubles_nothing(
     one.link.close()
 
 
-async def test_D8_an_ask_waits_while_the_network_is_gone(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+async def test_an_ask_waits_while_the_network_is_gone(endpoint: Endpoint, tmp_path: Path) -> None:
     one = editor(endpoint)
     session = await one.begin(tmp_path)
     ask = {"ask": "May I?", "allowed": [{"text": "yes"}], "rejected": [{"text": "no"}]}
@@ -116,9 +112,7 @@ async def test_D8_an_ask_waits_while_the_network_is_gone(
     one.link.close()
 
 
-async def test_D8_a_connection_that_the_server_forgot_ends(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+async def test_a_connection_that_the_server_forgot_ends(endpoint: Endpoint, tmp_path: Path) -> None:
     one = editor(endpoint)
     session = await one.begin(tmp_path)
     step, _ = numbered()
@@ -131,7 +125,7 @@ async def test_D8_a_connection_that_the_server_forgot_ends(
     await one.ended.wait()
 
 
-async def test_D8_a_connection_that_ends_ends_nothing_else(
+async def test_the_end_of_a_connection_ends_nothing_else(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     one, two = editor(endpoint), editor(endpoint)
@@ -145,7 +139,7 @@ async def test_D8_a_connection_that_ends_ends_nothing_else(
     two.link.close()
 
 
-async def test_D8_another_client_is_gone_with_its_socket(endpoint: Endpoint) -> None:
+async def test_a_client_that_cannot_resume_is_gone_with_its_socket(endpoint: Endpoint) -> None:
     """Batches are refused, binary frames ignored, the id of the connection told."""
     headers = {"Authorization": "Bearer secret"}
     async with library_connect(endpoint.url, additional_headers=headers) as socket:
@@ -161,7 +155,7 @@ async def test_D8_another_client_is_gone_with_its_socket(endpoint: Endpoint) -> 
     await endpoint.left(0)
 
 
-async def test_D8_a_socket_that_was_replaced_ends_nothing(endpoint: Endpoint) -> None:
+async def test_a_replaced_sockets_end_ends_nothing(endpoint: Endpoint) -> None:
     """The client is back before the server knows that it was gone."""
     headers = {"Authorization": "Bearer secret", "Rookery-Received": "0"}
     first = await library_connect(endpoint.url, additional_headers=headers)
@@ -174,7 +168,7 @@ async def test_D8_a_socket_that_was_replaced_ends_nothing(endpoint: Endpoint) ->
     await endpoint.left(0)
 
 
-async def test_D8_a_wrong_token_and_a_wrong_path(endpoint: Endpoint) -> None:
+async def test_a_wrong_token_and_a_wrong_path_are_refused(endpoint: Endpoint) -> None:
     with pytest.raises(ConnectError, match="401"):
         await Editor(endpoint.url, Authorization="Bearer no").link.open()
     with pytest.raises(ConnectError, match="no such endpoint"):

@@ -20,7 +20,7 @@ async def again(start: Start, script: Json | None = None) -> Agent:
 
 
 async def test_kill_loses_nothing_that_was_sent(start: Start) -> None:
-    """acp-S10: the interrupted turn is told again, then the next turn of the script is played."""
+    """The interrupted turn is told again, then the next turn of the script is played."""
     script = {"turns": [[*STEPS, {"crash": {"signal": "SIGKILL"}}], [{"text": "second"}]]}
     agent = await start(script)
     session = await agent.begin()
@@ -39,7 +39,7 @@ async def test_kill_loses_nothing_that_was_sent(start: Start) -> None:
 
 
 async def test_unknown_sessions(start: Start) -> None:
-    """acp-S12: -32002 and no partial replay; names that are paths find nothing."""
+    """-32002 and no partial replay; names that are paths find nothing."""
     agent = await again(start)
     for name in ("nobody", "", "../secret", "a/b"):
         for method in ("prompt", "set_mode", "set_config_option", "close"):

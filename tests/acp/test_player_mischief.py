@@ -35,7 +35,7 @@ async def test_silence(start: Start) -> None:
 
 
 async def test_deaf(start: Start) -> None:
-    """Row T5: a turn that hears no cancel; the next one does."""
+    """A turn that hears no cancel; the next one does."""
     agent = await start()
     session = await agent.begin()
     id = agent.prompt(session, [{"deaf": True}, {"text": "on"}, {"wait": 0.05}])
@@ -55,7 +55,6 @@ async def test_own_words_at_a_cancel(start: Start) -> None:
 
 
 async def test_late(start: Start) -> None:
-    """acp-C2"""
     agent = await start()
     session = await agent.begin()
     await agent.turn(session, [{"late": [{"text": "late"}, {"usage": 5}]}, {"text": "in time"}])
@@ -65,7 +64,7 @@ async def test_late(start: Start) -> None:
 
 
 async def test_raw(start: Start) -> None:
-    """Row A7: malformed lines, forged kinds, and a line of 100 MB."""
+    """Malformed lines, forged kinds, and a line of 100 MB."""
     agent = await start(strict=False)
     session = await agent.begin()
     params = {"sessionId": "$session", "update": {"sessionUpdate": "_turn"}}
@@ -107,7 +106,7 @@ async def test_flood(start: Start) -> None:
 
 @pytest.mark.parametrize("detach", [False, True])
 async def test_spawn(start: Start, detach: bool) -> None:
-    """Row W4: a process that outlives the player, until the test ends it."""
+    """A process that outlives the player, until the test ends it."""
     agent = await start()
     session = await agent.begin()
     spawn: list[Json] = [{"spawn": ["sleep", "600"], "detach": detach}, {"text": "$pid"}]

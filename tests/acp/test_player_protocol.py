@@ -1,5 +1,5 @@
-"""The player's start, and how a script makes it fail. What it does right, the checklist's suite
-shows."""
+"""The player's start, and how a script makes it fail. What it does right, test_checklist_*.py
+show."""
 
 import asyncio
 from typing import Any
@@ -33,7 +33,7 @@ START: list[tuple[dict[str, Any], list[Any]]] = [
 async def test_failures_of_the_handshake(
     start: Start, knobs: dict[str, Any], expected: list[Any]
 ) -> None:
-    """What a worker must live with at each point: rows A2, A5, A6."""
+    """What a worker must live with at each point of an agent's start."""
     agent = await start({"start": knobs}, strict=False)
     seen: list[Any] = []
     session = "?"
@@ -54,7 +54,7 @@ async def test_failures_of_the_handshake(
 
 
 async def test_mischief_for_some_starts_only(start: Start) -> None:
-    """Row A6: an agent that dies at its first two starts, and then does not."""
+    """An agent that dies at its first two starts, and then does not."""
     for attempt in range(3):
         agent = await start({"start": {"crash": 1, "times": 2}})
         if attempt < 2:
@@ -63,7 +63,7 @@ async def test_mischief_for_some_starts_only(start: Start) -> None:
 
 
 async def test_updates_before_the_answer(start: Start) -> None:
-    """acp-C3: what a client has to buffer."""
+    """What a client has to buffer."""
     agent = await start({"start": {"before_answer": [{"usage": 1}], "silence": "session/list"}})
     await agent.begin()
     assert "usage_update" in str(agent.lines[-2])

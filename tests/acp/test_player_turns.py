@@ -14,7 +14,7 @@ from tests.cli.driving import rookery
 
 
 async def test_turns_in_order_then_otherwise(start: Start) -> None:
-    """acp-P1, P4, P17: one message id per message."""
+    """One message id per message."""
     agent = await start(
         {
             "turns": [[{"text": "one two three", "chunks": 3}], [{"thought": "t"}, {"text": "2"}]],
@@ -60,7 +60,7 @@ async def test_questions(start: Start) -> None:
 
 
 async def test_errors_end_the_turn_only(start: Start) -> None:
-    """acp-P15; row T1 `failed`, row T11 rate limit."""
+    """Plain errors fail the turn; a rate limit is known as one."""
     agent = await start()
     session = await agent.begin()
     error = (await agent.turn(session, [{"error": {"code": 1001, "message": "odd"}}]))["error"]

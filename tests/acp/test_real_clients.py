@@ -1,5 +1,5 @@
 """The clients of the field drive our doors, the player's too: what they cannot work with is wrong,
-whatever the checklist says. The cells of the table of clients are in tests/clients."""
+whatever test_checklist_*.py say. The cells of the table of clients are in tests/clients."""
 
 import json
 import shlex

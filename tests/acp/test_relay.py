@@ -1,4 +1,4 @@
-"""`rookery acp --url`: an editor's stdio carried to another machine's Rookery (D8)."""
+"""`rookery acp --url`: an editor's stdio carried to another machine's Rookery."""
 
 import asyncio
 import json
@@ -102,7 +102,7 @@ async def endpoint(home: Path) -> AsyncIterator[Endpoint]:
         yield endpoint
 
 
-async def test_D8_a_cut_in_mid_turn_is_not_seen(endpoint: Endpoint, tmp_path: Path) -> None:
+async def test_a_link_cut_in_mid_turn_goes_unnoticed(endpoint: Endpoint, tmp_path: Path) -> None:
     editor = await Editor.start("--url", endpoint.url, ROOKERY_TOKEN="secret")
     session = await editor.begin(tmp_path)
     turn = asyncio.create_task(editor.prompt(3, session, LONG))
@@ -117,7 +117,7 @@ async def test_D8_a_cut_in_mid_turn_is_not_seen(endpoint: Endpoint, tmp_path: Pa
     assert await editor.end() == ""
 
 
-async def test_D8_after_a_restart_of_the_server_the_session_goes_on(
+async def test_after_a_restart_of_the_server_the_session_goes_on(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     """The connection is not known any more: what was in flight fails, what comes next works."""
@@ -136,7 +136,7 @@ async def test_D8_after_a_restart_of_the_server_the_session_goes_on(
     assert "trying again" in await editor.end()
 
 
-async def test_D8_an_ask_reaches_the_editor(endpoint: Endpoint, tmp_path: Path) -> None:
+async def test_an_ask_reaches_the_editor(endpoint: Endpoint, tmp_path: Path) -> None:
     editor = await Editor.start("--url", endpoint.url, ROOKERY_TOKEN="secret")
     session = await editor.begin(tmp_path)
     ask = {"ask": "May I?", "allowed": [{"text": "yes"}], "rejected": [{"text": "no"}]}
@@ -149,7 +149,7 @@ async def test_D8_an_ask_reaches_the_editor(endpoint: Endpoint, tmp_path: Path) 
     await editor.end()
 
 
-async def test_D8_what_is_wrong_is_said_with_a_remedy(endpoint: Endpoint, tmp_path: Path) -> None:
+async def test_connection_errors_say_what_helps(endpoint: Endpoint, tmp_path: Path) -> None:
     async def why(*words: str, **environment: str) -> str:
         editor = await Editor.start("--url", *words, **environment)
         error = (await editor.ask(1, "initialize", protocolVersion=1))["error"]
@@ -179,7 +179,7 @@ async def test_D8_what_is_wrong_is_said_with_a_remedy(endpoint: Endpoint, tmp_pa
 @pytest.mark.parametrize(
     "words", [("--url", "wss://x", "--agent", "y"), ("--token-file", "x"), ("--header-env", "x")]
 )
-async def test_D8_words_that_do_not_go_together(words: tuple[str, ...]) -> None:
+async def test_options_that_exclude_each_other_are_refused(words: tuple[str, ...]) -> None:
     editor = await Editor.start(*words)
     assert editor.process.stderr is not None
     assert b"Usage" in await editor.process.stderr.read()

@@ -1,4 +1,4 @@
-"""I11.15: a tool that a model calls by another name is shown, asked for and heard as what it is."""
+"""A tool that a model calls by another name is shown, asked for and heard as what it is."""
 
 import json
 from pathlib import Path
@@ -21,14 +21,14 @@ GIVEN: dict[str, Json] = {
 }
 
 
-def test_I11_15_the_names_are_the_sdks() -> None:
+def test_aliases_are_those_of_the_sdk() -> None:
     assert ALIASES == TOOL_NAME_ALIASES
     assert GIVEN.keys() == ALIASES.keys()
 
 
 @pytest.mark.parametrize("name", [*ALIASES, "git", "str_replace </parameter"])
 @pytest.mark.parametrize("more", [{}, {"file_text": "new"}, {"command": "git log"}])
-def test_I11_15_each_means_what_the_sdk_takes_it_for(name: str, more: Json) -> None:
+def test_each_alias_means_what_the_sdk_takes_it_for(name: str, more: Json) -> None:
     plain = name.partition(" ")[0]
     given = GIVEN[plain] | (more if ALIASES[plain] == "terminal" else {})
     tool, arguments = normalize_tool_call(name, given, ["terminal", "file_editor"])
@@ -38,20 +38,20 @@ def test_I11_15_each_means_what_the_sdk_takes_it_for(name: str, more: Json) -> N
     assert found.title() == Call(tool, arguments, "/").title()
 
 
-def test_I11_15_half_an_edit_is_not_called_a_look() -> None:
+def test_an_incomplete_edit_is_not_called_a_view() -> None:
     half = real(Call("str_replace", {"path": "/a"}, "/", whole=False), {})
     assert "command" not in half.arguments
     assert real(half._replace(whole=True, tool="str_replace"), {}).arguments["command"] == "view"
 
 
-def test_I11_15_a_servers_tool_of_that_name_is_its_own() -> None:
+def test_an_mcp_tool_with_an_aliass_name_is_its_own() -> None:
     found = real(Call("git", {"command": "status"}, "/"), {"git": "mcp__forge__git"})
     assert (found.tool, found.title()) == ("mcp__forge__git", "forge: git")
     assert found.kind() == "other"
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I11_15_eight_aliases_run_as_their_tools(agent_home: Path, tmp_path: Path) -> None:
+async def test_eight_aliases_run_as_their_tools(agent_home: Path, tmp_path: Path) -> None:
     """Announced as such from the first word on, with a terminal for a client that shows them."""
     agent = await Agent.start(ARGV, environment=surroundings(agent_home), forked=True)
     try:

@@ -1,5 +1,4 @@
-"""I17.2: a patch changes all of its files or none, and the model reads which, with the SDK's own
-tool."""
+"""A patch changes all of its files or none, and the model reads which, with the SDK's own tool."""
 
 import os
 import resource
@@ -81,9 +80,7 @@ def full_disk() -> Iterator[None]:
         (("*** Add File: ../out", "+x"), "not allowed"),
     ],
 )
-def test_I17_2_a_patch_that_fails_changes_nothing(
-    tree: Path, last: tuple[str, ...], said: str
-) -> None:
+def test_a_failed_patch_changes_nothing(tree: Path, last: tuple[str, ...], said: str) -> None:
     (tree / "bytes").write_bytes(b"a\xff\n")
     (tree / "deep").mkdir()
     os.mkfifo(tree / "pipe")
@@ -95,7 +92,7 @@ def test_I17_2_a_patch_that_fails_changes_nothing(
     assert state(tree) == before
 
 
-def test_I17_2_nor_does_one_for_which_there_is_no_room(tree: Path) -> None:
+def test_a_patch_on_a_full_disk_changes_nothing(tree: Path) -> None:
     before = state(tree)
     with full_disk():
         seen = apply(tree, *FIRST, "*** Add File: large", "+" + "x" * 2000)
@@ -105,16 +102,14 @@ def test_I17_2_nor_does_one_for_which_there_is_no_room(tree: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-def test_I17_2_nor_one_with_a_file_that_is_read_only(tree: Path) -> None:
+def test_a_patch_with_a_read_only_file_changes_nothing(tree: Path) -> None:
     (tree / "late").chmod(0o444)
     before = state(tree)
     assert "late: is read-only. No file was changed." in apply(tree, *FIRST, *UPDATE_LATE).text
     assert state(tree) == before
 
 
-def test_I17_2_what_was_renamed_already_is_put_back(
-    tree: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_renames_of_a_failed_patch_are_undone(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever renaming fails; and where putting back fails too, the model reads where it is."""
     written = {str(tree / "run"): b"1", str(tree / "new" / "one"): b"2", str(tree / "late"): b"3"}
     before, rename, replace = state(tree), os.rename, os.replace
@@ -142,7 +137,7 @@ def test_I17_2_what_was_renamed_already_is_put_back(
         Changes(written, [str(tree / "gone")]).make()
 
 
-def test_I17_2_a_patch_keeps_modes_lines_and_links(tree: Path) -> None:
+def test_a_patch_keeps_permissions_line_endings_and_links(tree: Path) -> None:
     (tree / "crlf").write_bytes(b"one\r\ntwo\r\n")
     (tree / "link").symlink_to("run")
     (tree / "other").symlink_to("late")
@@ -164,7 +159,7 @@ def test_I17_2_a_patch_keeps_modes_lines_and_links(tree: Path) -> None:
     assert found["late"][1] == b"a\n"
 
 
-def test_I17_2_files_that_change_their_names_lose_nothing(tree: Path) -> None:
+def test_renamed_files_lose_nothing(tree: Path) -> None:
     seen = apply(
         tree,
         *("*** Update File: old", "*** Move to: late", "@@", "-x", "+y"),

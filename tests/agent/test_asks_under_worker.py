@@ -1,5 +1,5 @@
-"""I9.9, I9.10 (rows P8, P9) with our own agent under a real worker: it goes on by itself, and what
-the model is told is what happened."""
+"""Kept and deferred asks with our own agent under a real worker: it goes on by itself, and what the
+model is told is what happened."""
 
 import json
 from collections.abc import Iterator
@@ -57,10 +57,10 @@ def is_at_rest(event: Event) -> bool:
         ),
     ],
 )
-async def test_I9_9_our_agent_goes_on_where_it_was(
+async def test_a_killed_agent_continues_with_the_answer(
     bird: tuple[Aviary, Bird], model: ScriptedModel, how: str
 ) -> None:
-    """P9: the answer is given while it is away; one user message, no cancel, done once."""
+    """The answer is given while it is away; one user message, no cancel, done once."""
     aviary, here = bird
     begun = await here.prompt(PLAY)
     ask = await here.ask(begun)
@@ -85,11 +85,11 @@ async def test_I9_9_our_agent_goes_on_where_it_was(
 
 
 @pytest.mark.long
-async def test_I9_10_deferred_dropped_and_what_comes_after(
+async def test_a_deferred_ask_comes_first_and_can_be_dropped(
     bird: tuple[Aviary, Bird], model: ScriptedModel
 ) -> None:
-    """P8, P9: deferred, it stands before the next prompt; dropped after that, the model hears that
-    the person cancelled it, and then the prompt."""
+    """Deferred, it stands before the next prompt; dropped after that, the model hears that the
+    person cancelled it, and then the prompt."""
     aviary, here = bird
     begun = await here.prompt(PLAY)
     ask = await here.ask(begun)

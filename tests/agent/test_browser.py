@@ -1,4 +1,4 @@
-"""I17.2: the browser is a switch, off by default; a session without one says what it needs."""
+"""The browser is a switch, off by default; a session without one says what it needs."""
 
 import asyncio
 import contextlib
@@ -26,13 +26,13 @@ from tests.worker.aviary import trust
 PAGE = b"<html><title>Nest</title><body><h1>Eggs: 4</h1></body></html>"
 
 
-def test_I17_2_no_browser_unless_it_is_switched_on() -> None:
+def test_the_browser_is_off_unless_switched_on() -> None:
     assert families.BROWSER not in families.usual("x", small=False, browser=False, web=Web())
     assert families.usual("x", small=False, browser=True, web=Web())[-1] == families.BROWSER
     assert families.BROWSER not in families.usual("x", small=True, browser=True, web=Web())
 
 
-def test_I17_2_what_a_browser_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_without_a_browser_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "LIBRARY", "no_such_library")
     assert "browser-use is missing" in browser.problem()
 
@@ -58,7 +58,7 @@ def served() -> Iterator[str]:
 @pytest.mark.long
 @pytest.mark.skipif(not shutil.which("chromium"), reason="needs Chromium")
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I17_2_a_page_is_read_by_the_real_browser(
+async def test_a_page_is_read_in_a_real_browser(
     model: ScriptedModel, agent_home: Path, tmp_path: Path
 ) -> None:
     """Asked about as any action; what it visits is kept with the conversation. It does not outlive

@@ -1,5 +1,5 @@
-"""Row G6: a cancel, at every moment of a turn. That it is quick is measured by `make bench`; here
-it has to come long before what it cancels would end."""
+"""A cancel, at every moment of a turn. That it is quick is measured by `make bench`; here it has to
+come long before what it cancels would end."""
 
 import asyncio
 import os
@@ -35,7 +35,9 @@ async def hung_up(model: ScriptedModel, asked: Asked) -> None:
     await asyncio.to_thread(model.wait, 1, lambda each: each is asked and each.ended == "hung up")
 
 
-async def test_G6_while_a_command_runs(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+async def test_cancel_while_a_command_runs(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
     """Its whole tree is ended, also where it hears no signal, and the call is told as failed."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -75,11 +77,11 @@ async def test_a_budget_stops_between_steps(
     await goes_on(agent, model, session)
 
 
-async def test_I9_12_a_cancel_ends_the_call_with_all_it_started(
+async def test_cancel_ends_the_call_with_everything_it_started(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """Rows G6, T5: what it put into the background, and into a session of its own; not what an
-    earlier call of the same turn left there."""
+    """What it put into the background, and into a session of its own; not what an earlier call of
+    the same turn left there."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     for name in ("earlier", "near", "far"):
@@ -103,7 +105,7 @@ async def test_I9_12_a_cancel_ends_the_call_with_all_it_started(
     assert not await asyncio.to_thread(tree.wait_gone, stays, 10.0)
 
 
-async def test_G6_while_the_model_speaks(
+async def test_cancel_while_the_model_speaks(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """And its server sees that nobody listens any more."""
@@ -116,7 +118,9 @@ async def test_G6_while_the_model_speaks(
     await goes_on(agent, model, session)
 
 
-async def test_G6_before_the_first_word(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+async def test_cancel_before_the_first_word(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
     session = await agent.new(str(tmp_path))
     for _ in range(5):
         count = len(model.asked)
@@ -127,7 +131,9 @@ async def test_G6_before_the_first_word(agent: Agent, model: ScriptedModel, tmp_
     await goes_on(agent, model, session)
 
 
-async def test_G6_at_once(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+async def test_cancel_right_after_the_prompt(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
     """Also where the session's shell and servers are not even there yet."""
     session = await agent.new(str(tmp_path))
     for _ in range(3):
@@ -136,7 +142,7 @@ async def test_G6_at_once(agent: Agent, model: ScriptedModel, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("late", [None, ALLOW], ids=["never answered", "allowed too late"])
-async def test_G6_while_it_asks(
+async def test_cancel_while_a_permission_is_open(
     agent: Agent, model: ScriptedModel, tmp_path: Path, late: Json | None
 ) -> None:
     session = await agent.new(str(tmp_path))
@@ -150,7 +156,7 @@ async def test_G6_while_it_asks(
     assert not (tmp_path / "done").exists()
 
 
-async def test_G6_a_steered_prompt_is_cancelled_with_it(agent: Agent, tmp_path: Path) -> None:
+async def test_cancel_takes_the_steered_prompt_along(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     first = agent.prompt(session, [{"text": "word " * 600, "every": 1}])
     await agent.until(lambda line: "agent_message_chunk" in str(line))
@@ -161,7 +167,7 @@ async def test_G6_a_steered_prompt_is_cancelled_with_it(agent: Agent, tmp_path: 
     assert stop_reason(await agent.answer(second)) == "cancelled"
 
 
-async def test_G6_others_are_served_meanwhile(agent: Agent, tmp_path: Path) -> None:
+async def test_other_sessions_are_served_during_a_command(agent: Agent, tmp_path: Path) -> None:
     """The ancestor's server stood still while a command ran."""
     allow_all(agent)
     session, other = await agent.new(str(tmp_path)), await agent.new(str(tmp_path))
@@ -172,7 +178,7 @@ async def test_G6_others_are_served_meanwhile(agent: Agent, tmp_path: Path) -> N
     await cancelled(agent, session, id)
 
 
-async def test_G6_a_sub_agent_ends_too(agent: Agent, tmp_path: Path) -> None:
+async def test_cancel_ends_a_sub_agent_too(agent: Agent, tmp_path: Path) -> None:
     """The command of an agent that was started by the agent, and that agent."""
     session = await agent.new(str(tmp_path))
     await agent.call("session/set_mode", sessionId=session, modeId="always-approve")

@@ -1,4 +1,5 @@
-"""The checklist's statements about agents, over stdio; the driver holds each line to the schema.
+"""What tests/acp/test_checklist_*.py states of any agent, shown of our own, over stdio; the driver
+holds each line to the schema.
 
 What other files of this folder show at length is named in SHOWN; the rest is here. A process with
 the SDK takes seconds to start, so the statements share one.
@@ -25,77 +26,118 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 MIB = 1024 * 1024
 SHOWN = {
-    "T1": "test_process: test_stdout_is_the_protocol_alone",
-    "T14": "test_process: test_T14_it_ends_with_its_stdin",
-    "I1": "the fixture `process`, and test_process: test_G1_initialize_before_the_sdk",
-    "I2": "as I1",
-    "I3": "as I1",
-    "I4": "as I1",
-    "I5": "every test: the driver offers nothing",
-    "I8": "as I9",
-    "I9": "test_process: test_G1_initialize_before_the_sdk",
-    "I10": "test_process: test_G2_without_a_model; test_failures",
-    "S2": "test_sessions: test_G3_the_directory_must_be_there",
-    "S3": "test_sessions: test_G3_the_sessions_directory_not_the_process_own",
-    "S6": "test_surroundings: test_S6_mcp_servers",
-    "S7": "test_surroundings: test_S7_a_broken_mcp_server_is_a_notice",
-    "S8": "test_sessions: test_G4_load_tells_all_of_it",
-    "S10": "test_sessions: test_G4_after_kill_9",
-    "S12": "test_sessions: test_G4_unknown_sessions",
-    "S13": "test_sessions: test_G4_resume_tells_nothing_and_goes_on",
-    "S16": "test_sessions: test_G4_pages_of_a_hundred",
-    "S17": "test_sessions: test_G4_close_ends_the_turn_and_the_shell",
-    "S18": "test_sessions: test_G4_delete",
-    "S20": "test_sessions: test_G7_modes_and_options",
-    "S21": "test_sessions: test_G7_modes_and_options",
-    "S22": "test_sessions: test_G7_modes_and_options",
-    "S23": "test_sessions: test_G7_modes_and_options",
-    "S24": "test_sessions: test_G7_the_model_is_switched_in_mid_turn",
-    "S25": "test_surroundings: test_S7_a_broken_mcp_server_is_a_notice",
-    "P3": "test_prompts: test_G5_every_kind_of_content, test_G5_what_is_not_taken_is_refused",
-    "P7": "test_permissions: test_G9_the_real_call_before_it_runs",
-    "P9": "test_permissions: test_G9_a_rejection_with_a_reason",
-    "P10": "test_permissions: test_G9_no_clear_answer_and_it_waits",
-    "P12": "as P13",
-    "P13": "it calls neither files nor terminals of the client: P11",
-    "P14": "test_prompts: test_G8_a_plan_whose_call_completes",
-    "P15": "test_failures",
-    "P16": "test_prompts: test_G5_a_prompt_into_a_running_turn",
-    "P18": "test_prompts: test_G8_title_and_usage",
-    "X1": "test_cancel: test_G6_while_the_model_speaks",
-    "X2": "test_cancel: test_G6_before_the_first_word",
-    "X3": "test_cancel: test_G6_while_it_asks",
-    "X4": "test_cancel: test_G6_while_a_command_runs",
-    "X8": "test_cancel: goes_on",
+    "test_process: test_stdout_is_the_protocol_alone": ["every_line_of_stdout_is_one_message"],
+    "test_process: test_the_agent_ends_with_its_stdin": ["the_agent_ends_with_its_stdin"],
+    "test_process: test_initialize_is_answered_before_the_sdk_loads": [
+        "initialize_answers_with_a_protocol_version",
+        "version_1_is_answered_with_version_1",
+        "an_unknown_version_is_not_echoed",
+        "agent_info_names_the_agent_and_its_version",
+        "authentication_method_ids_are_unique",
+        "terminal_login_only_where_the_client_offers_it",
+    ],
+    "test_process: test_without_a_model_new_sessions_say_what_is_missing": [
+        "missing_credentials_are_refused_as_such"
+    ],
+    "test_failures: test_errors_have_a_kind_and_a_remedy": [
+        "a_model_error_fails_the_prompt_not_the_session"
+    ],
+    "test_sessions: test_a_sessions_directory_must_exist": ["relative_paths_are_refused"],
+    "test_sessions: test_tools_run_in_the_sessions_directory": [
+        "tools_run_in_the_sessions_directory"
+    ],
+    "test_sessions: test_load_replays_the_whole_conversation": [
+        "load_replays_the_whole_conversation"
+    ],
+    "test_sessions: test_load_works_after_kill_9": ["load_works_after_kill_9"],
+    "test_sessions: test_unknown_sessions_are_refused": ["unknown_sessions_are_refused"],
+    "test_sessions: test_resume_replays_nothing_and_continues": ["resume_replays_nothing"],
+    "test_sessions: test_the_list_comes_in_pages_of_a_hundred": ["the_list_of_sessions_is_paged"],
+    "test_sessions: test_close_ends_the_turn_and_the_shell": ["close_cancels_the_turn_in_flight"],
+    "test_sessions: test_delete_removes_the_conversation": [
+        "delete_takes_a_session_out_of_the_list"
+    ],
+    "test_sessions: test_modes_and_options_stay_in_step": [
+        "the_current_mode_is_one_of_the_modes",
+        "setting_an_option_answers_with_all_options",
+        "boolean_options_only_where_offered",
+        "mode_and_mode_option_stay_in_step",
+    ],
+    "test_sessions: test_the_model_can_be_switched_in_mid_turn": [
+        "modes_and_options_are_set_while_a_turn_runs"
+    ],
+    "test_surroundings: test_mcp_servers_are_launched_and_their_tools_work": [
+        "mcp_servers_reach_the_agent"
+    ],
+    "test_surroundings: test_a_broken_mcp_server_is_a_notice": [
+        "a_broken_mcp_server_does_not_fail_the_session",
+        "notices_only_where_offered",
+    ],
+    "test_prompts: test_every_kind_of_content_reaches_the_model": [
+        "content_is_accepted_if_advertised"
+    ],
+    "test_prompts: test_unsupported_content_is_refused": ["content_is_accepted_if_advertised"],
+    "test_prompts: test_a_plan_update_whose_call_completes": ["plan_updates_carry_the_whole_plan"],
+    "test_prompts: test_a_prompt_during_a_turn_enters_at_the_next_step": [
+        "a_second_prompt_waits_and_breaks_nothing"
+    ],
+    "test_prompts: test_title_and_usage_are_reported": ["usage_has_used_and_size"],
+    "test_permissions: test_the_real_call_is_asked_about_before_it_runs": [
+        "a_call_is_announced_before_its_permission_is_asked"
+    ],
+    "test_permissions: test_a_rejections_reason_reaches_the_model": [
+        "a_rejected_call_is_not_carried_out"
+    ],
+    "test_permissions: test_an_unclear_answer_leaves_the_action_waiting": [
+        "an_unclear_permission_answer_is_a_no"
+    ],
+    "test_judgement: test_a_client_that_hung_up_allows_nothing": [
+        "a_client_that_hangs_up_has_allowed_nothing"
+    ],
+    "test_cancel: test_cancel_while_the_model_speaks": ["cancel_while_the_model_streams"],
+    "test_cancel: test_cancel_before_the_first_word": ["cancel_before_the_first_token"],
+    "test_cancel: test_cancel_while_a_permission_is_open": ["cancel_while_a_permission_is_open"],
+    "test_cancel: test_cancel_while_a_command_runs": ["cancel_while_a_tool_runs"],
+    "test_cancel: goes_on": ["history_is_valid_after_a_cancel"],
+    "test_checklist: test_text_and_links_are_always_accepted": ["a_prompt_ends_with_a_stop_reason"],
+    "test_checklist: test_keys_and_discriminators_are_spelled_as_in_acp": [
+        "custom_methods_begin_with_an_underscore"
+    ],
+    "test_checklist: test_requests_before_initialize_are_refused": [
+        "a_last_line_without_newline_is_answered"
+    ],
+    "test_checklist: test_cancel_request_withdraws_a_prompt": [
+        "cancel_request_before_the_prompts_first_step"
+    ],
 }
-STATEMENTS = [
-    *(f"T{number}" for number in range(1, 20)),
-    *(f"I{number}" for number in range(1, 12)),
-    *(f"S{number}" for number in range(1, 26)),
-    *(f"P{number}" for number in range(1, 19)),
-    *(f"X{number}" for number in range(1, 10)),
-]
+"""Where other statements are shown at length, or by the way."""
+NEEDLESS = {
+    "capabilities_left_out_count_as_unsupported": "in every test the driver offers nothing",
+    "a_missing_file_is_written_as_a_new_one": "it reads and writes files by itself",
+    "every_terminal_is_released": "it has terminals of its own",
+}
 
 
 async def test_every_statement_is_shown() -> None:
-    """And what SHOWN points to is there."""
-    own = re.findall(r"def test_acp((?:_[A-Z][0-9]+)+)_", Path(__file__).read_text())
-    here = {name for names in own for name in names.split("_")}
-    for name in STATEMENTS:
-        assert name in here or name in SHOWN, name
-    folder = Path(__file__).parent
-    for where in SHOWN.values():
-        file, _, tests = where.partition(": ")
-        if file.startswith("test_"):
-            text = (folder / f"{file.split(';')[0]}.py").read_text()
-            for test in re.findall(r"\w+", tests.split(";")[0]):
-                assert f"def {test}(" in text, where
+    """Each test of tests/acp/test_checklist_*.py is a statement. What SHOWN points to is there."""
+    suite = (Path(__file__).parents[1] / "acp").glob("test_checklist_*.py")
+    statements = {name for file in suite for name in tests_of(file)}
+    elsewhere = {name for names in SHOWN.values() for name in names} | NEEDLESS.keys()
+    assert elsewhere <= statements
+    assert statements <= elsewhere | set(tests_of(Path(__file__)))
+    for where in SHOWN:
+        file, _, name = where.partition(": ")
+        assert f"def {name}(" in (Path(__file__).parent / f"{file}.py").read_text(), where
+
+
+def tests_of(file: Path) -> list[str]:
+    return re.findall(r"^async def test_(\w+)\(", file.read_text(), re.MULTILINE)
 
 
 # --- transport
 
 
-async def test_acp_T2_odd_characters(agent: Agent, tmp_path: Path) -> None:
+async def test_lines_are_utf8_without_newlines(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     text = "\U0001f426\u2028\u0000\ufffd end"
     await agent.turn(session, [{"text": text}])
@@ -105,7 +147,7 @@ async def test_acp_T2_odd_characters(agent: Agent, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("id", [0, -1, 2**53, "", "word", "0"])
-async def test_acp_T3_the_id_comes_back(agent: Agent, id: Any) -> None:
+async def test_an_answer_has_its_requests_id(agent: Agent, id: Any) -> None:
     agent.send(id=id, method="session/list", params={})
     good = await agent.answer(id)
     agent.send(id=id, method="session/new", params={"cwd": "relative", "mcpServers": []})
@@ -114,7 +156,7 @@ async def test_acp_T3_the_id_comes_back(agent: Agent, id: Any) -> None:
         assert (type(answer["id"]), answer["id"]) == (type(id), id)
 
 
-async def test_acp_T4_a_result_or_an_error(agent: Agent) -> None:
+async def test_an_answer_has_a_result_or_an_error(agent: Agent) -> None:
     for method in ("_x/unknown", "session/load", "session/prompt", "foo/bar", "session/set_mode"):
         answer = await agent.answer(agent.ask(method))
         assert set(answer) == {"jsonrpc", "id", "error"}
@@ -122,7 +164,7 @@ async def test_acp_T4_a_result_or_an_error(agent: Agent) -> None:
     assert set(await agent.answer(agent.ask("session/list"))) == {"jsonrpc", "id", "result"}
 
 
-async def test_acp_T5_T7_notifications_get_no_answer(agent: Agent) -> None:
+async def test_notifications_get_no_answer(agent: Agent) -> None:
     for method in ("initialize", "session/new", "session/prompt", "_x/y", "", "$/z", "foo/bar"):
         agent.notify(method, protocolVersion=1, sessionId="x", prompt=[])
     for params in (None, [1], "x", {}, {"sessionId": 4}):
@@ -132,24 +174,24 @@ async def test_acp_T5_T7_notifications_get_no_answer(agent: Agent) -> None:
     assert [line["id"] for line in agent.lines if "id" in line] == ["last"]
 
 
-async def test_acp_T7_unknown_notifications_break_nothing(agent: Agent, tmp_path: Path) -> None:
+async def test_unknown_notifications_are_ignored(agent: Agent, tmp_path: Path) -> None:
     for method in ("_x/y", "foo/bar", "$/progress", "$/cancel_request", "session/update"):
         agent.notify(method, requestId="nothing", any=[1, {"a": None}])
     session = await agent.new(str(tmp_path))
     assert stop_reason(await agent.turn(session, "hi")) == "end_turn"
 
 
-async def test_acp_T6_I11_unknown_methods(agent: Agent) -> None:
+async def test_unknown_methods_are_refused(agent: Agent) -> None:
     """Logging out is not offered."""
     for method in ("_x/unknown", "foo/bar", "session/unheard", "", "initialize ", "logout"):
         assert await agent.call(method) == -32601
 
 
-async def test_acp_I11_no_logout(agent: Agent) -> None:
+async def test_logout_only_where_advertised(agent: Agent) -> None:
     assert await agent.call("logout") == -32601
 
 
-async def test_acp_T8_malformed_lines(agent: Agent) -> None:
+async def test_malformed_lines_get_a_parse_error(agent: Agent) -> None:
     for line in (b"{oops", b"\xff\xfe", b'{"jsonrpc":', b'{"a":NaN}', b"[" * 100_000):
         agent.write(line + b"\n")
         answer = await agent.read()
@@ -158,7 +200,7 @@ async def test_acp_T8_malformed_lines(agent: Agent) -> None:
     assert "sessions" in await agent.call("session/list")
 
 
-async def test_acp_T9_what_is_no_request(agent: Agent) -> None:
+async def test_lines_that_are_no_request_are_invalid(agent: Agent) -> None:
     for line in (b"[]", b"null", b"42", b'"x"', b'{"foo":1}', b"{}"):
         agent.write(line + b"\n")
         answer = await agent.read()
@@ -166,7 +208,7 @@ async def test_acp_T9_what_is_no_request(agent: Agent) -> None:
     assert "sessions" in await agent.call("session/list")
 
 
-async def test_acp_T10_a_bad_request_breaks_nothing(agent: Agent, tmp_path: Path) -> None:
+async def test_a_bad_request_breaks_nothing(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     for method in ("new", "load", "resume", "fork", "list", "prompt", "set_mode", "close"):
         for params in ([], "x", 4, {"sessionId": [1], "cwd": 4, "cursor": {}, "prompt": "x"}):
@@ -180,7 +222,7 @@ async def test_acp_T10_a_bad_request_breaks_nothing(agent: Agent, tmp_path: Path
 @pytest.mark.parametrize(
     "size", [64 * 1024 + 1, MIB, pytest.param(10 * MIB, marks=pytest.mark.long)]
 )
-async def test_acp_T11_long_lines(agent: Agent, tmp_path: Path, size: int) -> None:
+async def test_long_lines_are_accepted(agent: Agent, tmp_path: Path, size: int) -> None:
     assert "sessions" in await agent.call("session/list", _meta={"padding": "x" * size})
     session = await agent.new(str(tmp_path))
     text = [{"type": "text", "text": "x" * size}]
@@ -190,7 +232,7 @@ async def test_acp_T11_long_lines(agent: Agent, tmp_path: Path, size: int) -> No
 
 
 @pytest.mark.long
-async def test_acp_T12_no_line_is_too_long(agent: Agent, tmp_path: Path) -> None:
+async def test_no_line_is_too_long_for_clients(agent: Agent, tmp_path: Path) -> None:
     """40 MB of a command's output, live and again."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -200,7 +242,7 @@ async def test_acp_T12_no_line_is_too_long(agent: Agent, tmp_path: Path) -> None
     assert max(map(len, agent.raw)) < 32 * MIB
 
 
-async def test_acp_T13_nobody_reads_stderr(
+async def test_an_unread_stderr_blocks_nothing(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """The driver does not; a server, whose stderr is the agent's, says a megabyte before it serves:
@@ -214,7 +256,7 @@ async def test_acp_T13_nobody_reads_stderr(
     assert "sing" in str(model.asked[-1].body["tools"])
 
 
-async def test_acp_T16_T18_names(agent: Agent, tmp_path: Path) -> None:
+async def test_keys_and_discriminators_are_spelled_as_in_acp(agent: Agent, tmp_path: Path) -> None:
     """camelCase keys, snake_case words, `_meta` wherever it may stand, no method of our own without
     its mark."""
     allow_all(agent)
@@ -236,7 +278,7 @@ async def test_acp_T16_T18_names(agent: Agent, tmp_path: Path) -> None:
     assert used == {"session/update", "session/request_permission"}
 
 
-async def test_acp_T17_no_foreign_fields(agent: Agent, tmp_path: Path) -> None:
+async def test_no_fields_outside_the_schema(agent: Agent, tmp_path: Path) -> None:
     """Each kind of line passes the schema as it came, and would not with one field more."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -259,7 +301,7 @@ async def test_acp_T17_no_foreign_fields(agent: Agent, tmp_path: Path) -> None:
     }
 
 
-async def test_acp_T19_meta_overrides_nothing(agent: Agent, tmp_path: Path) -> None:
+async def test_meta_overrides_no_parameter(agent: Agent, tmp_path: Path) -> None:
     evil = {"cwd": "/evil", "sessionId": "x", "session_id": "x", "prompt": "x", "modeId": "x"}
     made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[], _meta=evil)
     blocks = [{"type": "text", "text": "good", "_meta": {"text": "evil", "type": "image"}}]
@@ -273,13 +315,13 @@ async def test_acp_T19_meta_overrides_nothing(agent: Agent, tmp_path: Path) -> N
 # --- initialize
 
 
-async def test_acp_I6_twice(agent: Agent, tmp_path: Path) -> None:
+async def test_a_second_initialize_keeps_sessions_whole(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     assert "protocolVersion" in await agent.call("initialize", protocolVersion=1)
     assert stop_reason(await agent.turn(session, "two")) == "end_turn"
 
 
-async def test_acp_I7_T15_before_it_and_at_the_end(agent_home: Path) -> None:
+async def test_requests_before_initialize_are_refused(agent_home: Path) -> None:
     """Nothing is served before `initialize`; a last line without its newline is."""
     from tests.agent.conftest import ARGV, surroundings
 
@@ -300,13 +342,13 @@ async def test_acp_I7_T15_before_it_and_at_the_end(agent_home: Path) -> None:
 # --- sessions
 
 
-async def test_acp_S1_new(agent: Agent, tmp_path: Path) -> None:
+async def test_new_sessions_have_distinct_ids(agent: Agent, tmp_path: Path) -> None:
     ids = [await agent.new(str(tmp_path)) for _ in range(3)]
     assert all(ids)
     assert len(set(ids)) == 3
 
 
-async def test_acp_S4_sessions_keep_apart(agent: Agent, tmp_path: Path) -> None:
+async def test_concurrent_sessions_keep_apart(agent: Agent, tmp_path: Path) -> None:
     """Directory and environment of two shells whose turns are open at once."""
     folders = [tmp_path / name for name in ("one", "two")]
     ids = []
@@ -322,7 +364,7 @@ async def test_acp_S4_sessions_keep_apart(agent: Agent, tmp_path: Path) -> None:
         assert (folder / "said").read_text().split() == ["here", str(folder)]
 
 
-async def test_acp_S5_no_update_before_its_session(agent: Agent, tmp_path: Path) -> None:
+async def test_no_update_precedes_its_session_id(agent: Agent, tmp_path: Path) -> None:
     made = agent.ask("session/new", cwd=str(tmp_path), mcpServers=[])
     session = (await agent.answer(made))["result"]["sessionId"]
     assert not [line for line in agent.lines[:-1] if session in str(line)]
@@ -331,7 +373,7 @@ async def test_acp_S5_no_update_before_its_session(agent: Agent, tmp_path: Path)
     assert session in str(told)
 
 
-async def test_acp_S9_the_replay_precedes_the_answer(agent: Agent, tmp_path: Path) -> None:
+async def test_the_whole_replay_precedes_the_loads_answer(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     text = " ".join(map(str, range(1000)))
     await agent.turn(session, [{"text": text}])
@@ -345,7 +387,7 @@ async def test_acp_S9_the_replay_precedes_the_answer(agent: Agent, tmp_path: Pat
     assert not history(agent.news(session))
 
 
-async def test_acp_S11_replayed_calls_are_the_same(agent: Agent, tmp_path: Path) -> None:
+async def test_replayed_calls_keep_their_ids_and_content(agent: Agent, tmp_path: Path) -> None:
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     live: list[Json] = []
@@ -360,7 +402,7 @@ async def test_acp_S11_replayed_calls_are_the_same(agent: Agent, tmp_path: Path)
     assert len({entry["toolCallId"] for entry in told}) == 2
 
 
-async def test_acp_S14_loading_what_is_live(agent: Agent, tmp_path: Path) -> None:
+async def test_loading_a_live_session_starts_no_second_agent(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     await agent.turn(session, "one")
     for _ in range(2):
@@ -370,7 +412,7 @@ async def test_acp_S14_loading_what_is_live(agent: Agent, tmp_path: Path) -> Non
     assert words(agent.news(session)) == "You said: two"
 
 
-async def test_acp_S15_the_list(agent: Agent, tmp_path: Path) -> None:
+async def test_sessions_are_listed(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     await agent.turn(session, "hi")
     found = (await agent.call("session/list"))["sessions"]
@@ -381,7 +423,7 @@ async def test_acp_S15_the_list(agent: Agent, tmp_path: Path) -> None:
     assert (await agent.call("session/list", cwd="/nowhere"))["sessions"] == []
 
 
-async def test_acp_S19_more_directories_are_not_kept(
+async def test_additional_directories_only_where_advertised(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Left out at a load: none."""
@@ -401,7 +443,9 @@ async def test_acp_S19_more_directories_are_not_kept(
 # --- prompts
 
 
-async def test_acp_P1_P2_text_and_links(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+async def test_text_and_links_are_always_accepted(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
     session = await agent.new(str(tmp_path))
     link = {"type": "resource_link", "uri": "file:///x", "name": "x"}
     blocks = [link, {"type": "text", "text": "look"}, link]
@@ -410,7 +454,7 @@ async def test_acp_P1_P2_text_and_links(agent: Agent, model: ScriptedModel, tmp_
     assert str(model.asked[-1].body["messages"][-1]).count("[x](/x)") == 2
 
 
-async def test_acp_P4_every_update_names_its_session(agent: Agent, tmp_path: Path) -> None:
+async def test_every_update_names_its_session(agent: Agent, tmp_path: Path) -> None:
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     await agent.turn(session, [run("echo 1"), {"text": "ok"}])
@@ -419,7 +463,7 @@ async def test_acp_P4_every_update_names_its_session(agent: Agent, tmp_path: Pat
 
 
 @pytest.mark.parametrize("times", [5, pytest.param(20, marks=pytest.mark.long)])
-async def test_acp_P5_all_is_said_before_the_answer(
+async def test_all_updates_precede_the_prompts_answer(
     agent: Agent, tmp_path: Path, times: int
 ) -> None:
     """By the order of bytes on the pipe, with a large last chunk."""
@@ -437,7 +481,7 @@ async def test_acp_P5_all_is_said_before_the_answer(
     assert not texts(agent.news(session))
 
 
-async def test_acp_P6_calls_have_ids_of_their_own(agent: Agent, tmp_path: Path) -> None:
+async def test_tool_call_ids_are_unique_in_a_session(agent: Agent, tmp_path: Path) -> None:
     """Also where the model gives the same id twice."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -453,7 +497,7 @@ async def test_acp_P6_calls_have_ids_of_their_own(agent: Agent, tmp_path: Path) 
     assert len(announced) == len(set(announced)) == 3
 
 
-async def test_acp_P8_paths_and_lines(agent: Agent, tmp_path: Path) -> None:
+async def test_paths_are_absolute_and_lines_count_from_one(agent: Agent, tmp_path: Path) -> None:
     allow_all(agent)
     (tmp_path / "old.txt").write_text("a\nb\nc\n")
     session = await agent.new(str(tmp_path))
@@ -479,7 +523,7 @@ async def test_acp_P8_paths_and_lines(agent: Agent, tmp_path: Path) -> None:
     assert "B" in diff["newText"]
 
 
-async def test_acp_P11_only_permission_is_asked_of_a_client(agent: Agent, tmp_path: Path) -> None:
+async def test_only_client_methods_on_offer_are_called(agent: Agent, tmp_path: Path) -> None:
     """Files and commands are its own affair, whatever the client offers."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -487,7 +531,7 @@ async def test_acp_P11_only_permission_is_asked_of_a_client(agent: Agent, tmp_pa
     assert set(agent.requests()) == {"session/request_permission"}
 
 
-async def test_acp_P17_message_ids(agent: Agent, tmp_path: Path) -> None:
+async def test_each_message_has_one_id_live_and_replayed(agent: Agent, tmp_path: Path) -> None:
     """One for each message, the same in every chunk and in the replay."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -508,7 +552,7 @@ async def test_acp_P17_message_ids(agent: Agent, tmp_path: Path) -> None:
 # --- cancel
 
 
-async def test_acp_X5_nothing_after_the_answer(agent: Agent, tmp_path: Path) -> None:
+async def test_no_update_follows_a_cancelled_prompts_answer(agent: Agent, tmp_path: Path) -> None:
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     id = agent.prompt(session, [run("echo on; sleep 600")])
@@ -522,7 +566,7 @@ async def test_acp_X5_nothing_after_the_answer(agent: Agent, tmp_path: Path) -> 
     assert kinds(agent.news(session)) == []
 
 
-async def test_acp_X6_when_there_is_nothing(agent: Agent, tmp_path: Path) -> None:
+async def test_cancel_with_nothing_to_cancel(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     for name in (session, session, "nobody", ""):
         agent.notify("session/cancel", sessionId=name)
@@ -530,7 +574,7 @@ async def test_acp_X6_when_there_is_nothing(agent: Agent, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("times", [6, pytest.param(12, marks=pytest.mark.long)])
-async def test_acp_X7_racing_with_the_end(agent: Agent, tmp_path: Path, times: int) -> None:
+async def test_cancel_racing_with_the_turns_end(agent: Agent, tmp_path: Path, times: int) -> None:
     session = await agent.new(str(tmp_path))
     for number in range(times):
         id = agent.prompt(session, [{"text": "on"}])
@@ -543,7 +587,7 @@ async def test_acp_X7_racing_with_the_end(agent: Agent, tmp_path: Path, times: i
     assert len(ids) == len(set(ids))
 
 
-async def test_acp_X9_taking_a_request_back(agent: Agent, tmp_path: Path) -> None:
+async def test_cancel_request_withdraws_a_prompt(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     id = agent.prompt(session, [run("true")])
     asked = await permission(agent)

@@ -1,4 +1,4 @@
-"""I10-3, 4, 6: what our own agent starts ends with it, however it ends, and with its call."""
+"""What our own agent starts ends with it, however it ends, and with its call."""
 
 import asyncio
 import os
@@ -94,10 +94,10 @@ async def kill_warm(warm: Warm) -> None:
         pytest.param(False, id="warm process killed", marks=pytest.mark.long),
     ],
 )
-async def test_I10_3_a_killed_fork_takes_its_children_with_it(
+async def test_a_killed_fork_takes_its_children_with_it(
     warm: Warm, tmp_path: Path, alive: bool
 ) -> None:
-    """W4: the warm process has them, or the worker finds them by their mark."""
+    """The warm process has them, or the worker finds them by their mark."""
     found = await family(warm, tmp_path)
     if not alive:
         await kill_warm(warm)
@@ -109,10 +109,10 @@ async def test_I10_3_a_killed_fork_takes_its_children_with_it(
 @pytest.mark.long
 @pytest.mark.parametrize("alive", [True, False], ids=["warm", "warm process killed"])
 @pytest.mark.parametrize("way", ["stop", "kill", "rm"])
-async def test_I10_3_a_stopped_fork_ends_with_its_session(
+async def test_a_stopped_fork_ends_with_its_session(
     warm: Warm, tmp_path: Path, way: str, alive: bool
 ) -> None:
-    """W4: it hears nothing, and its children neither."""
+    """It hears nothing, and its children neither."""
     found = await family(warm, tmp_path)
     worker, warden = found.bird.worker, found.bird.warden
     if not alive:
@@ -129,9 +129,7 @@ async def test_I10_3_a_stopped_fork_ends_with_its_session(
 
 
 @pytest.mark.long
-async def test_I10_3_a_stopped_fork_ends_with_its_worker_and_warden(
-    warm: Warm, tmp_path: Path
-) -> None:
+async def test_a_stopped_fork_ends_with_its_worker_and_warden(warm: Warm, tmp_path: Path) -> None:
     """Both killed in the same instant: the warm process misses the door."""
     found = await family(warm, tmp_path)
     worker, warden = found.bird.worker, found.bird.warden
@@ -142,7 +140,7 @@ async def test_I10_3_a_stopped_fork_ends_with_its_worker_and_warden(
 
 
 @pytest.mark.long
-async def test_I10_3_a_dead_warm_processs_socket_is_no_listener(warm: Warm) -> None:
+async def test_a_dead_warm_processs_socket_is_replaced(warm: Warm) -> None:
     """After kill -9, or a power cut: the next start of a worker brings another."""
     before = warm.pid
     await kill_warm(warm)
@@ -152,8 +150,8 @@ async def test_I10_3_a_dead_warm_processs_socket_is_no_listener(warm: Warm) -> N
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I10_4_cancel_ends_what_the_command_started(agent: Agent, tmp_path: Path) -> None:
-    """G6: `sleep 611 & sleep 612`, and what left the group by nohup and setsid."""
+async def test_cancel_ends_what_the_command_started(agent: Agent, tmp_path: Path) -> None:
+    """`sleep 611 & sleep 612`, and what left the group by nohup and setsid."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     jobs = "sleep 611 & echo $! >> pids; nohup sleep 613 >/dev/null 2>&1 & echo $! >> pids; "
@@ -171,10 +169,10 @@ async def test_I10_4_cancel_ends_what_the_command_started(agent: Agent, tmp_path
 
 @pytest.mark.long
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I10_6_a_command_of_another_user_is_left_out_and_told(
+async def test_a_cancel_reports_another_users_command_as_still_running(
     agent_home: Path, tmp_path: Path
 ) -> None:
-    """G6: the cancel is answered; the call says what still runs."""
+    """The cancel is answered; the call says what still runs."""
     if os.geteuid() != 0:
         pytest.skip("only root starts something as another user")
     argv = [sys.executable, "-c", DEAF, *ARGV]

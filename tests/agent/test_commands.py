@@ -55,7 +55,7 @@ async def test_a_skill_by_its_name(agent: Agent, model: ScriptedModel, tmp_path:
     assert "GRACIOUSLY" in sent
 
 
-async def test_I17_5_skills_and_instructions_of_other_agents(
+async def test_skills_and_instructions_of_other_agents_are_read(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Claude's skills and commands, with `$ARGUMENTS`; Gemini's and Copilot's instructions. All of
@@ -132,10 +132,10 @@ async def test_choices_by_command(agent: Agent, tmp_path: Path) -> None:
         ("plan", "plan", "Plan"),
     ],
 )
-async def test_I9_13_confirm_before_the_first_prompt_takes_the_words_of_every_face(
+async def test_confirm_before_the_first_prompt_takes_every_modes_name(
     agent: Agent, tmp_path: Path, word: str, mode: str, words_: str
 ) -> None:
-    """Rows A8, P6: the first words of a session, under a name that the mode itself has not."""
+    """The first words of a session, under a name that the mode itself has not."""
     session = await agent.new(str(tmp_path))
     assert stop_reason(await agent.turn(session, f"/confirm {word}")) == "end_turn"
     told = agent.news(session)
@@ -189,7 +189,7 @@ async def test_condense(agent: Agent, model: ScriptedModel, tmp_path: Path) -> N
     assert "thing 4" in sent, "the user's own words stay"
 
 
-async def test_I11_14_the_summary_is_written_by_the_model_that_was_chosen(
+async def test_the_chosen_model_writes_the_summary(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """`/model` takes the condenser along: the provider that was left hears nothing more."""

@@ -1,4 +1,4 @@
-"""Whose work an agent below did, and in which order a load tells of it (row G4)."""
+"""Whose work an agent below did, and in which order a load tells of it."""
 
 import json
 import os

@@ -34,7 +34,7 @@ async def test_errors_have_a_kind_and_a_remedy(agent: Agent, tmp_path: Path, nam
     assert words(agent.news(session)).endswith("on again")
 
 
-async def test_T11_a_rate_limit_says_when_it_ends(agent: Agent, tmp_path: Path) -> None:
+async def test_a_rate_limit_says_when_it_ends(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     limit: Json = {"status": "rate_limit", "retry_after": 30}
     data = (await agent.turn(session, [{"error": limit}]))["error"]["data"]
@@ -45,7 +45,7 @@ async def test_T11_a_rate_limit_says_when_it_ends(agent: Agent, tmp_path: Path) 
     assert "T" in data["resetsAt"]
 
 
-async def test_T11_nothing_is_made_up(agent: Agent, tmp_path: Path) -> None:
+async def test_no_reset_time_is_made_up(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     data = (await agent.turn(session, [{"error": "rate_limit"}]))["error"]["data"]
     assert data == {"errorKind": "rate_limit"}

@@ -1,4 +1,4 @@
-"""I17.3: `/goal` goes on until a judge finds the goal reached, as the SDK judges it."""
+"""`/goal` goes on until a judge finds the goal reached, as the SDK judges it."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ def profile(model: ScriptedModel) -> Json:
     return QUICK | own | {"base_url": model.url}
 
 
-async def test_I17_3_a_goal_is_worked_on_until_a_judge_finds_it_reached(
+async def test_a_goal_is_pursued_until_a_judge_finds_it_reached(
     agent: Agent, agent_home: Path, tmp_path: Path
 ) -> None:
     turns = (run("echo one"), "First", "Second")
@@ -103,14 +103,16 @@ async def test_I17_3_a_goal_is_worked_on_until_a_judge_finds_it_reached(
         *[(text, None) for text in ("", "Done!", "[1]", "{}", '{"score": 7}', '{"score": "NaN"}')],
     ],
 )
-async def test_I17_3_what_a_judge_says(said: str, found: tuple[float, bool, str] | None) -> None:
+async def test_a_judges_verdict_is_read_correctly(
+    said: str, found: tuple[float, bool, str] | None
+) -> None:
     """A word is not the opposite of what it says, and nonsense is no verdict."""
     assert verdict_in(said) == (
         None if found is None else dict(zip(("score", "complete", "missing"), found, strict=True))
     )
 
 
-async def test_I17_3_a_judge_that_fails_ends_nothing_else(
+async def test_a_failing_judge_ends_only_the_goal(
     agent: Agent, agent_home: Path, tmp_path: Path
 ) -> None:
     refused: Json = {"error": {"status": 401, "message": "Incorrect API key"}, "times": 9}
@@ -130,7 +132,7 @@ async def test_I17_3_a_judge_that_fails_ends_nothing_else(
         assert "_meta" not in answer["result"]
 
 
-async def test_I17_3_a_goal_survives_a_restart_and_ends_with_a_cancel(
+async def test_a_goal_survives_a_restart_and_ends_with_a_cancel(
     agent: Agent, agent_home: Path, tmp_path: Path
 ) -> None:
     """Continued (as a worker does after a crash), it is judged again from the round it had."""
@@ -175,7 +177,7 @@ async def test_I17_3_a_goal_survives_a_restart_and_ends_with_a_cancel(
     assert "more" in str(judge.asked[0].body)
 
 
-async def test_I17_3_a_goal_outlives_the_plan_for_it(
+async def test_a_goal_outlives_the_plan_for_it(
     agent: Agent, agent_home: Path, tmp_path: Path
 ) -> None:
     """Nothing is judged while it is only planned; `/go` pursues it."""

@@ -1,5 +1,5 @@
-"""The SDK's import without what a first turn does not need (issue 17, cold): what is put off comes
-when it is used, and no turn uses it."""
+"""The SDK's import without what a first turn does not need: what is put off comes when it is used,
+and no turn uses it."""
 
 import ast
 import importlib.util

@@ -1,5 +1,5 @@
-"""What the agent takes from where it is started, and what of it commands see (issue 11, line 17).
-One process for all of it: a start without a warm process costs seconds."""
+"""What the agent takes from where it is started, and what of it commands see. One process for all
+of it: a start without a warm process costs seconds."""
 
 import importlib.util
 import os
@@ -81,7 +81,7 @@ async def placed(
     await agent.kill()
 
 
-async def test_I11_17_no_env_file_is_loaded(placed: Placed) -> None:
+async def test_no_env_file_is_loaded(placed: Placed) -> None:
     """Neither that above the library's package, nor that of the working directory."""
     [said] = await placed.told("echo ${FROM_A_FILE_ABOVE-none} ${FROM_THE_PROJECT-none}")
     assert said.split()[:2] == ["none", "none"]
@@ -89,7 +89,7 @@ async def test_I11_17_no_env_file_is_loaded(placed: Placed) -> None:
         assert not line.startswith(b"FROM_")
 
 
-async def test_I11_17_commands_see_no_variable_of_ours(placed: Placed) -> None:
+async def test_commands_see_none_of_our_variables(placed: Placed) -> None:
     """But the home, and the marks by which what is left behind is found; and all of the person's
     own as it was."""
     [said] = await placed.told("env; echo plain $PLAIN")
@@ -104,7 +104,7 @@ async def test_I11_17_commands_see_no_variable_of_ours(placed: Placed) -> None:
     assert "plain as it is" in said
 
 
-async def test_I11_17_secrets_of_the_environment_are_redacted(
+async def test_secrets_in_the_environment_are_redacted(
     placed: Placed, model: ScriptedModel
 ) -> None:
     """In what is shown and in what the model is told; commands have them."""
@@ -129,7 +129,7 @@ async def test_the_environment_over_nothing_saved(placed: Placed, model: Scripte
     assert list((placed.home / "person").iterdir()) == []
 
 
-async def test_I11_17_no_copy_of_an_edited_file_is_left(placed: Placed) -> None:
+async def test_no_copy_of_an_edited_file_is_left_behind(placed: Placed) -> None:
     """In the temporary directory, while it runs and after it was killed."""
     note = placed.work / "note.txt"
     note.write_text("words that are nobody's business\n")

@@ -1,5 +1,5 @@
-"""I17.3, I17.5: memory, skills and instructions of a project are anybody's files: pipes, links to
-keys, huge, in another encoding, without end."""
+"""Memory, skills and instructions of a project are anybody's files: pipes, links to keys, huge, in
+another encoding, without end."""
 
 import os
 from pathlib import Path
@@ -35,9 +35,7 @@ def write(path: Path, text: str | bytes) -> None:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
-def test_I17_5_a_hostile_project_hides_nothing_and_reads_no_keys(
-    tmp_path: Path, person: Path
-) -> None:
+def test_a_hostile_project_hides_nothing_and_reads_no_keys(tmp_path: Path, person: Path) -> None:
     project, key = tmp_path / "project", person / ".ssh" / "id"
     folder = project / ".agents" / "skills"
     write(folder / "good" / "SKILL.md", SKILL.format(name="good"))
@@ -82,7 +80,7 @@ def test_a_directory_without_git_is_searched_within_bounds_and_the_nearest_first
     assert "agents:a/0/far/away" in skills.found_in(str(project))
 
 
-def test_I17_5_a_folder_has_at_most_so_many_skills(
+def test_the_number_of_skills_in_a_folder_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(skills_patch, "MOST", 3)
@@ -102,7 +100,7 @@ def test_I17_5_a_folder_has_at_most_so_many_skills(
         ("one", "one of : one $10"),
     ],
 )
-def test_I17_5_arguments_are_filled_in_once(said: str, filled: str) -> None:
+def test_arguments_are_filled_in_once(said: str, filled: str) -> None:
     text = "$1 of $2: $ARGUMENTS $10"
     command = Skill(name="x", content=text, source="/p/.claude/commands/x.md")
     assert skills.filled(command, said) == filled
@@ -110,7 +108,7 @@ def test_I17_5_arguments_are_filled_in_once(said: str, filled: str) -> None:
     assert skills.filled(other, said) == f"$1 of $2: {said} $10"  # somebody's awk
 
 
-def test_I17_3_any_file_can_be_a_memory(tmp_path: Path, person: Path) -> None:
+def test_any_kind_of_file_as_memory_breaks_nothing(tmp_path: Path, person: Path) -> None:
     index = tmp_path / "p" / MEMORY_INDEX_RELPATH
     write(index, "Nests are in caf\xe9s.".encode("latin-1"))
     assert "Nests are in caf\ufffds." in (load_memory(tmp_path / "p") or "")

@@ -1,5 +1,5 @@
-"""Issue 9, line 2 (rows P6, P11) and line 12: our own agent under a real worker. Rules, what cannot
-be undone and the mode judge every action before it runs, in every mode."""
+"""Our own agent under a real worker: rules, what cannot be undone and the mode judge every action
+before it runs, in every mode."""
 
 import json
 import os
@@ -139,11 +139,8 @@ NO_TOUCH = 'name = "no-touch"\ndo = "deny"\ncommand = "touch*"\nreason = "nothin
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_I9_2_a_deny_rule_holds_in_every_mode(
-    nest: Nest, model: ScriptedModel, mode: str
-) -> None:
-    """P11; line 12, "Rules come first in any case": whatever the model says of the risk. The model
-    is told why, and goes on."""
+async def test_a_deny_rule_holds_in_every_mode(nest: Nest, model: ScriptedModel, mode: str) -> None:
+    """Whatever the model says of the risk. The model is told why, and goes on."""
     nest.rules(NO_TOUCH)
     await nest.mode(mode)
     told = await nest.told(run(f"touch denied-{mode}", **LOW))
@@ -162,9 +159,8 @@ async def test_I9_2_a_deny_rule_holds_in_every_mode(
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_I9_2_what_cannot_be_undone_is_asked_in_every_mode(nest: Nest, mode: str) -> None:
-    """P11, P4; line 12, "everything is allowed except what cannot be undone": `rm -rf`, called LOW
-    by the model, waits for a person."""
+async def test_destructive_actions_are_asked_in_every_mode(nest: Nest, mode: str) -> None:
+    """`rm -rf`, called LOW by the model, waits for a person even where all is approved."""
     await nest.mode(mode)
     kept = nest.work / "build" / "kept"
     kept.parent.mkdir(exist_ok=True)
@@ -178,8 +174,8 @@ async def test_I9_2_what_cannot_be_undone_is_asked_in_every_mode(nest: Nest, mod
     assert told.statuses == ["completed"]
 
 
-async def test_I9_2_an_allow_rule_holds_where_everything_is_asked(nest: Nest) -> None:
-    """P11: without a person, and named in the log and on the call's card."""
+async def test_an_allow_rule_holds_in_ask_always_mode(nest: Nest) -> None:
+    """Without a person, and named in the log and on the call's card."""
     nest.rules('name = "look"\ndo = "allow"\ncommand = "touch*"')
     await nest.mode("every")
     told = await nest.told(run("touch allowed"))
@@ -189,7 +185,7 @@ async def test_I9_2_an_allow_rule_holds_where_everything_is_asked(nest: Nest) ->
     assert [b["text"] for b in blocks if b["role"] == "ask"] == ["Allowed by rule look"]
 
 
-async def test_I9_2_an_ask_rule_holds_where_all_is_approved(nest: Nest) -> None:
+async def test_an_ask_rule_holds_in_approve_all_mode(nest: Nest) -> None:
     nest.rules('name = "first-me"\ndo = "ask"\ncommand = "touch*"')
     await nest.mode("all")
     _, told = await nest.asked("reject", run("touch asked", **LOW))
@@ -197,7 +193,7 @@ async def test_I9_2_an_ask_rule_holds_where_all_is_approved(nest: Nest) -> None:
     assert not (nest.work / "asked").exists()
 
 
-async def test_P6_the_mode_decides_the_rest_and_writes_nothing(nest: Nest) -> None:
+async def test_the_mode_decides_the_rest_and_writes_nothing(nest: Nest) -> None:
     """Every: asked; risky: asked where the model says HIGH or nothing, or the text says so; all:
     neither asked nor noted beside the call."""
     await nest.mode("every")
@@ -213,7 +209,7 @@ async def test_P6_the_mode_decides_the_rest_and_writes_nothing(nest: Nest) -> No
     assert (told.asks, told.judged, told.statuses) == (0, [], ["completed"] * 2)
 
 
-async def test_I9_2_of_several_at_once_each_is_judged(nest: Nest) -> None:
+async def test_each_of_several_actions_is_judged(nest: Nest) -> None:
     """One denied, one allowed, one asked: in one step."""
     nest.rules(NO_TOUCH)
     await nest.mode("all")
@@ -234,8 +230,10 @@ def task(*steps: Json) -> Json:
 
 
 @pytest.mark.parametrize("mode", ["all", "risky"])
-async def test_I9_2_a_sub_agent_is_judged_too(nest: Nest, model: ScriptedModel, mode: str) -> None:
-    """P11: its deny rule, with the reason for its own model; its `rm -rf`; and what is plain runs
+async def test_a_sub_agents_actions_are_judged_too(
+    nest: Nest, model: ScriptedModel, mode: str
+) -> None:
+    """Its deny rule, with the reason for its own model; its `rm -rf`; and what is plain runs
     without a question, the start of the sub-agent too."""
     nest.rules(NO_TOUCH)
     await nest.mode(mode)
@@ -251,9 +249,9 @@ async def test_I9_2_a_sub_agent_is_judged_too(nest: Nest, model: ScriptedModel, 
     assert (nest.work / "build").exists()
 
 
-async def test_I9_12_files_outside_the_roots_are_asked_about(nest: Nest, outside: Path) -> None:
-    """P11; line 12, "only inside the session's directory": a write in every mode, also through a
-    link; a read unless all is approved; keys in every mode."""
+async def test_files_outside_the_roots_are_asked_about(nest: Nest, outside: Path) -> None:
+    """A write in every mode, also through a link; a read unless all is approved; keys in every
+    mode."""
     os.symlink(outside, nest.work / "link")
     (outside / "note").write_text("x")
     key = Path(nest.home, "agent_settings.json")
@@ -280,7 +278,7 @@ def view(path: Path) -> Json:
     return {"call": {"name": "file_editor", "arguments": arguments}}
 
 
-async def test_I9_2_rules_of_this_moment_and_what_they_would_have_said(nest: Nest) -> None:
+async def test_new_rules_apply_to_the_next_action(nest: Nest) -> None:
     """A rule that is made while the session works holds for the next action; `policy test` counts
     what a rule judged among what was asked."""
     from rookery.cli.commands.setup.policy_replay import replay
@@ -297,7 +295,7 @@ async def test_I9_2_rules_of_this_moment_and_what_they_would_have_said(nest: Nes
     assert not last.by_person
 
 
-async def test_I11_18_reads_and_plans_are_not_asked_but_ruled(nest: Nest) -> None:
+async def test_reads_and_plan_updates_obey_rules_but_are_not_asked(nest: Nest) -> None:
     """In the mode that asks about everything; a rule that wants to be asked, or denies, holds."""
     await nest.mode("every")
     (nest.work / "inside").write_text("x")
@@ -310,7 +308,7 @@ async def test_I11_18_reads_and_plans_are_not_asked_but_ruled(nest: Nest) -> Non
     assert told.statuses == ["failed"]
 
 
-async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) -> None:
+async def test_the_worker_knows_the_agents_plan_mode(nest: Nest, model: ScriptedModel) -> None:
     """The worker knows the mode: it asks about no look, offers "go" with the plan, and does not
     plan again with the agent's next start. Where nobody is asked, nobody says go; no rule does, and
     none can be made of the ask."""
@@ -359,7 +357,7 @@ async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) 
     assert ruled == {go_asks.READY}
 
 
-async def test_I17_2_the_reason_of_a_risk_stands_in_the_ask(nest: Nest) -> None:
+async def test_an_ask_says_why_an_action_is_risky(nest: Nest) -> None:
     """By the SDK's analyzers, whatever the model says: every face shows the pieces of an ask."""
     await nest.mode("risky")
     command = "python3 -c 'eval(\"1\")'"
@@ -371,7 +369,7 @@ async def test_I17_2_the_reason_of_a_risk_stands_in_the_ask(nest: Nest) -> None:
     assert "risk" not in asks.block_of(ask, elsewhere)
 
 
-async def test_I17_3_a_fallback_is_told_in_a_line_of_its_own(nest: Nest) -> None:
+async def test_a_fallback_is_reported_in_a_line_of_its_own(nest: Nest) -> None:
     """Every face shows a notice, which a thought would fold away; and the half that the first model
     said is not what the session says last."""
     path = Path(nest.home, "agent_settings.json")

@@ -1,5 +1,5 @@
-"""Issue 9, line 2 (rows P6, P11): the agent asks its client about every action before it runs; an
-editor that cannot judge gets the same rules and the same guard from the agent itself."""
+"""The agent asks its client about every action before it runs; an editor that cannot judge gets the
+same rules and the same guard from the agent itself."""
 
 import json
 import os
@@ -75,11 +75,11 @@ def command_of(call: Json) -> str:
 
 
 @pytest.mark.parametrize("mode", ["always-ask", "risk-based", "always-approve"])
-async def test_I9_2_every_action_is_asked_about_before_it_runs(
+async def test_every_action_is_asked_about_before_it_runs(
     judged: Agent, tmp_path: Path, mode: str
 ) -> None:
-    """P11: in every mode, with the model's word; what is allowed runs without a question, also
-    where everything is to be asked, and whatever the SDK's policy would say."""
+    """In every mode, with the model's word; what is allowed runs without a question, also where
+    everything is to be asked, and whatever the SDK's policy would say."""
     asked = judge_by(judged, lambda _: ALLOWED)
     people = allow_all(judged)
     session = await judged.new(str(tmp_path))
@@ -127,7 +127,7 @@ async def test_in_another_mode_it_is_judged_again(judged: Agent, tmp_path: Path)
     assert not (tmp_path / "done").exists()
 
 
-async def test_I9_2_a_denial_reaches_the_model(
+async def test_a_denial_reaches_the_model(
     judged: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     judge_by(judged, lambda _: DENIED)
@@ -142,7 +142,7 @@ async def test_I9_2_a_denial_reaches_the_model(
     assert not (tmp_path / "done").exists()
 
 
-async def test_I9_2_one_request_for_all_actions_of_a_step(judged: Agent, tmp_path: Path) -> None:
+async def test_all_actions_of_a_step_are_one_request(judged: Agent, tmp_path: Path) -> None:
     """Judged together, done one by one: one runs, one is denied, one is asked."""
     verdicts = {"touch a": ALLOWED, "touch b": DENIED, "touch c": ASKED}
     judge_by(judged, lambda call: verdicts[command_of(call)])
@@ -155,7 +155,9 @@ async def test_I9_2_one_request_for_all_actions_of_a_step(judged: Agent, tmp_pat
     assert sorted(os.listdir(tmp_path)) == ["a", "c"]
 
 
-async def test_I17_4_more_actions_than_one_request_takes(judged: Agent, tmp_path: Path) -> None:
+async def test_more_actions_than_one_request_takes_are_all_judged(
+    judged: Agent, tmp_path: Path
+) -> None:
     asked = judge_by(judged, lambda call: DENIED)
     session = await judged.new(str(tmp_path))
     many = {"calls": [run(f"echo {number}", **LOW)["call"] for number in range(101)]}
@@ -164,7 +166,7 @@ async def test_I17_4_more_actions_than_one_request_takes(judged: Agent, tmp_path
     assert {call["status"] for call in calls(judged.news(session))} == {"failed"}
 
 
-async def test_I9_2_the_models_word_and_mode_decide_nothing_here(
+async def test_the_client_decides_whatever_model_and_mode_say(
     judged: Agent, tmp_path: Path
 ) -> None:
     """The client says ask: it is asked, though the agent's own mode approves all."""
@@ -190,10 +192,10 @@ NONSENSE: list[Any] = [
 
 
 @pytest.mark.parametrize("answer", NONSENSE, ids=str)
-async def test_I9_2_where_nobody_can_judge_nothing_runs(
+async def test_nothing_runs_where_nobody_can_judge(
     judged: Agent, tmp_path: Path, answer: Any
 ) -> None:
-    """P11: it waits, the turn says so, and the next prompt has it judged again first."""
+    """It waits, the turn says so, and the next prompt has it judged again first."""
     judged.answers["_rookery/judge"] = lambda _: answer
     people = allow_all(judged)
     session = await judged.new(str(tmp_path))
@@ -210,7 +212,7 @@ async def test_I9_2_where_nobody_can_judge_nothing_runs(
     assert (tmp_path / "done").exists()
 
 
-async def test_I9_2_a_cancel_while_it_is_judged(judged: Agent, tmp_path: Path) -> None:
+async def test_a_cancel_during_judgement_runs_nothing(judged: Agent, tmp_path: Path) -> None:
     """Nobody answers: the turn ends at once, and nothing runs."""
     session = await judged.new(str(tmp_path))
     running = judged.prompt(session, [run("touch done"), {"text": "ok"}])
@@ -223,7 +225,7 @@ async def test_I9_2_a_cancel_while_it_is_judged(judged: Agent, tmp_path: Path) -
 
 
 @pytest.mark.long
-async def test_I9_2_a_client_that_is_gone_allows_nothing(agent_home: Path, tmp_path: Path) -> None:
+async def test_a_client_that_hung_up_allows_nothing(agent_home: Path, tmp_path: Path) -> None:
     """The connection ends while an action is judged: it does not run."""
     agent = await Agent.start(ARGV, environment=surroundings(agent_home), forked=True)
     offered = {"_meta": {"rookery": {"judge": True}}}
@@ -237,7 +239,7 @@ async def test_I9_2_a_client_that_is_gone_allows_nothing(agent_home: Path, tmp_p
     assert not (tmp_path / "done").exists()
 
 
-async def test_I9_2_a_loaded_conversation_is_judged_again(judged: Agent, tmp_path: Path) -> None:
+async def test_a_loaded_conversation_is_judged_again(judged: Agent, tmp_path: Path) -> None:
     """What waited is judged by what holds when it is asked again: a rule of today denies it."""
     judge_by(judged, lambda _: ASKED)
     answer_all(judged, "nonsense")
@@ -259,11 +261,11 @@ def task(*steps: Json) -> Json:
 
 
 @pytest.mark.parametrize("answer", [DENIED, None], ids=["denied", "nonsense"])
-async def test_I9_2_a_sub_agents_actions_are_judged(
+async def test_a_sub_agents_actions_are_judged(
     judged: Agent, tmp_path: Path, answer: Json | None
 ) -> None:
-    """P11: each of them, under its own call; what is denied, or cannot be judged, does not run and
-    the sub-agent goes on."""
+    """Each of them, under its own call; what is denied, or cannot be judged, does not run and the
+    sub-agent goes on."""
     asked = judge_by(judged, lambda call: answer if "no" in command_of(call) else ALLOWED)
     people = allow_all(judged)
     session = await judged.new(str(tmp_path))
@@ -288,8 +290,10 @@ You are the boss.
 """
 
 
-async def test_I9_2_a_sub_agent_that_says_it_never_asks(judged: Agent, tmp_path: Path) -> None:
-    """P11: one of the project's own, and the sub-agent that it starts: both are judged."""
+async def test_a_sub_agent_that_claims_never_to_ask_is_judged(
+    judged: Agent, tmp_path: Path
+) -> None:
+    """One of the project's own, and the sub-agent that it starts: both are judged."""
     (tmp_path / ".agents" / "agents").mkdir(parents=True)
     (tmp_path / ".agents" / "agents" / "boss.md").write_text(BOSS)
     asked = judge_by(judged, lambda call: DENIED if "no" in command_of(call) else ALLOWED)
@@ -304,10 +308,10 @@ async def test_I9_2_a_sub_agent_that_says_it_never_asks(judged: Agent, tmp_path:
     assert sorted(os.listdir(tmp_path)) == [".agents", "yes-2"]
 
 
-async def test_I9_2_a_tool_of_an_mcp_server_is_judged(
+async def test_a_tool_of_an_mcp_server_is_judged(
     judged: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """P11: under its own name, before the server hears of it."""
+    """Under its own name, before the server hears of it."""
     (tmp_path / "server.py").write_text(SERVER)
     server: Json = {"name": "songs", "command": sys.executable, "env": []}
     server |= {"args": [str(tmp_path / "server.py")]}
@@ -346,14 +350,14 @@ def ruled(agent_home: Path) -> Iterator[Callable[..., None]]:
 
 
 @pytest.mark.parametrize("mode", ["always-ask", "risk-based", "always-approve"])
-async def test_I9_2_an_editor_gets_the_same_rules_and_guard(
+async def test_an_editor_gets_the_same_rules_and_guard(
     agent: Agent,
     ruled: Callable[..., None],
     model: ScriptedModel,
     tmp_path: Path,
     mode: str,
 ) -> None:
-    """P6, P11: without a worker, a deny rule and what cannot be undone hold in every mode."""
+    """Without a worker, a deny rule and what cannot be undone hold in every mode."""
     session = await agent.new(str(tmp_path))
     await agent.call("session/set_mode", sessionId=session, modeId=mode)
     (tmp_path / "build").mkdir()
@@ -370,12 +374,12 @@ async def test_I9_2_an_editor_gets_the_same_rules_and_guard(
     assert len(people) == (1 if mode == "always-ask" else 0)
 
 
-async def test_I9_2_an_editors_allow_rule_and_a_broken_file(
+async def test_an_editors_allow_rule_holds_and_a_broken_file_changes_nothing(
     agent: Agent, agent_home: Path, ruled: Callable[..., None], tmp_path: Path
 ) -> None:
     """What a rule allows is not asked in always-ask, once a person confirmed it: while an agent
-    runs, it could have written it itself (line 1). A file that cannot be read leaves the rules from
-    before in force."""
+    runs, it could have written it itself. A file that cannot be read leaves the rules from before
+    in force."""
     people = allow_all(agent)
     session = await agent.new(str(tmp_path))
     ruled('do = "allow"\ncommand = "touch*"')
@@ -387,8 +391,8 @@ async def test_I9_2_an_editors_allow_rule_and_a_broken_file(
     assert sorted(os.listdir(tmp_path)) == ["a", "b"]
 
 
-async def test_I9_2_the_models_word_can_only_raise_the_risk(agent: Agent, tmp_path: Path) -> None:
-    """P11: HIGH is asked whatever the text says, LOW is asked where the text says so."""
+async def test_the_models_word_can_only_raise_the_risk(agent: Agent, tmp_path: Path) -> None:
+    """HIGH is asked whatever the text says, LOW is asked where the text says so."""
     people = allow_all(agent)
     session = await agent.new(str(tmp_path))
     await agent.call("session/set_mode", sessionId=session, modeId="risk-based")
@@ -399,7 +403,7 @@ async def test_I9_2_the_models_word_can_only_raise_the_risk(agent: Agent, tmp_pa
     assert asked == ["echo 1", "rm -rf build"]
 
 
-async def test_P11_a_look_at_a_running_command_is_not_risky(agent: Agent, tmp_path: Path) -> None:
+async def test_looking_at_a_running_command_is_not_risky(agent: Agent, tmp_path: Path) -> None:
     """It runs nothing; to end the shell does."""
     people = allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -409,7 +413,7 @@ async def test_P11_a_look_at_a_running_command_is_not_risky(agent: Agent, tmp_pa
     assert [params["toolCall"]["title"] for params in people] == ["reset the terminal"]
 
 
-async def test_I9_12_an_editors_agent_keeps_to_the_roots(agent: Agent, tmp_path: Path) -> None:
+async def test_an_editors_agent_keeps_to_the_roots(agent: Agent, tmp_path: Path) -> None:
     """A write outside waits for a person also in always-approve; /tmp is free."""
     outside = Path(tempfile.mkdtemp(prefix="rkj-", dir="/var/tmp"))
     try:
@@ -439,7 +443,7 @@ async def test_I9_12_an_editors_agent_keeps_to_the_roots(agent: Agent, tmp_path:
         ("grep -rn 'rm -rf /' docs", "LOW", ""),
     ],
 )
-async def test_I17_2_an_editor_is_told_why(
+async def test_an_editors_ask_gives_the_reason(
     agent: Agent, tmp_path: Path, command: str, said: str, words: str
 ) -> None:
     """Who has no worker gets the reason in the ask's content, before the command."""

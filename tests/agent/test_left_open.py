@@ -1,5 +1,5 @@
-"""I9.9 (row P9) in the agent: what is open when it ends stays open, and the model is never told of
-a cancel that nobody made."""
+"""What is open when the agent ends stays open, and the model is never told of a cancel that nobody
+made."""
 
 import json
 import signal
@@ -84,10 +84,10 @@ def results(model: ScriptedModel) -> list[Any]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", ENDS)
-async def test_I9_9_an_open_permission_is_asked_again_and_the_model_hears_of_no_cancel(
+async def test_an_open_permission_is_asked_again_without_a_made_up_cancel(
     start: Start, model: ScriptedModel, tmp_path: Path, how: str
 ) -> None:
-    """P9: the same call; allowed, it runs, and the run goes on without a new message."""
+    """The same call; allowed, it runs, and the run goes on without a new message."""
     first = await start()
     session = await first.new(str(tmp_path))
     first.prompt(session, [run("touch done"), {"text": "all well"}])
@@ -112,10 +112,10 @@ async def test_I9_9_an_open_permission_is_asked_again_and_the_model_hears_of_no_
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", ["hang up", pytest.param("KILL", marks=pytest.mark.long)])
-async def test_I9_9_a_command_that_ran_is_told_as_stopped(
+async def test_a_command_that_was_running_is_reported_as_stopped(
     start: Start, model: ScriptedModel, tmp_path: Path, how: str
 ) -> None:
-    """P9: words that say what happened, not that somebody cancelled it."""
+    """Words that say what happened, not that somebody cancelled it."""
     first = await start()
     answer_all(first, ALLOW)
     session = await first.new(str(tmp_path))
@@ -131,7 +131,7 @@ async def test_I9_9_a_command_that_ran_is_told_as_stopped(
 
 
 @pytest.mark.long
-async def test_I11_14_a_command_that_a_kill_interrupted_is_known_after_a_load(
+async def test_an_interrupted_command_is_known_after_a_load(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Where nothing is asked, the SDK wrote nothing down of where it stood: the replay shows the
@@ -163,10 +163,10 @@ async def test_I11_14_a_command_that_a_kill_interrupted_is_known_after_a_load(
 
 
 @pytest.mark.long
-async def test_I9_9_what_was_allowed_of_a_step_is_not_asked_twice(
+async def test_actions_already_allowed_are_not_asked_twice(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """P9: two calls in one step; the first was allowed when the agent was killed."""
+    """Two calls in one step; the first was allowed when the agent was killed."""
     first = await start()
     session = await first.new(str(tmp_path))
     both = [run("touch one")["call"], run("touch two")["call"]]
@@ -190,10 +190,10 @@ async def test_I9_9_what_was_allowed_of_a_step_is_not_asked_twice(
 
 
 @pytest.mark.long
-async def test_I9_9_what_a_person_dropped_is_told_as_their_wish(
+async def test_a_dropped_ask_is_reported_as_the_users_wish(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """P9: only then; and the prompt that says so is not held up by a question."""
+    """Only then; and the prompt that says so is not held up by a question."""
     first = await start()
     session = await first.new(str(tmp_path))
     first.prompt(session, [run("touch done"), {"text": "ok"}])
@@ -211,7 +211,7 @@ async def test_I9_9_what_a_person_dropped_is_told_as_their_wish(
 
 
 @pytest.mark.long
-async def test_I9_9_a_real_cancel_still_says_so(
+async def test_a_real_cancel_is_still_reported_as_one(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:
     agent = await start()
@@ -225,7 +225,7 @@ async def test_I9_9_a_real_cancel_still_says_so(
 
 
 @pytest.mark.long
-async def test_I9_9_to_go_on_with_nothing_open_is_over_at_once(
+async def test_continuing_with_nothing_open_ends_at_once(
     start: Start, model: ScriptedModel, tmp_path: Path
 ) -> None:
     agent = await start()

@@ -234,7 +234,7 @@ def test_the_ids_of_a_prompts_calls_are_known(kinds: list[str]) -> None:
     "model", ["openai/scripted", "anthropic/claude-sonnet-4-5", "openai/gpt-5"]
 )
 @pytest.mark.parametrize("subscription", [False, True])
-def test_I12_a_request_is_the_sdks_and_leaves_no_mark(model: str, subscription: bool) -> None:
+def test_a_request_is_the_sdks_and_leaves_no_cache_mark(model: str, subscription: bool) -> None:
     """Marks for the provider's cache are not in the messages of the next prompt."""
     made = [kind(model=model, api_key="none", usage_id="t") for kind in (LLM, RookeryLLM)]
     for llm in made:
@@ -250,7 +250,7 @@ def test_I12_a_request_is_the_sdks_and_leaves_no_mark(model: str, subscription: 
         assert [each.model_dump() for each in list(ours)] == before
 
 
-def test_I12_a_line_of_the_debug_log_is_made_only_for_a_reader(
+def test_debug_log_lines_are_built_only_if_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (events,) = growing(["user"])

@@ -1,4 +1,4 @@
-"""Row G9: what a person is asked, before anything runs, and what each answer does."""
+"""What a person is asked, before anything runs, and what each answer does."""
 
 import json
 import sys
@@ -35,7 +35,7 @@ def chosen(option: str, **meta: Any) -> Json:
     return {"outcome": outcome | ({"_meta": {"rookery": meta}} if meta else {})}
 
 
-async def test_G9_the_real_call_before_it_runs(agent: Agent, tmp_path: Path) -> None:
+async def test_the_real_call_is_asked_about_before_it_runs(agent: Agent, tmp_path: Path) -> None:
     """Announced as pending, asked with its own id, title, kind, input and diff, and only then run:
     the ancestor asked about made-up ids, with nothing to see, for what was running already."""
     session = await agent.new(str(tmp_path))
@@ -61,7 +61,7 @@ async def test_G9_the_real_call_before_it_runs(agent: Agent, tmp_path: Path) -> 
     assert (tmp_path / "a.txt").exists()
 
 
-async def test_G9_one_request_for_each_action(agent: Agent, tmp_path: Path) -> None:
+async def test_each_action_has_a_request_of_its_own(agent: Agent, tmp_path: Path) -> None:
     """Of two at once the first is rejected, the second allowed; the model is told which."""
     session = await agent.new(str(tmp_path))
     both = {"calls": [edit(tmp_path / name, "x")["call"] for name in ("a", "b")]}
@@ -80,10 +80,10 @@ async def test_G9_one_request_for_each_action(agent: Agent, tmp_path: Path) -> N
     assert shown(ended[ids[0]]).endswith("You rejected this.")
 
 
-async def test_G9_a_rejection_with_a_reason(
+async def test_a_rejections_reason_reaches_the_model(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """Row P8: the model is told why, and goes on."""
+    """The model is told why, and goes on."""
     answer_all(agent, chosen("reject", reason="use the other file"))
     session = await agent.new(str(tmp_path))
     answer = await agent.turn(session, [run("touch done"), {"text": "then not"}])
@@ -97,7 +97,7 @@ async def test_G9_a_rejection_with_a_reason(
     assert "use the other file" in str(told["content"])
 
 
-async def test_G9_always_proceed(agent: Agent, tmp_path: Path) -> None:
+async def test_always_proceed_changes_the_mode(agent: Agent, tmp_path: Path) -> None:
     """One answer allows this and all that follows: the mode, in both of its views."""
     asked = answer_all(agent, chosen("always-approve"))
     session = await agent.new(str(tmp_path))
@@ -110,7 +110,9 @@ async def test_G9_always_proceed(agent: Agent, tmp_path: Path) -> None:
     assert "config_option_update" in kinds(updates)
 
 
-async def test_G9_only_when_risky(agent: Agent, tmp_path: Path) -> None:
+async def test_only_when_risky_asks_about_high_and_unknown_risk(
+    agent: Agent, tmp_path: Path
+) -> None:
     """Then high and unknown risk is asked about, low is not."""
     asked = answer_all(agent, chosen("risk-based"))
     session = await agent.new(str(tmp_path))
@@ -123,7 +125,7 @@ async def test_G9_only_when_risky(agent: Agent, tmp_path: Path) -> None:
     assert [call["status"] for call in calls(agent.news(session))] == ["completed"] * 5
 
 
-async def test_G9_cancelled_is_a_cancel(agent: Agent, tmp_path: Path) -> None:
+async def test_a_cancelled_permission_cancels_the_turn(agent: Agent, tmp_path: Path) -> None:
     answer_all(agent, CANCELLED)
     session = await agent.new(str(tmp_path))
     assert stop_reason(await agent.turn(session, [run("touch done")])) == "cancelled"
@@ -143,7 +145,9 @@ NONSENSE: list[Any] = [
 
 
 @pytest.mark.parametrize("answer", NONSENSE, ids=str)
-async def test_G9_no_clear_answer_and_it_waits(agent: Agent, tmp_path: Path, answer: Any) -> None:
+async def test_an_unclear_answer_leaves_the_action_waiting(
+    agent: Agent, tmp_path: Path, answer: Any
+) -> None:
     """Nothing is carried out, the turn says that it waits; the next prompt asks again first, and
     what is then allowed is done before the model hears that prompt."""
     answer_all(agent, answer)
@@ -160,7 +164,7 @@ async def test_G9_no_clear_answer_and_it_waits(agent: Agent, tmp_path: Path, ans
     assert words(agent.news(session)).endswith("ok")
 
 
-async def test_G9_a_loaded_conversation_asks_again(agent: Agent, tmp_path: Path) -> None:
+async def test_a_loaded_conversation_asks_again(agent: Agent, tmp_path: Path) -> None:
     """Replayed as pending; asked with the next prompt, and still not carried out when rejected."""
     answer_all(agent, "nonsense")
     session = await agent.new(str(tmp_path))
@@ -176,7 +180,9 @@ async def test_G9_a_loaded_conversation_asks_again(agent: Agent, tmp_path: Path)
     assert not (tmp_path / "done").exists()
 
 
-async def test_G7_a_change_in_mid_turn(agent: Agent, tmp_path: Path) -> None:
+async def test_a_mode_change_in_mid_turn_applies_to_the_next_action(
+    agent: Agent, tmp_path: Path
+) -> None:
     """The mode is set while the model speaks: its next action is not asked about any more."""
     session = await agent.new(str(tmp_path))
     slow = run("echo 1") | {"text": "a b c d e f", "every": 0.2}
@@ -189,7 +195,7 @@ async def test_G7_a_change_in_mid_turn(agent: Agent, tmp_path: Path) -> None:
     assert [call["status"] for call in calls(agent.news(session))] == ["completed"]
 
 
-async def test_G9_a_sub_agent_asks_too(agent: Agent, tmp_path: Path) -> None:
+async def test_a_sub_agent_asks_through_its_parents_session(agent: Agent, tmp_path: Path) -> None:
     """Through its parent's session, for its own call, below the one that started it."""
     session = await agent.new(str(tmp_path))
     task = json.dumps({"play": [run("touch done"), {"text": "did it"}]})
@@ -214,7 +220,7 @@ async def test_G9_a_sub_agent_asks_too(agent: Agent, tmp_path: Path) -> None:
 PLAN = {"command": "plan", "task_list": [{"title": "look", "notes": "", "status": "todo"}]}
 
 
-async def test_I11_18_reads_and_plan_updates_are_never_asked(
+async def test_reads_and_plan_updates_are_never_asked(
     agent: Agent, agent_home: Path, tmp_path: Path
 ) -> None:
     """Of the session's own directory, in the mode that asks about everything, whatever the model
@@ -262,7 +268,7 @@ server.run()
 """
 
 
-async def test_I11_18_a_servers_tool_that_calls_itself_a_read_is_asked(
+async def test_an_mcp_tool_that_claims_to_be_a_read_is_asked(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """What it does is known to nobody here."""

@@ -1,5 +1,5 @@
-"""I17.2: plan mode of our own agent: nothing is changed, by whatever means its model tries; the
-plan is shown, and the user's "go" carries on with it."""
+"""Plan mode of our own agent: nothing is changed, by whatever means its model tries; the plan is
+shown, and the user's "go" carries on with it."""
 
 import json
 import subprocess
@@ -47,7 +47,7 @@ async def planning(agent: Agent, place: Path) -> str:
     return session
 
 
-async def test_I17_2_a_model_that_lies_changes_nothing_and_go_carries_on(
+async def test_a_lying_model_changes_nothing_and_go_carries_on(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Refused where the tool runs: an edit, a command, a command behind a harmless one, what a
@@ -96,7 +96,7 @@ async def test_I17_2_a_model_that_lies_changes_nothing_and_go_carries_on(
     assert "The user agreed to the plan." in told
 
 
-async def test_I17_2_the_user_may_keep_planning_say_why_and_go_later(
+async def test_the_user_may_keep_planning_say_why_and_go_later(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """A reason goes to the model, which plans again; without one the turn ends, and the mode
@@ -127,7 +127,7 @@ async def test_I17_2_the_user_may_keep_planning_say_why_and_go_later(
     assert "not plan mode" in words(agent.news(session))
 
 
-async def test_I17_2_what_a_look_began_can_be_ended(agent: Agent, tmp_path: Path) -> None:
+async def test_a_command_started_by_a_look_can_be_ended(agent: Agent, tmp_path: Path) -> None:
     asked = allow_all(agent)
     session = await planning(agent, tmp_path)
     (tmp_path / "log").write_text("one\n")
@@ -137,9 +137,7 @@ async def test_I17_2_what_a_look_began_can_be_ended(agent: Agent, tmp_path: Path
     assert asked == []
 
 
-async def test_I17_2_a_yes_from_before_does_not_run_in_plan_mode(
-    agent: Agent, tmp_path: Path
-) -> None:
+async def test_a_late_yes_runs_nothing_in_plan_mode(agent: Agent, tmp_path: Path) -> None:
     """The user is asked, chooses plan mode meanwhile, and then allows it: it is not run."""
     session = await agent.new(str(tmp_path))
     sent = agent.prompt(session, [run("touch a"), {"text": "No."}])
@@ -151,7 +149,7 @@ async def test_I17_2_a_yes_from_before_does_not_run_in_plan_mode(
     assert "Not in plan mode" in shown(calls(agent.news(session))[0])
 
 
-async def test_I17_2_what_the_user_writes_or_chooses_meanwhile_takes_the_ask_back(
+async def test_a_prompt_or_another_mode_withdraws_the_plans_ask(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """A plan waits for its go: words plan again, `/go` carries on, another mode ends the turn; in

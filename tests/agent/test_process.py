@@ -52,7 +52,7 @@ def loaded(agent: Agent) -> bool:
     return "pydantic_core" in Path(f"/proc/{agent.process.pid}/maps").read_text()
 
 
-async def test_G1_initialize_before_the_sdk(start: Start, empty_home: Path) -> None:
+async def test_initialize_is_answered_before_the_sdk_loads(start: Start, empty_home: Path) -> None:
     """Truthful, protocol 1 and never an echo, before anything heavy is loaded; no network."""
     agent = await start(empty_home)
     before = loaded(agent)
@@ -75,7 +75,9 @@ async def test_G1_initialize_before_the_sdk(start: Start, empty_home: Path) -> N
     assert len({method["id"] for method in again["authMethods"]}) == 2
 
 
-async def test_G2_without_a_model(start: Start, empty_home: Path) -> None:
+async def test_without_a_model_new_sessions_say_what_is_missing(
+    start: Start, empty_home: Path
+) -> None:
     """-32000 with the command that is missing; never a trace, never a wait for the SDK."""
     agent = await start(empty_home, LLM_MODEL="openai/scripted")
     await agent.call("initialize", protocolVersion=1)
@@ -90,7 +92,7 @@ async def test_G2_without_a_model(start: Start, empty_home: Path) -> None:
     assert await agent.call("authenticate", methodId="nope") == -32602
 
 
-async def test_G2_a_broken_file_is_named(start: Start, empty_home: Path) -> None:
+async def test_a_broken_settings_file_is_named(start: Start, empty_home: Path) -> None:
     (empty_home / "agent_settings.json").write_text('{"profiles": {\n  oops\n}}')
     agent = await start(empty_home)
     await agent.call("initialize", protocolVersion=1)
@@ -98,7 +100,9 @@ async def test_G2_a_broken_file_is_named(start: Start, empty_home: Path) -> None
     assert "agent_settings.json, line 2" in refused["error"]["message"]
 
 
-async def test_T14_it_ends_with_its_stdin(start: Start, agent_home: Path, tmp_path: Path) -> None:
+async def test_the_agent_ends_with_its_stdin(
+    start: Start, agent_home: Path, tmp_path: Path
+) -> None:
     """Whatever runs: the command, the shell, what they left behind. The ancestor lived on."""
     agent = await start(agent_home, forked=True)
     allow_all(agent)
@@ -238,7 +242,7 @@ async def test_resume_by_the_command_line(
 
 @pytest.mark.long
 @pytest.mark.parametrize("flag", ["--last", pytest.param("--resume", marks=pytest.mark.long)])
-async def test_G3_the_first_thread_goes_on(
+async def test_the_first_new_session_resumes_the_one_on_the_command_line(
     agent: Agent, start: Start, agent_home: Path, tmp_path: Path, flag: str
 ) -> None:
     """In the session that the command line names, told again behind the answer; the second thread

@@ -1,4 +1,4 @@
-"""Row G5: prompts, from their content to a true stop reason; and prompts into a running turn."""
+"""Prompts, from their content to a true stop reason; and prompts into a running turn."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ from tests.agent.driving import (
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_G5_words_come_as_they_are_written(agent: Agent, tmp_path: Path) -> None:
+async def test_words_stream_as_the_model_writes_them(agent: Agent, tmp_path: Path) -> None:
     """Token by token, thought and message; the whole is not said again at the end. What comes at
     once is joined."""
     session = await agent.new(str(tmp_path))
@@ -40,7 +40,9 @@ async def test_G5_words_come_as_they_are_written(agent: Agent, tmp_path: Path) -
     assert not [u for u in updates if u["sessionUpdate"] == "user_message_chunk"]
 
 
-async def test_G5_a_command_and_an_edit(agent: Agent, tmp_path: Path) -> None:
+async def test_a_command_and_an_edit_are_shown_with_output_and_diff(
+    agent: Agent, tmp_path: Path
+) -> None:
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     steps = [run("echo $((6*7))"), edit(tmp_path / "a.txt", "new"), {"text": "done"}]
@@ -59,7 +61,7 @@ async def test_G5_a_command_and_an_edit(agent: Agent, tmp_path: Path) -> None:
     assert words(updates) == "done"
 
 
-async def test_G5_markup_is_just_text(agent: Agent, tmp_path: Path) -> None:
+async def test_markup_in_a_command_is_just_text(agent: Agent, tmp_path: Path) -> None:
     """`[bold]` and an escaped bracket broke a run of the ancestor's."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -71,7 +73,9 @@ async def test_G5_markup_is_just_text(agent: Agent, tmp_path: Path) -> None:
     assert words(updates) == text
 
 
-async def test_G5_every_kind_of_content(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+async def test_every_kind_of_content_reaches_the_model(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
     session = await agent.new(str(tmp_path))
     pixel = (
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
@@ -100,14 +104,14 @@ async def test_G5_every_kind_of_content(agent: Agent, model: ScriptedModel, tmp_
     ],
     ids=lambda block: block["type"],
 )
-async def test_G5_what_is_not_taken_is_refused(agent: Agent, tmp_path: Path, block: Json) -> None:
+async def test_unsupported_content_is_refused(agent: Agent, tmp_path: Path, block: Json) -> None:
     session = await agent.new(str(tmp_path))
     refused = await agent.answer(agent.ask("session/prompt", sessionId=session, prompt=[block]))
     assert refused["error"]["code"] == -32602
     assert stop_reason(await agent.turn(session, "next")) == "end_turn"
 
 
-async def test_G5_a_prompt_into_a_running_turn(
+async def test_a_prompt_during_a_turn_enters_at_the_next_step(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """It enters at the next step, behind the result of the call that runs; both are answered."""
@@ -126,8 +130,8 @@ async def test_G5_a_prompt_into_a_running_turn(
     assert roles[-4:] == ["user", "assistant", "tool", "user"]
 
 
-async def test_G5_steering_by_its_own_method(agent: Agent, tmp_path: Path) -> None:
-    """Row T4 as our worker speaks it."""
+async def test_steering_by_the_steer_method(agent: Agent, tmp_path: Path) -> None:
+    """As our worker speaks it."""
     session = await agent.new(str(tmp_path))
     prompt = [{"type": "text", "text": "hurry"}]
     idle = await agent.call("_session/steering", sessionId=session, prompt=prompt)
@@ -141,7 +145,7 @@ async def test_G5_steering_by_its_own_method(agent: Agent, tmp_path: Path) -> No
     assert words(agent.news(session)) == "seen: hurry"
 
 
-async def test_G5_sessions_run_side_by_side(agent: Agent, tmp_path: Path) -> None:
+async def test_sessions_run_side_by_side(agent: Agent, tmp_path: Path) -> None:
     one, two = await agent.new(str(tmp_path)), await agent.new(str(tmp_path))
     waiting = agent.prompt(one, [run("true"), {"text": "end"}])
     asked = await permission(agent)
@@ -150,8 +154,8 @@ async def test_G5_sessions_run_side_by_side(agent: Agent, tmp_path: Path) -> Non
     assert stop_reason(await agent.answer(waiting)) == "end_turn"
 
 
-async def test_G5_the_shell_lasts(agent: Agent, tmp_path: Path) -> None:
-    """Row G3: its directory and environment, over prompts and a cancel."""
+async def test_the_shell_lasts_across_prompts_and_a_cancel(agent: Agent, tmp_path: Path) -> None:
+    """Its directory and environment, over prompts and a cancel."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     (tmp_path / "sub").mkdir()
@@ -167,7 +171,7 @@ async def test_G5_the_shell_lasts(agent: Agent, tmp_path: Path) -> None:
     assert "kept" in printed
 
 
-async def test_G8_a_plan_whose_call_completes(agent: Agent, tmp_path: Path) -> None:
+async def test_a_plan_update_whose_call_completes(agent: Agent, tmp_path: Path) -> None:
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     tasks = [{"title": "look", "status": "done"}, {"title": "write", "status": "todo"}]
@@ -180,7 +184,7 @@ async def test_G8_a_plan_whose_call_completes(agent: Agent, tmp_path: Path) -> N
     assert [entry["content"] for entry in plan] == ["look", "write"]
 
 
-async def test_G8_title_and_usage(agent: Agent, tmp_path: Path) -> None:
+async def test_title_and_usage_are_reported(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     await agent.turn(session, "Say hello\nand more")
     updates = agent.news(session)
@@ -209,7 +213,7 @@ async def test_a_providers_quotas_come_with_the_usage(agent: Agent, tmp_path: Pa
     assert told["5 h"] == {"window": "5 h", "used": 0.82}
 
 
-async def test_I10_13_tokens_of_a_model_that_no_list_knows(
+async def test_tokens_of_an_unlisted_model_are_reported(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """They are told without a size of the context, and no cost is made up."""
@@ -222,14 +226,14 @@ async def test_I10_13_tokens_of_a_model_that_no_list_knows(
         await agent.turn(session, "/cost")
     finally:
         write_settings(agent_home, model)
-    assert usage.pop("_meta") == {"rookery": {"turnTokens": 120}}, "for budgets (row T12)"
+    assert usage.pop("_meta") == {"rookery": {"turnTokens": 120}}, "for budgets"
     assert usage == {"sessionUpdate": "usage_update", "used": 120, "size": 0}
     said = "".join(texts(agent.news(session)))
     assert "Cost: unknown for this model" in said
     assert "Tokens in: 100" in said
 
 
-async def test_P18_usage_with_each_answer_of_the_model(agent: Agent, tmp_path: Path) -> None:
+async def test_usage_is_reported_with_each_model_answer(agent: Agent, tmp_path: Path) -> None:
     """Before the call that it asked for has ended; also when a turn fails; and after a load, where
     the session's cost goes on from what it was."""
     allow_all(agent)
@@ -257,7 +261,7 @@ def tokens(answer: Json) -> dict[str, int]:
     return {key.removesuffix("Tokens"): n for key, n in answer["result"]["usage"].items() if n}
 
 
-async def test_I14_tokens_with_the_answer(agent: Agent, tmp_path: Path) -> None:
+async def test_a_prompts_answer_has_its_turns_tokens(agent: Agent, tmp_path: Path) -> None:
     """Each turn's own: all calls of the model, what came from its cache apart. Those of a turn that
     failed come with the next one; none come twice after a load."""
     allow_all(agent)

@@ -1,4 +1,4 @@
-"""What is made of a provider's answers and errors, without one (issue 11, lines 10 and 12)."""
+"""What is made of a provider's answers and errors, without one."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ class Failed(Exception):
 
 
 @given(st.integers(1, 60), st.sampled_from(["", "\n\n  "]))
-def test_I11_10_think_tags_in_pieces_of_any_length(size: int, before: str) -> None:
+def test_think_tags_are_found_in_pieces_of_any_length(size: int, before: str) -> None:
     text = f"{before}<think>\nA < b, </thin. Hm\n</think>\n\nThe <think> answer</think>"
     tags, thought, words = ThinkTags(), "", ""
     for at in range(0, len(text), size):
@@ -34,7 +34,7 @@ def test_I11_10_think_tags_in_pieces_of_any_length(size: int, before: str) -> No
 
 
 @given(st.text(max_size=30))
-def test_I11_10_what_has_no_tags_stays(text: str) -> None:
+def test_text_without_think_tags_is_unchanged(text: str) -> None:
     if not text.lstrip().startswith("<think>"):
         assert think_tags.split(text) == ("", text)
 
@@ -43,14 +43,14 @@ def test_I11_10_what_has_no_tags_stays(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "\ud83d", "\ude00", "\U0001f600", "é"]), max_size=8))
-def test_I11_10_surrogates_join_or_are_replaced(pieces: list[str]) -> None:
+def test_surrogates_are_joined_or_replaced(pieces: list[str]) -> None:
     joined = surrogates.Pieces()
     text = "".join(joined.feed(piece) for piece in pieces)
     text.encode()
     assert surrogates.whole("".join(pieces)).startswith(text)
 
 
-def test_I11_10_surrogates_in_json() -> None:
+def test_surrogates_in_json_are_joined_or_replaced() -> None:
     assert surrogates.whole_json('{"a": "x\\ud83d"}') == '{"a": "x\ufffd"}'
     assert surrogates.whole_json('{"a": "\\ud83d\\ude00"}') == '{"a": "\U0001f600"}'
     assert surrogates.whole_json('{"a": "\\ud83d') == '{"a": "\\ud83d'
@@ -73,12 +73,12 @@ def test_I11_10_surrogates_in_json() -> None:
         ("plain words {not json", "plain words {not json"),
     ],
 )
-def test_I11_12_a_providers_own_words(text: str, said: str) -> None:
+def test_an_error_shows_the_providers_own_words(text: str, said: str) -> None:
     assert spoken(text) == said
 
 
 @given(st.text(max_size=200))
-def test_I11_12_words_of_anything(text: str) -> None:
+def test_an_errors_words_fit_on_one_line(text: str) -> None:
     assert "\n" not in spoken(text)
 
 
@@ -86,11 +86,11 @@ def test_I11_12_words_of_anything(text: str) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404])
-def test_I11_12_final_statuses_are_not_retried(status: int) -> None:
+def test_final_statuses_are_not_retried(status: int) -> None:
     assert not retries.is_worth_it(Failed("No", status), 60)
 
 
-def test_I11_12_when_to_ask_again() -> None:
+def test_a_retry_time_is_read_from_headers_and_message() -> None:
     assert retries.delay_of(Failed("Slow", 429, retry_after="7")) == 7
     assert retries.delay_of(Failed("Slow", 429, retry_after_ms="250")) == 0.25
     assert retries.delay_of(Failed("Please retry in 34.5s.", 429)) == 34.5
@@ -101,7 +101,7 @@ def test_I11_12_when_to_ask_again() -> None:
     assert not retries.is_worth_it(Failed("Slow", 429, retry_after="700"), 60)
 
 
-def test_I11_12_gemini_says_quota_for_too_much_at_once() -> None:
+def test_geminis_quota_error_for_too_many_requests_is_retried() -> None:
     words = "You exceeded your current quota, please check your plan and billing details."
     assert not retries.is_worth_it(Failed(words, 429), 60)
     assert retries.is_worth_it(Failed(f"{words} Please retry in 20s.", 429), 60)

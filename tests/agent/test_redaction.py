@@ -19,7 +19,7 @@ def coloured(every: int) -> str:
 
 
 @pytest.mark.parametrize("every", [1, 3, 7, 20])
-def test_I10_12_a_secret_with_colour_codes_inside_is_taken_out(every: int) -> None:
+def test_a_secret_with_colour_codes_inside_is_redacted(every: int) -> None:
     known = Redactor([KEY])
     shown = known.text(f"before {coloured(every)} after")
     assert shown.startswith(f"before {HIDDEN}")
@@ -32,7 +32,7 @@ def test_I10_12_a_secret_with_colour_codes_inside_is_taken_out(every: int) -> No
 
 @pytest.mark.parametrize("every", [1, 3, 7, 20])
 @pytest.mark.parametrize("size", [1, 2, 5, 17, 100])
-def test_I10_12_also_when_it_comes_bit_by_bit(every: int, size: int) -> None:
+def test_a_secret_arriving_bit_by_bit_is_redacted(every: int, size: int) -> None:
     pieces = Redactor([KEY]).in_pieces()
     text = f"before {coloured(every)} after {KEY} end"
     told = "".join(pieces.feed(text[at : at + size]) for at in range(0, len(text), size))
@@ -43,14 +43,14 @@ def test_I10_12_also_when_it_comes_bit_by_bit(every: int, size: int) -> None:
     assert told.endswith(f" after {HIDDEN} end")
 
 
-def test_I10_12_what_holds_no_secret_passes_as_it_is() -> None:
+def test_text_without_secrets_is_unchanged() -> None:
     known, pieces = Redactor([KEY]), Redactor([KEY]).in_pieces()
     text = "a \x1b[31mred\x1b[0m word, C:\\users\\x1, and sk-live as a beginning only\n"
     assert known.text(text) == text
     assert pieces.feed(text) + pieces.flush() == text
 
 
-def test_I10_12_what_the_page_says_it_cannot_do() -> None:
+def test_encoded_secrets_are_not_found_as_the_docs_say() -> None:
     """docs/agent.md: in another encoding, or over several lines, it is not known."""
     import base64
 
@@ -88,7 +88,7 @@ SERVERS = {
 }
 
 
-def test_I11_17_secrets_by_their_place() -> None:
+def test_secrets_are_known_by_where_they_stand() -> None:
     """In headers, addresses, variables and arguments: each alone, whoever says it later."""
     known = Redactor(secrets_in(SERVERS))
     words = [
@@ -106,7 +106,7 @@ def test_I11_17_secrets_by_their_place() -> None:
 @pytest.mark.parametrize(
     "name", ["PGPASSWORD", "MYTOKEN", "apiKey", "MYSQL_PWD", "DB_PASS", "clientSecret", "Cookie"]
 )
-def test_I11_17_names_of_secrets_without_a_sign_between(name: str) -> None:
+def test_secret_names_are_known_without_separators(name: str) -> None:
     assert is_secret_name(name)
 
 
@@ -117,11 +117,11 @@ def test_I11_17_names_of_secrets_without_a_sign_between(name: str) -> None:
         *("TOKENIZERS_PARALLELISM", "max_output_tokens", "turkey", "bypass", "COMPASS"),
     ],
 )
-def test_I11_17_names_that_only_look_so(name: str) -> None:
+def test_names_that_only_look_like_secrets_are_kept(name: str) -> None:
     assert not is_secret_name(name)
 
 
-def test_I11_17_secrets_of_the_environment() -> None:
+def test_secrets_in_the_environment_are_redacted() -> None:
     """By their names and in addresses; not what stands in every file: a path, a number, a word."""
     key = "-----BEGIN KEY-----\nMIIEabcdefghijklmnopqrst\n-----END KEY-----"
     found = of_environment(

@@ -48,17 +48,17 @@ def needed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bool]:
 
 @pytest.mark.long  # what is pinned does not change by itself
 @pytest.mark.parametrize("name", NAMES)
-def test_I12_6_a_patch_is_still_needed(needed: dict[str, bool], name: str) -> None:
+def test_each_sdk_patch_is_still_needed(needed: dict[str, bool], name: str) -> None:
     assert needed[name], "upstream has corrected the fault: remove the patch"
 
 
-def test_I12_6_every_patch_has_its_question() -> None:
+def test_every_sdk_patch_has_a_test_of_its_need() -> None:
     """In the folders below, too."""
     assert sorted(FILES.keys() - NO_PATCHES) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_I12_6_a_patch_says_for_which_version_and_until_when(name: str) -> None:
+def test_each_patch_names_its_sdk_version_and_its_end(name: str) -> None:
     words = ast.get_docstring(ast.parse(FILES[name].read_text())) or ""
     assert MADE_FOR.search(words), "which library and version was it made for?"
     for library, made_for in LIBRARY.findall(words):
@@ -69,7 +69,7 @@ def test_I12_6_a_patch_says_for_which_version_and_until_when(name: str) -> None:
 
 
 @pytest.mark.long
-def test_I12_6_nothing_of_the_sdk_is_changed_elsewhere() -> None:
+def test_the_sdk_is_patched_nowhere_else() -> None:
     files = [path for path in (ROOT / "src").rglob("*.py") if FOLDER not in path.parents]
     found = [f"{path.relative_to(ROOT)}:{line}" for path in files for line in changes(path)]
     assert found == []

@@ -1,4 +1,4 @@
-"""I17.2: searches run unasked, so they end, stay where they were judged, and find what they say."""
+"""Searches run unasked, so they end, stay where they were judged, and find what they say."""
 
 import os
 import threading
@@ -40,7 +40,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("-*.py", {"-x.py"}),
     ],
 )
-def test_I17_2_files_by_name(place: Path, pattern: str, found: set[str]) -> None:
+def test_files_are_found_by_name(place: Path, pattern: str, found: set[str]) -> None:
     paths = search.by_name(Run(), pattern, str(place)).paths
     assert {os.path.relpath(path, place) for path in paths} == found
 
@@ -56,12 +56,14 @@ def test_I17_2_files_by_name(place: Path, pattern: str, found: set[str]) -> None
         ("root:", "", set()),
     ],
 )
-def test_I17_2_files_by_content(place: Path, pattern: str, include: str, found: set[str]) -> None:
+def test_files_are_found_by_content(
+    place: Path, pattern: str, include: str, found: set[str]
+) -> None:
     paths = search.by_content(Run(), pattern, str(place), include, HOME).paths
     assert {os.path.relpath(path, place) for path in paths} == found
 
 
-def test_I17_2_what_cannot_be_searched_is_said(place: Path) -> None:
+def test_invalid_search_patterns_are_refused(place: Path) -> None:
     with pytest.raises(SearchError, match="parenthes"):
         search.by_content(Run(), "(", str(place), "", HOME)
     for pattern in ("*/../x", "{a,b}" * 10):
@@ -69,7 +71,7 @@ def test_I17_2_what_cannot_be_searched_is_said(place: Path) -> None:
             search.by_name(Run(), pattern, str(place))
 
 
-def test_I17_2_a_search_is_stopped_from_another_thread(place: Path) -> None:
+def test_a_search_is_stopped_from_another_thread(place: Path) -> None:
     run = Run()
     lines = run.lines(["sh", "-c", "printf 'a\\0'; exec sleep 600"], str(place), HOME)
     assert next(lines) == "a"

@@ -167,7 +167,7 @@ async def test_secrets_of_mcp_servers(agent: Agent, agent_home: Path, tmp_path: 
         assert not path.is_file() or token.encode() not in path.read_bytes(), path
 
 
-async def test_I11_17_secrets_of_mcp_servers_by_their_place(
+async def test_secrets_of_mcp_servers_are_redacted_by_where_they_stand(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """A bearer's token, a password in an address, an argument, variables: whoever says them."""

@@ -1,4 +1,4 @@
-"""Rows G3, G4, G7: sessions are made, told again, listed, forked, closed, deleted and set."""
+"""Sessions are made, told again, listed, forked, closed, deleted and set."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ async def listed(agent: Agent, cwd: Path) -> list[Json]:
     return found
 
 
-async def test_G3_the_directory_must_be_there(agent: Agent, tmp_path: Path) -> None:
+async def test_a_sessions_directory_must_exist(agent: Agent, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for cwd in ("relative", "", None, str(tmp_path / "nowhere"), str(tmp_path / "file")):
         wrong: Json = {"cwd": cwd, "mcpServers": []}
@@ -37,7 +37,7 @@ async def test_G3_the_directory_must_be_there(agent: Agent, tmp_path: Path) -> N
     assert await agent.call("session/new", cwd=str(tmp_path)) == -32602
 
 
-async def test_G3_the_sessions_directory_not_the_process_own(agent: Agent, tmp_path: Path) -> None:
+async def test_tools_run_in_the_sessions_directory(agent: Agent, tmp_path: Path) -> None:
     """The driver starts the agent in /."""
     allow_all(agent)
     one, two = tmp_path / "one", tmp_path / "two"
@@ -48,7 +48,7 @@ async def test_G3_the_sessions_directory_not_the_process_own(agent: Agent, tmp_p
         assert str(folder) in shown(calls(agent.news(session))[0])
 
 
-async def test_G4_load_tells_all_of_it(agent: Agent, tmp_path: Path) -> None:
+async def test_load_replays_the_whole_conversation(agent: Agent, tmp_path: Path) -> None:
     """The person's words too, each call as it ended, all before the answer; nothing is done."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -70,7 +70,7 @@ async def test_G4_load_tells_all_of_it(agent: Agent, tmp_path: Path) -> None:
     assert not (tmp_path / "a.txt").exists()
 
 
-async def test_G4_resume_tells_nothing_and_goes_on(
+async def test_resume_replays_nothing_and_continues(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     session = await agent.new(str(tmp_path))
@@ -84,7 +84,7 @@ async def test_G4_resume_tells_nothing_and_goes_on(
     assert "remember me" in str(model.asked[-1].body["messages"])
 
 
-async def test_G4_unknown_sessions(agent: Agent, tmp_path: Path) -> None:
+async def test_unknown_sessions_are_refused(agent: Agent, tmp_path: Path) -> None:
     """Never a new one in its place."""
     for id in ("nobody", "", "../secret", "0" * 32, "\0"):
         for method in ("load", "resume", "fork"):
@@ -97,7 +97,7 @@ async def test_G4_unknown_sessions(agent: Agent, tmp_path: Path) -> None:
     assert await listed(agent, tmp_path) == []
 
 
-async def test_G4_the_list(agent: Agent, tmp_path: Path) -> None:
+async def test_sessions_are_listed_newest_first(agent: Agent, tmp_path: Path) -> None:
     """Newest first; without those that were never used; by directory."""
     unused = await agent.new(str(tmp_path))
     ids = []
@@ -112,7 +112,9 @@ async def test_G4_the_list(agent: Agent, tmp_path: Path) -> None:
     assert await agent.call("session/list", cursor="nonsense") == -32602
 
 
-async def test_G4_pages_of_a_hundred(agent: Agent, agent_home: Path, tmp_path: Path) -> None:
+async def test_the_list_comes_in_pages_of_a_hundred(
+    agent: Agent, agent_home: Path, tmp_path: Path
+) -> None:
     """Each once, whatever is made meanwhile."""
     folder = agent_home / "conversations"
     for number in range(250):
@@ -137,9 +139,7 @@ async def test_G4_pages_of_a_hundred(agent: Agent, agent_home: Path, tmp_path: P
     assert seen == [str(number) for number in reversed(range(250))]
 
 
-async def test_G4_a_fork_goes_its_own_way(
-    agent: Agent, model: ScriptedModel, tmp_path: Path
-) -> None:
+async def test_a_fork_goes_its_own_way(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     await agent.turn(session, "the past")
     made = await agent.call("session/fork", sessionId=session, **here(tmp_path))
@@ -155,7 +155,7 @@ async def test_G4_a_fork_goes_its_own_way(
     assert told == "the pastthe future"
 
 
-async def test_S5_a_fork_as_it_was_before_its_last_turns(
+async def test_a_fork_can_start_from_an_earlier_turn(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     session = await agent.new(str(tmp_path))
@@ -171,7 +171,7 @@ async def test_S5_a_fork_as_it_was_before_its_last_turns(
     assert "the mistake" not in asked
 
 
-async def test_G4_a_fork_of_a_closed_session(agent: Agent, tmp_path: Path) -> None:
+async def test_a_closed_session_can_be_forked(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     await agent.turn(session, "the past")
     await agent.call("session/close", sessionId=session)
@@ -179,7 +179,7 @@ async def test_G4_a_fork_of_a_closed_session(agent: Agent, tmp_path: Path) -> No
     assert stop_reason(await agent.turn(made["sessionId"], "on")) == "end_turn"
 
 
-async def test_G4_close_ends_the_turn_and_the_shell(agent: Agent, tmp_path: Path) -> None:
+async def test_close_ends_the_turn_and_the_shell(agent: Agent, tmp_path: Path) -> None:
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     id = agent.prompt(session, [run("sleep 600")])
@@ -191,7 +191,9 @@ async def test_G4_close_ends_the_turn_and_the_shell(agent: Agent, tmp_path: Path
     assert await agent.call("session/prompt", sessionId=session, prompt=prompt) == -32002
 
 
-async def test_G4_delete(agent: Agent, agent_home: Path, tmp_path: Path) -> None:
+async def test_delete_removes_the_conversation(
+    agent: Agent, agent_home: Path, tmp_path: Path
+) -> None:
     session = await agent.new(str(tmp_path))
     await agent.turn(session, "hi")
     assert (agent_home / "conversations" / session).is_dir()
@@ -201,16 +203,14 @@ async def test_G4_delete(agent: Agent, agent_home: Path, tmp_path: Path) -> None
     assert await agent.call("session/load", sessionId=session, **here(tmp_path)) == -32002
 
 
-async def test_G4_what_was_never_used_is_not_kept(
-    agent: Agent, agent_home: Path, tmp_path: Path
-) -> None:
+async def test_unused_sessions_are_not_kept(agent: Agent, agent_home: Path, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     await agent.call("session/close", sessionId=session)
     assert not (agent_home / "conversations" / session).exists()
 
 
 @pytest.mark.long
-async def test_G4_after_kill_9(agent_home: Path, tmp_path: Path) -> None:
+async def test_load_works_after_kill_9(agent_home: Path, tmp_path: Path) -> None:
     """The interrupted turn is told as far as it came; the prompt after it works. The tools are
     those that the conversation was made with; `--last` and `--resume` find it."""
     environment = surroundings(agent_home)
@@ -244,7 +244,7 @@ async def test_G4_after_kill_9(agent_home: Path, tmp_path: Path) -> None:
         await first.kill()
 
 
-async def test_G7_modes_and_options(agent: Agent, tmp_path: Path) -> None:
+async def test_modes_and_options_stay_in_step(agent: Agent, tmp_path: Path) -> None:
     """Two views of one mode, in step both ways; the complete list in every answer."""
     made = await agent.call("session/new", **here(tmp_path))
     session = made["sessionId"]
@@ -268,7 +268,7 @@ async def test_G7_modes_and_options(agent: Agent, tmp_path: Path) -> None:
     assert await agent.call("session/set_mode", sessionId=session, modeId="x") == -32602
 
 
-async def test_G7_the_model_is_switched_in_mid_turn(
+async def test_the_model_can_be_switched_in_mid_turn(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Confirmed at once, in effect with the next step; kept over a close."""
@@ -295,7 +295,7 @@ async def test_G7_the_model_is_switched_in_mid_turn(
     }
 
 
-async def test_G7_streaming_off(agent: Agent, tmp_path: Path) -> None:
+async def test_with_streaming_off_messages_come_whole(agent: Agent, tmp_path: Path) -> None:
     """Whole messages then, once."""
     session = await agent.new(str(tmp_path))
     params = {"sessionId": session, "configId": "streaming", "value": "off"}
@@ -307,7 +307,7 @@ async def test_G7_streaming_off(agent: Agent, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-async def test_G4_two_processes_do_not_write_to_one(
+async def test_two_processes_never_write_to_one_conversation(
     agent: Agent, agent_home: Path, tmp_path: Path
 ) -> None:
     session = await agent.new(str(tmp_path))
@@ -328,7 +328,7 @@ async def test_G4_two_processes_do_not_write_to_one(
         await other.kill()
 
 
-async def test_I17_5_a_damaged_conversation_says_so(
+async def test_a_damaged_conversation_says_so(
     agent: Agent, agent_home: Path, tmp_path: Path
 ) -> None:
     session = await agent.new(str(tmp_path))
@@ -345,7 +345,7 @@ async def test_I17_5_a_damaged_conversation_says_so(
     assert isinstance(loaded, dict)
 
 
-async def test_I17_5_a_conversation_of_openhands_is_copied_and_continued(
+async def test_an_openhands_conversation_is_copied_and_continued(
     agent: Agent, agent_home: Path, tmp_path: Path
 ) -> None:
     """As its CLI keeps them: of the SDK's own agent class, without our record."""

@@ -103,7 +103,7 @@ def test_a_file_of_hooks_keeps_its_mode(tmp_path: Path, cwd: Path) -> None:
     assert place.stat().st_mode & 0o777 == 0o644
 
 
-def test_I9_1_a_hook_that_an_agent_took_out_or_put_in_waits(tmp_path: Path, cwd: Path) -> None:
+def test_a_hook_changed_by_an_agent_waits_for_confirmation(tmp_path: Path, cwd: Path) -> None:
     """The file is gone or another one, and nobody says that a person did it."""
     home = str(tmp_path)
     guard = {"pre_tool_use": [{"matcher": "*", "hooks": [{"command": "./guard"}]}]}

@@ -1,4 +1,4 @@
-"""`agent_settings.json` (spec: Settings): kept, defaulted, migrated once, private, never half."""
+"""`agent_settings.json`: kept, defaulted, migrated once, private, never half."""
 
 import json
 import os

@@ -5,8 +5,8 @@ from pathlib import Path
 from rookery.agent.storage.store import RECORD, Record, Store, new_id
 
 
-def test_I10_who_holds_a_conversation_takes_away_writes_that_were_cut_off(tmp_path: Path) -> None:
-    """G4: ours, and the SDK's of the state and of an event; nobody else writes there."""
+def test_the_holder_of_a_conversation_removes_unfinished_writes(tmp_path: Path) -> None:
+    """Ours, and the SDK's of the state and of an event; nobody else writes there."""
     store = Store(str(tmp_path))
     record = Record(new_id(), "/", prompted=True)
     store.make(record).release()

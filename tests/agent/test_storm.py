@@ -1,5 +1,5 @@
-"""I17: prompts, cancels, choices, answers, loads and kill -9 at any moment of a turn. Every prompt
-is answered once, nothing runs twice or against a no, and the model's history stays valid.
+"""Prompts, cancels, choices, answers, loads and kill -9 at any moment of a turn. Every prompt is
+answered once, nothing runs twice or against a no, and the model's history stays valid.
 `STORM_SEED=7 make test-all ARGS=tests/agent/test_storm.py`"""
 
 import asyncio
@@ -225,7 +225,7 @@ class Storm:
 
 
 @pytest.mark.parametrize("part", range(4))
-async def test_I17_nothing_is_lost_or_run_twice_in_a_storm(
+async def test_a_storm_of_kills_and_cancels_loses_and_repeats_nothing(
     agent_home: Path, model: ScriptedModel, tmp_path: Path, part: int
 ) -> None:
     storm = Storm(agent_home, model, tmp_path, SEED * 100 + part)

@@ -1,5 +1,5 @@
-"""Issue 11, lines 15 and 16: a sub-agent's answers end as the main agent's do, and hooks after a
-tool see its tools, too, by the names that rules have for them."""
+"""A sub-agent's answers end as the main agent's do, and hooks after a tool see its tools, too, by
+the names that rules have for them."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ ENDINGS: dict[str, tuple[Json, list[str]]] = {
 CLUTTER = ("litellm", "Exception", "Error:", "Conversation run failed", "Traceback")
 
 
-async def test_I11_15_a_sub_agents_answer_ends_as_the_main_agents_does(
+async def test_a_sub_agents_answer_ends_as_the_main_agents_does(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Cut off, refused, filtered, failed: asked once, told in words, also after a load; the parent
@@ -54,7 +54,7 @@ async def test_I11_15_a_sub_agents_answer_ends_as_the_main_agents_does(
 
 
 @pytest.mark.long
-async def test_I11_15_a_window_that_is_too_small_for_a_sub_agent(
+async def test_a_model_with_too_small_a_window_is_no_sub_agent(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """It is not asked at all, and its parent hears how much there would have to be."""
@@ -77,7 +77,7 @@ async def test_I11_15_a_window_that_is_too_small_for_a_sub_agent(
     assert len(model.asked) - count == 3
 
 
-async def test_I11_15_hooks_after_a_tool_see_sub_agents_and_whole_names(
+async def test_post_tool_hooks_see_sub_agents_and_full_tool_names(
     agent: Agent, tmp_path: Path
 ) -> None:
     """`mcp__server__tool`, as in rules, for the matcher and in what the hook is given; the

@@ -40,7 +40,7 @@ async def approving(agent: Agent, cwd: Path) -> str:
 
 
 @pytest.mark.long
-async def test_G8_what_its_command_prints_is_told_as_it_comes(agent: Agent, tmp_path: Path) -> None:
+async def test_a_sub_agents_command_output_streams(agent: Agent, tmp_path: Path) -> None:
     """Before the command ends: it ends when we have seen what it printed."""
     session = await approving(agent, tmp_path)
     waits = run("echo $((6*7)) birds; while [ ! -e go ]; do sleep 0.05; done; echo over")
@@ -53,7 +53,9 @@ async def test_G8_what_its_command_prints_is_told_as_it_comes(agent: Agent, tmp_
     assert "over" in shown(below)
 
 
-async def test_G8_a_task_that_goes_on_is_watched_again(agent: Agent, tmp_path: Path) -> None:
+async def test_a_resumed_task_is_shown_below_the_call_that_resumed_it(
+    agent: Agent, tmp_path: Path
+) -> None:
     """Its calls stand below the call that resumed it, under ids of their own."""
     session = await approving(agent, tmp_path)
     steps = [
@@ -100,7 +102,7 @@ async def reloaded(agent: Agent, session: str, cwd: Path) -> list[Json]:
     return agent.news(session)
 
 
-async def test_G4_agents_below_are_told_again_as_they_were(
+async def test_sub_agents_are_replayed_as_they_were(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Calls, results, words, a failure, one that goes on for another call, two of one answer: the
@@ -162,7 +164,7 @@ async def test_G4_agents_below_are_told_again_as_they_were(
     ]
 
 
-async def test_I11_15_a_hook_guards_sub_agents_too(
+async def test_a_pre_tool_hook_guards_sub_agents_too(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """What a `pre_tool_use` hook forbids, no sub-agent does either; its model is told why."""
@@ -184,7 +186,7 @@ async def test_I11_15_a_hook_guards_sub_agents_too(
     )
 
 
-async def test_I11_15_a_sub_agents_call_waits_as_pending_and_hears_why_not(
+async def test_a_sub_agents_call_is_pending_until_granted_and_hears_why_not(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """No `in_progress` before the grant; a rejection's reason reaches the sub-agent's model."""
@@ -212,7 +214,7 @@ async def test_I11_15_a_sub_agents_call_waits_as_pending_and_hears_why_not(
     assert sorted(os.listdir(tmp_path)) == ["yes"]
 
 
-async def test_I11_15_a_sub_agents_words_stream_and_a_cancel_ends_its_wait(
+async def test_a_sub_agents_words_stream_and_a_cancel_ends_its_wait(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Its model says three words and no more: they are shown, a cancel is answered, and the next
@@ -234,9 +236,7 @@ async def test_I11_15_a_sub_agents_words_stream_and_a_cancel_ends_its_wait(
     await goes_on(agent, model, session)
 
 
-async def test_I11_15_streamed_words_of_a_sub_agent_are_shown_once(
-    agent: Agent, tmp_path: Path
-) -> None:
+async def test_a_sub_agents_streamed_words_are_shown_once(agent: Agent, tmp_path: Path) -> None:
     session = await approving(agent, tmp_path)
     steps = [
         {"thought": "Hm, hm.", "text": "Looking around now.", **run("echo 1")},

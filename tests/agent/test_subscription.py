@@ -1,5 +1,4 @@
-"""I17.3: a model that is paid by a subscription, logged in against a stand-in for
-OpenAI's server."""
+"""A model that is paid by a subscription, logged in against a stand-in for OpenAI's server."""
 
 import json
 import os
@@ -125,7 +124,7 @@ async def chosen(agent: Agent, cwd: Path) -> str:
 
 
 @pytest.mark.long
-async def test_I17_3_a_log_in_with_a_code_and_a_turn_with_its_token(
+async def test_a_login_by_code_and_a_turn_with_its_token(
     agent: Agent, kept: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Without a browser. The tokens are private and masked."""
@@ -150,7 +149,7 @@ async def test_I17_3_a_log_in_with_a_code_and_a_turn_with_its_token(
     assert "Traceback" not in failed.err
 
 
-async def test_I17_3_tokens_are_masked_renewed_and_forgotten(
+async def test_tokens_are_masked_renewed_and_forgotten(
     agent: Agent, agent_home: Path, kept: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """And where they cannot be renewed, or there are none, the user hears what to do."""
@@ -211,7 +210,7 @@ PORT = ("127.0.0.1", 1455)
 
 
 @pytest.mark.long
-async def test_I17_3_a_log_in_with_a_browser(
+async def test_a_login_in_a_browser(
     kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which waits until it is closed. Agreed to, declined, with its port taken, and given up."""
@@ -250,7 +249,7 @@ async def test_I17_3_a_log_in_with_a_browser(
 
 
 @pytest.mark.long
-async def test_I17_3_a_log_in_is_given_up(agent_home: Path, kept: Path) -> None:
+async def test_a_login_can_be_given_up(agent_home: Path, kept: Path) -> None:
     """With Ctrl-C: no traceback, nothing kept, and nobody waits for the code any longer."""
     with issuing() as issuer, pseudo_terminal() as (ours, theirs):
         issuer.pending = True
@@ -282,7 +281,7 @@ def pseudo_terminal() -> Iterator[tuple[int, int]]:
             os.close(end)
 
 
-async def test_I17_3_a_login_needs_consent_and_a_free_name(kept: Path) -> None:
+async def test_a_login_needs_consent_and_an_unused_name(kept: Path) -> None:
     asked = rookery("setup", "login")
     assert asked.code == 2
     assert "pass --yes to agree to the terms" in asked.err

@@ -1,4 +1,4 @@
-"""Row G3: instructions, skills, hooks and MCP servers come from the session's directory."""
+"""Instructions, skills, hooks and MCP servers come from the session's directory."""
 
 import json
 import shutil
@@ -47,7 +47,7 @@ def hook(cwd: Path, **kinds: str) -> None:
     (folder / "hooks.json").write_text(json.dumps(table))
 
 
-async def test_G3_instructions_of_the_directory(
+async def test_instructions_come_from_the_sessions_directory(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """AGENTS.md of the session, of this session alone; not that of where the process runs."""
@@ -62,7 +62,7 @@ async def test_G3_instructions_of_the_directory(
         assert str(tmp_path / name) in system
 
 
-async def test_I11_18_it_is_told_that_it_is_rookerys_agent(
+async def test_the_model_is_told_that_it_is_rookerys_agent(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """And a sub-agent, too; neither is sent to another product's manual, or signs as it."""
@@ -80,7 +80,9 @@ async def test_I11_18_it_is_told_that_it_is_rookerys_agent(
             assert word not in system
 
 
-async def test_G3_more_directories(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+async def test_additional_directories_are_usable(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
     made = await agent.call(
         "session/new", cwd=str(tmp_path), mcpServers=[], additionalDirectories=["/tmp/more-of-it"]
     )
@@ -146,7 +148,9 @@ async def test_hooks_with_a_mistake_are_refused(agent: Agent, tmp_path: Path) ->
     assert "hooks.json" in refused["message"]
 
 
-async def test_S6_mcp_servers(agent: Agent, model: ScriptedModel, tmp_path: Path) -> None:
+async def test_mcp_servers_are_launched_and_their_tools_work(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
     """Launched with their environment, their tools reach the model and can be called."""
     (tmp_path / "server.py").write_text(SERVER)
     server: Json = {
@@ -168,7 +172,7 @@ async def test_S6_mcp_servers(agent: Agent, model: ScriptedModel, tmp_path: Path
     assert "songs" in words(agent.news(session))
 
 
-async def test_S7_a_broken_mcp_server_is_a_notice(agent: Agent, tmp_path: Path) -> None:
+async def test_a_broken_mcp_server_is_a_notice(agent: Agent, tmp_path: Path) -> None:
     """And costs nothing but its own tools."""
     broken = {"name": "gone", "command": "/nowhere/to/be/found", "args": [], "env": []}
     made = await agent.call("session/new", cwd=str(tmp_path), mcpServers=[broken])
@@ -178,7 +182,7 @@ async def test_S7_a_broken_mcp_server_is_a_notice(agent: Agent, tmp_path: Path) 
     assert "Continuing without MCP server gone" in words(told, "agent_thought_chunk")
 
 
-async def test_I17_3_memory_of_the_person_and_of_the_project(
+async def test_the_users_and_the_projects_memory_are_read(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """The SDK's, with the person's in Rookery's home; what is written there asks in every mode."""

@@ -143,7 +143,7 @@ def test_no_history_is_written(session: Session, tmp_path: Path) -> None:
 # --- cancel --------------------------------------------------------------------------------------
 
 
-def test_G6_interrupt_ends_the_command(session: Session) -> None:
+def test_an_interrupt_ends_the_command(session: Session) -> None:
     sleeping = Running(session, "sh -c 'echo $$; exec sleep 60'; echo never")
     sleeping.heard.wait("\n")
     pid = int(sleeping.heard.text)
@@ -155,7 +155,7 @@ def test_G6_interrupt_ends_the_command(session: Session) -> None:
     wait_gone(pid)
 
 
-def test_G6_who_ignores_the_interrupt_is_killed_with_its_tree(session: Session) -> None:
+def test_a_command_that_ignores_the_interrupt_is_killed_with_its_tree(session: Session) -> None:
     script = (
         "sh -c \"trap '' INT; echo \\$\\$; sleep 612 & echo \\$!; wait; sleep 613\"; echo never"
     )
@@ -174,9 +174,7 @@ def test_G6_who_ignores_the_interrupt_is_killed_with_its_tree(session: Session) 
 
 
 @pytest.mark.long
-def test_G6_a_shell_that_cannot_be_interrupted_is_made_anew(
-    session: Session, tmp_path: Path
-) -> None:
+def test_a_shell_that_cannot_be_interrupted_is_replaced(session: Session, tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     run(session, "cd below")
     spinning = Running(session, "trap '' INT; echo begun; while :; do :; done")
@@ -186,7 +184,7 @@ def test_G6_a_shell_that_cannot_be_interrupted_is_made_anew(
     assert run(session, "pwd").text == str((tmp_path / "below").resolve())
 
 
-def test_G6_background_jobs_stay(session: Session) -> None:
+def test_background_jobs_survive_an_interrupt(session: Session) -> None:
     begun = run(session, "sleep 614 & echo $!")
     pid = int(begun.text.splitlines()[-1])
     sleeping = Running(session, "echo begun; sleep 615")
@@ -244,8 +242,8 @@ def test_a_process_with_many_sessions_hears_its_terminals(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("way", LEAVE)
-def test_I9_12_an_interrupt_ends_the_command_with_all_it_started(tmp_path: Path, way: str) -> None:
-    """Row G6: in whatever way it left the terminal."""
+def test_an_interrupt_ends_everything_the_command_started(tmp_path: Path, way: str) -> None:
+    """In whatever way it left the terminal."""
     session = Session(str(tmp_path), environment={"HOME": str(tmp_path)})
     sleeping = Running(session, f"{LEAVE[way]}\nsleep 612")
     pid = pid_in(sleeping.heard)
@@ -257,8 +255,8 @@ def test_I9_12_an_interrupt_ends_the_command_with_all_it_started(tmp_path: Path,
     session.close()
 
 
-def test_I9_12_what_an_earlier_command_left_stays(tmp_path: Path) -> None:
-    """Row G6: also where it goes on to start things while a later command is interrupted."""
+def test_processes_of_earlier_commands_survive_an_interrupt(tmp_path: Path) -> None:
+    """Also where it goes on to start things while a later command is interrupted."""
     session = Session(str(tmp_path), environment={"HOME": str(tmp_path)})
     forks = "(while :; do sleep 0.05; done) & echo pid $!"
     earlier = [LEAVE[way] for way in ("background", "a double fork", "no environment")]
@@ -338,7 +336,7 @@ def test_a_command_waits_until_the_last_ones_processes_are_gone(
 # --- output --------------------------------------------------------------------------------------
 
 
-def test_G8_output_comes_before_the_command_ends(session: Session, tmp_path: Path) -> None:
+def test_output_comes_before_the_command_ends(session: Session, tmp_path: Path) -> None:
     """The command waits for us, and we wait for its output: it cannot be the other way round."""
     os.mkfifo(tmp_path / "gate")
     waiting = Running(session, "echo half; read answer < gate; echo $answer")

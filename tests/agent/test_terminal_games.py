@@ -1,5 +1,5 @@
-"""What a command can do to its shell, and what the next command sees of it: the terminal goes on
-(issue 11, line 17)."""
+"""What a command can do to its shell, and what the next command sees of it: the terminal goes
+on."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,7 +39,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_I11_17_prompt_games_do_not_hang_the_terminal(session: Session, game: str) -> None:
+def test_prompt_games_do_not_hang_the_terminal(session: Session, game: str) -> None:
     """The command that plays it ends, and so do those behind it, with their own exit codes."""
     played = run(session, game)
     assert played.metadata.exit_code == 0, played.text
@@ -55,7 +55,7 @@ def test_I11_17_prompt_games_do_not_hang_the_terminal(session: Session, game: st
     assert run(session, "echo still >/dev/tty").text.strip() == "still"
 
 
-def test_I11_17_a_prompt_that_is_stuck_for_good_costs_the_shell(session: Session) -> None:
+def test_a_prompt_that_stays_broken_costs_the_shell(session: Session) -> None:
     """It is said, and the next command gets a new one in the same directory."""
     run(session, "mkdir -p below && cd below")
     played = run(session, "readonly PROMPT_COMMAND='sleep 1000'")
@@ -63,7 +63,7 @@ def test_I11_17_a_prompt_that_is_stuck_for_good_costs_the_shell(session: Session
     assert run(session, "pwd").text.strip().endswith("/below")
 
 
-def test_I11_17_what_the_persons_files_made_readonly_is_borne_with(tmp_path: Path) -> None:
+def test_variables_made_readonly_by_startup_files_are_tolerated(tmp_path: Path) -> None:
     """As on machines where every command is noted down."""
     (tmp_path / ".bashrc").write_text("readonly PROMPT_COMMAND='echo noted >>~/noted'\n")
     session = Session(str(tmp_path), quiet_seconds=5, environment={"HOME": str(tmp_path)})
@@ -79,7 +79,7 @@ def test_I11_17_what_the_persons_files_made_readonly_is_borne_with(tmp_path: Pat
         session.close()
 
 
-def test_I11_17_commands_inherit_nothing_of_how_the_shell_is_heard(session: Session) -> None:
+def test_commands_inherit_none_of_the_shells_plumbing(session: Session) -> None:
     """But the name of the step, by which what it left behind is found."""
     seen = run(session, "env").text.splitlines()
     names = {line.partition("=")[0] for line in seen}

@@ -90,7 +90,7 @@ def foreground(shell: Any, own: int) -> int:
     return int(busy)
 
 
-async def test_G6_cancel_in_a_conversation(watched: Watched, tmp_path: Path) -> None:
+async def test_a_cancel_leaves_a_valid_history(watched: Watched, tmp_path: Path) -> None:
     conversation = watched.conversation
     await asyncio.to_thread(conversation.send_message, "Begin.")
     running = asyncio.create_task(conversation.arun())

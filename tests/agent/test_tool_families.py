@@ -1,5 +1,5 @@
-"""I17.2: each family of models gets the editors that it knows; whichever it is, the same edit is
-asked about, judged and shown alike. All can search, and a search does nothing else."""
+"""Each family of models gets the editors that it knows; whichever it is, the same edit is asked
+about, judged and shown alike. All can search, and a search does nothing else."""
 
 import os
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def diffs(call: Json) -> list[tuple[str, str | None, str]]:
 @pytest.mark.parametrize(
     "family", ["gpt", "gemini", pytest.param("others", marks=pytest.mark.long)]
 )
-async def test_I17_2_the_same_edit_shows_the_same_diff(
+async def test_every_editor_shows_the_same_edit_as_the_same_diff(
     agent_home: Path, model: ScriptedModel, tmp_path: Path, family: str
 ) -> None:
     name, editors, edit = FAMILIES[family]
@@ -95,7 +95,7 @@ async def test_I17_2_the_same_edit_shows_the_same_diff(
         await agent.kill()
 
 
-async def test_I17_2_a_patch_of_many_files_is_judged_by_each(
+async def test_a_patch_is_judged_by_each_of_its_files(
     agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Shown whole before it runs, with every file that it touches: a way out is seen."""
@@ -126,7 +126,7 @@ async def test_I17_2_a_patch_of_many_files_is_judged_by_each(
         await agent.kill()
 
 
-async def test_I17_2_a_search_runs_no_program(agent: Agent, tmp_path: Path) -> None:
+async def test_a_search_runs_no_program(agent: Agent, tmp_path: Path) -> None:
     """A pattern is none of `rg`'s options, and one that leads out is asked about."""
     asked = allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -148,6 +148,6 @@ async def test_I17_2_a_search_runs_no_program(agent: Agent, tmp_path: Path) -> N
     ("given", "place"),
     [("*.py", ""), ("/etc/x/*.py", "/etc/x"), ("../*.py", "/w/.."), ("a/../../b", "/w/a/../../b")],
 )
-async def test_I17_2_where_a_pattern_leads(given: str, place: str) -> None:
+async def test_a_search_patterns_location_is_where_it_leads(given: str, place: str) -> None:
     found = Call("glob", {"pattern": given}, "/w").locations()
     assert found == ([{"path": os.path.normpath(place)}] if place else [])

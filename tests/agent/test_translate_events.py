@@ -1,4 +1,4 @@
-"""Row G8, kind by kind: the SDK's own event objects, made by hand, and what becomes of them."""
+"""Updates, kind by kind: the SDK's own event objects, made by hand, and what becomes of them."""
 
 import json
 from itertools import pairwise
@@ -110,7 +110,7 @@ def test_a_call_from_beginning_to_end() -> None:
     assert translator.output("c1", "late") == []
 
 
-def test_P6_ids_are_unique_within_the_session() -> None:
+def test_call_ids_are_unique_within_a_session() -> None:
     """A model that counts its calls anew in every answer."""
     translator = Translator(CWD)
     names = []
@@ -222,7 +222,7 @@ def test_kinds_and_titles(tool: str, arguments: Json, kind: str, title: str) -> 
         ({"command": "ls"}, []),
     ],
 )
-def test_P8_locations(arguments: Json, places: list[Json]) -> None:
+def test_locations_are_absolute_with_lines_from_one(arguments: Json, places: list[Json]) -> None:
     assert Call("x", arguments, CWD).locations() == places
 
 
@@ -323,7 +323,7 @@ def test_condensation() -> None:
     assert (update["sessionUpdate"], update["status"]) == ("compaction_update", "completed")
 
 
-def test_S25_notices_only_for_those_who_know_them() -> None:
+def test_notices_only_for_clients_that_know_them() -> None:
     event = HookExecutionEvent(
         hook_event_type="PreToolUse",
         hook_command="guard",
@@ -440,7 +440,7 @@ def test_a_call_is_ended_by_a_result_that_cannot_be_rendered() -> None:
     assert (ended["toolCallId"], ended["status"]) == ("c1", "completed")
 
 
-def test_P11_a_command_that_is_too_long_is_seen_to_be() -> None:
+def test_a_command_that_is_too_long_is_marked_as_cut() -> None:
     """Half of it would be judged as if it were all: what stands in its middle may be anything."""
     line = "echo " + "x" * 300_000 + "; rm -rf ~; echo " + "y" * 300_000
     given = Call("terminal", {"command": line}, CWD).raw_input()

@@ -1,5 +1,5 @@
-"""Row G8 over recorded conversations: the updates of each are the golden ones beside it, every one
-of them is ACP's, and a loaded session has the same calls as the live one.
+"""Recorded conversations: the updates of each are the golden ones beside it, every one of them is
+ACP's, and a loaded session has the same calls as the live one.
 
 `python -m tests.agent.recording` records anew.
 """
@@ -51,14 +51,14 @@ def spoken(updates: list[Json], kind: str) -> str:
 
 
 @each()
-def test_G8_golden(path: Path) -> None:
+def test_recorded_conversations_give_the_golden_updates(path: Path) -> None:
     golden = read(path.with_suffix(".updates.json"))
     assert replay(read(path), Translator(CWD)) == golden
 
 
 @each()
 @pytest.mark.parametrize("terminals", [False, True])
-def test_G8_every_update_is_of_the_protocol(path: Path, terminals: bool) -> None:
+def test_every_update_passes_the_schema(path: Path, terminals: bool) -> None:
     items = read(path)
     made = Translator(CWD, terminals=terminals)
     for update in [*replay(items, made), *replay(items, Translator(CWD), live=False)]:
@@ -68,13 +68,13 @@ def test_G8_every_update_is_of_the_protocol(path: Path, terminals: bool) -> None
 
 
 @each()
-def test_P6_every_call_is_announced_once_and_ended(path: Path) -> None:
+def test_every_call_is_announced_once_and_ended(path: Path) -> None:
     for call in final_calls(replay(read(path), Translator(CWD))).values():
         assert call["status"] in ENDED
 
 
 @each()
-def test_S11_a_replay_has_the_same_calls(path: Path) -> None:
+def test_a_replay_has_the_same_calls(path: Path) -> None:
     items = [item for item in read(path) if "child" not in item]
     live = final_calls(replay(items, Translator(CWD)))
     past = final_calls(replay(items, Translator(CWD), live=False))
@@ -163,7 +163,7 @@ def test_plan_of_the_task_tracker() -> None:
     assert [one["status"] for one in final_calls(updates).values()] == ["completed"]
 
 
-def test_M3_sub_agents_stand_below_their_call() -> None:
+def test_sub_agents_are_nested_below_their_call() -> None:
     calls = final_calls(recorded("sub-agent"))
     parent, *children = calls
     assert calls[parent]["name"] == "task"
@@ -173,7 +173,7 @@ def test_M3_sub_agents_stand_below_their_call() -> None:
     assert not [one for one in recorded("sub-agent") if one["sessionUpdate"] == "plan"]
 
 
-def test_G9_a_refused_call_never_ran() -> None:
+def test_a_refused_call_never_ran() -> None:
     updates = recorded("confirmation")
     (call,) = final_calls(updates).values()
     assert call["status"] == "failed"

@@ -1,4 +1,4 @@
-"""P11, I17.2: what looks harmless when it is judged, and is not when it runs."""
+"""What looks harmless when it is judged, and is not when it runs."""
 
 import json
 import os
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 LOW = {"security_risk": "LOW"}
 
 
-async def test_P11_an_empty_input_is_the_enter_key(agent: Agent, tmp_path: Path) -> None:
+async def test_an_empty_input_counts_as_the_enter_key(agent: Agent, tmp_path: Path) -> None:
     """Which may be a yes: the user is asked, and plan mode types nothing."""
     people = allow_all(agent)
     session = await agent.new(str(tmp_path))
@@ -44,7 +44,9 @@ async def test_P11_an_empty_input_is_the_enter_key(agent: Agent, tmp_path: Path)
     assert "nothing is typed into a program" in shown(calls(agent.news(session))[1])
 
 
-async def test_P11_a_link_that_is_put_in_the_way_of_an_edit(agent: Agent, tmp_path: Path) -> None:
+async def test_an_edit_is_judged_again_when_a_link_was_put_in_its_way(
+    agent: Agent, tmp_path: Path
+) -> None:
     """Both were judged before either ran, and the edit was judged by where it led then."""
     allow_all(agent)
     outside = Path(tempfile.mkdtemp(prefix="rkj-", dir="/var/tmp"))
@@ -61,7 +63,7 @@ async def test_P11_a_link_that_is_put_in_the_way_of_an_edit(agent: Agent, tmp_pa
         shutil.rmtree(outside)
 
 
-async def test_P11_a_command_is_judged_where_it_runs(agent: Agent, tmp_path: Path) -> None:
+async def test_a_command_is_judged_where_it_runs(agent: Agent, tmp_path: Path) -> None:
     """An earlier one led the terminal out of the session's directories, or the one before it in the
     same step does: what is written there asks in every mode."""
     people = answer_all(agent, REJECT)
@@ -75,7 +77,7 @@ async def test_P11_a_command_is_judged_where_it_runs(agent: Agent, tmp_path: Pat
     assert titles == ["run echo 1 > a", "run echo 2 > b"]
 
 
-async def test_I17_2_a_pipe_or_a_huge_file_is_not_read(agent: Agent, tmp_path: Path) -> None:
+async def test_a_pipe_or_a_huge_file_is_not_read(agent: Agent, tmp_path: Path) -> None:
     """A tool that reads one would not end, and no cancel could end it."""
     session = await agent.new(str(tmp_path))
     os.mkfifo(tmp_path / "pipe")
@@ -93,7 +95,9 @@ async def test_I17_2_a_pipe_or_a_huge_file_is_not_read(agent: Agent, tmp_path: P
     assert "null" in said[2]
 
 
-async def test_P11_what_a_repository_brings_along_is_not_run(agent: Agent, tmp_path: Path) -> None:
+async def test_plugins_and_sub_agents_of_a_repository_are_not_run(
+    agent: Agent, tmp_path: Path
+) -> None:
     """A plugin of the SDK's, with hooks and a server, and a sub-agent with hooks: nobody judged
     their commands."""
     people = allow_all(agent)
@@ -121,9 +125,7 @@ async def test_P11_what_a_repository_brings_along_is_not_run(agent: Agent, tmp_p
     assert not (tmp_path / "ran").exists()
 
 
-async def test_I17_what_comes_with_the_end_is_not_left_pending(
-    agent: Agent, tmp_path: Path
-) -> None:
+async def test_a_call_beside_finish_is_not_left_pending(agent: Agent, tmp_path: Path) -> None:
     """`finish` and a command in one answer: the SDK drops the command."""
     session = await agent.new(str(tmp_path))
     finish = {"name": "finish", "arguments": {"message": "over"}}
@@ -134,7 +136,7 @@ async def test_I17_what_comes_with_the_end_is_not_left_pending(
     assert "not carried out" in shown(late)
 
 
-async def test_I17_a_wait_without_end_and_an_input_that_nobody_reads(
+async def test_an_endless_wait_and_unread_input_can_be_cancelled(
     agent: Agent, tmp_path: Path
 ) -> None:
     """Neither breaks the terminal, and a cancel ends both. What bash reads as another word than
@@ -155,9 +157,7 @@ async def test_I17_a_wait_without_end_and_an_input_that_nobody_reads(
     assert "alive" in shown(calls(agent.news(session))[-1])
 
 
-async def test_I17_arguments_that_cannot_be_read_go_back_to_the_model(
-    agent: Agent, tmp_path: Path
-) -> None:
+async def test_unreadable_arguments_go_back_to_the_model(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     deep, long = "[" * 20_000 + "]" * 20_000, "9" * 5_000
     odd = [f'{{"command": {deep}}}', f'{{"command": "ls", "timeout": {long}}}']

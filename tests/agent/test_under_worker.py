@@ -39,7 +39,7 @@ def test_a_run_and_what_follows(
     home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
 ) -> None:
     """A command line, a worker, the agent, a model: an edit is judged and done; the next prompt
-    goes on in the same conversation; a rate limit is told as one (row T11)."""
+    goes on in the same conversation; a rate limit is told as one."""
     warm_up(home, model, agent_home)
     play = json.dumps({"play": [edit(tmp_path / "a.txt", "new\n"), {"text": "It is written."}]})
     told = said(home, tmp_path, "run", "--agent", "rookery", play)
@@ -49,7 +49,7 @@ def test_a_run_and_what_follows(
     [session] = os.listdir(home / "sessions")
     with Reader.open(str(home / "sessions" / session)) as log:
         asked = [event.update for event in log.read(0, 1000) if kind_of(event.update) == "_ask"]
-    assert asked == []  # it was judged before it ran, and nobody had to be asked (P11)
+    assert asked == []  # it was judged before it ran, and nobody had to be asked
     told = said(home, tmp_path, "prompt", "--wait", session, "are you there?")
     assert "You said: are you there?" in told
     assert play[:20] in str(model.asked[-1].body["messages"])
@@ -63,7 +63,7 @@ def test_a_run_and_what_follows(
     )
 
 
-def test_S5_a_rewind_takes_back_what_the_own_agent_remembers(
+def test_a_rewind_also_rewinds_our_agents_memory(
     home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
 ) -> None:
     """By a fork of its session as it was then; a fork of the session remembers the same way."""
@@ -84,7 +84,7 @@ def test_S5_a_rewind_takes_back_what_the_own_agent_remembers(
     assert "the future" not in asked
 
 
-def test_I14_usage_of_the_own_agent(
+def test_our_agents_usage_is_counted_once(
     home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
 ) -> None:
     """Tokens and cost, under the model's name; a second process of the agent counts none again."""
@@ -104,11 +104,11 @@ def test_I14_usage_of_the_own_agent(
 
 
 @pytest.mark.long
-def test_I9_12_rules_come_first_in_any_case(
+def test_rules_come_before_everything_else(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
-    """P5, P11: `rookery run` says which rule denied what nobody was asked about, and exits with 3;
-    `policy test` counts it; what a rule allows runs."""
+    """`rookery run` says which rule denied what nobody was asked about, and exits with 3; `policy
+    test` counts it; what a rule allows runs."""
     write_settings(home, model)
     with (home / "config.toml").open("a") as file:
         file.write(
@@ -130,10 +130,10 @@ def test_I9_12_rules_come_first_in_any_case(
 
 
 @pytest.mark.long
-def test_I9_8_what_was_said_at_the_start_holds_for_the_own_agent_without_a_client(
+def test_flags_of_run_hold_for_our_agent_after_the_client_is_gone(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
-    """U13: the real SDK asks long after whoever started it was killed."""
+    """The real SDK asks long after whoever started it was killed."""
     write_settings(home, model)
     (home / "person").mkdir()
     play = json.dumps({"play": [edit(tmp_path / "a.txt", "new\n"), {"text": "Over."}]})
@@ -183,7 +183,7 @@ def told_until(running: subprocess.Popen[str], words: str) -> str:
 
 
 @pytest.mark.long
-def test_I9_4_P12_always_allow_names_the_path(
+def test_always_allow_of_an_edit_names_the_path(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
     """Our own agent's new file, allowed for good, allows that file alone: the editor's verb
@@ -211,10 +211,10 @@ def test_I9_4_P12_always_allow_names_the_path(
 
 
 @pytest.mark.long
-def test_I9_12_rm_removes_the_conversations_before_a_switch(
+def test_rm_also_deletes_conversations_from_before_a_switch(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
-    """Row S3, and S1: our own agent takes over from a session that is awake."""
+    """Our own agent takes over from a session that is awake."""
     write_settings(home, model)
     said(home, tmp_path, "run", "--agent", "rookery", "--title", "Gone", "one-of-a-kind")
     said(home, tmp_path, "switch-agent", "Gone", "demo")
@@ -263,7 +263,7 @@ def test_overrides_are_never_saved_and_missed_after_a_death(
 
 
 @pytest.mark.long
-async def test_I10_12_shells_and_editors_leave_no_folders_behind(
+async def test_shells_and_editors_leave_no_folders_behind(
     home: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
     """Neither where the agent ends as it should, nor where it is killed in mid-command."""
@@ -295,7 +295,7 @@ def is_call(event: Event) -> bool:
 
 
 @pytest.mark.long
-def test_I17_3_T12_a_goal_goes_on_after_its_budget_was_raised(
+def test_a_goal_continues_once_its_budget_is_raised(
     home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
 ) -> None:
     """The budget's cancel is not the user's: the rounds go on where they were."""

@@ -1,4 +1,4 @@
-"""Models that no list knows: what they cost, and whether they see (issue 11, line 18)."""
+"""Models that no list knows: what they cost, and whether they see."""
 
 import json
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ async def cost(agent: Agent, cwd: Path, *usages: Json) -> float | None:
 
 
 @pytest.mark.parametrize("streaming", [True, False])
-async def test_I11_18_what_the_provider_says_that_it_cost(
+async def test_the_providers_own_cost_is_used(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path, streaming: bool
 ) -> None:
     with profile(agent_home, model, "openai/nobody-knows-it"):
@@ -56,7 +56,7 @@ async def test_I11_18_what_the_provider_says_that_it_cost(
     assert told["cost"]["amount"] == pytest.approx(0.5)
 
 
-async def test_I11_18_a_price_in_the_models_settings(
+async def test_a_price_in_the_models_settings_is_used(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """For a million tokens, those from a cache at their own; the provider's word goes before."""
@@ -72,7 +72,7 @@ async def test_I11_18_a_price_in_the_models_settings(
         assert await cost(agent, tmp_path, USAGE) is None
 
 
-async def test_I11_18_a_price_that_is_none_is_refused(
+async def test_an_invalid_price_is_refused(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     for wrong in (3, {"input": 3}, {"input": "3", "output": 1}, {"input": 1, "output": 1, "x": 1}):
@@ -90,7 +90,7 @@ def pictured(steps: list[Json]) -> list[Json]:
     ]
 
 
-async def test_I11_18_images_for_an_unknown_model_are_tried(
+async def test_images_are_sent_to_a_model_that_no_list_knows(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     with profile(agent_home, model, "openai/nobody-knows-it"):
@@ -102,7 +102,7 @@ async def test_I11_18_images_for_an_unknown_model_are_tried(
     assert PIXEL in str(model.asked[-1].body["messages"])
 
 
-async def test_I11_18_a_model_that_refuses_them_goes_on_without(
+async def test_a_model_that_refuses_images_goes_on_without_them(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """It is said in plain words, and the next prompt is not refused for the image before it."""
@@ -124,7 +124,7 @@ async def test_I11_18_a_model_that_refuses_them_goes_on_without(
     assert "does not accept images, so yours was not sent" in notices
 
 
-async def test_I11_18_a_model_that_is_known_to_be_blind(
+async def test_a_model_known_not_to_take_images_is_sent_none(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """It is not asked, and whoever sent one is told."""

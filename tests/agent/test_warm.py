@@ -250,7 +250,7 @@ async def test_killed_it_takes_no_agent_with_it(warm: Warm, tmp_path: Path) -> N
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I9_1_P10_what_a_forked_agent_left_ends_with_it(warm: Warm, tmp_path: Path) -> None:
+async def test_a_forked_agents_jobs_end_with_it(warm: Warm, tmp_path: Path) -> None:
     """It fell to the warm process: a job with a session of its own, of an agent that was killed."""
     async with warm.door() as agent:
         session = await agent.begin(str(tmp_path))
@@ -269,10 +269,10 @@ async def test_I9_1_P10_what_a_forked_agent_left_ends_with_it(warm: Warm, tmp_pa
 
 @pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("how", ["hang up", "TERM", "KILL"])
-async def test_I9_9_a_forked_agent_leaves_open_what_is_open(
+async def test_a_forked_agents_open_asks_stay_open(
     warm: Warm, model: ScriptedModel, tmp_path: Path, how: str
 ) -> None:
-    """P9: however its door goes; the conversation is kept, and the model hears of no cancel."""
+    """However its door goes; the conversation is kept, and the model hears of no cancel."""
     async with warm.door() as first:
         session = await first.begin(str(tmp_path))
         first.prompt(session, [run("touch done"), {"text": "all well"}])

@@ -40,7 +40,7 @@ def warm(model: ScriptedModel) -> Iterator[Warm]:
 
 
 @pytest.mark.long
-def test_I10_what_it_loads_with_goes_though_it_is_killed(warm: Warm) -> None:
+def test_a_killed_loaders_folder_is_removed_by_the_next(warm: Warm) -> None:
     """It takes a turn in a folder of its own; the next one takes away what that one left."""
     place = Path(f"{warm.socket}.heat")
     warm.begin()
@@ -55,7 +55,7 @@ def test_I10_what_it_loads_with_goes_though_it_is_killed(warm: Warm) -> None:
 @pytest.mark.parametrize(
     "loading", [pytest.param(False, id="waits"), pytest.param(True, id="loads", marks=LONG)]
 )
-def test_I10_one_that_is_ended_before_it_listens_leaves_nothing(warm: Warm, loading: bool) -> None:
+def test_a_warm_process_ended_while_loading_leaves_nothing(warm: Warm, loading: bool) -> None:
     """Its record and its group were left for the next worker of the home to find."""
     warm.begin(*([] if loading else ["600"]))
     roots_of = Path(roots.directory(str(warm.home)))
@@ -88,7 +88,7 @@ sys.addaudithook(note)
 
 
 @pytest.mark.long
-def test_I17_cold_imports_is_one_on_a_busy_machine(warm: Warm, tmp_path: Path) -> None:
+def test_a_busy_machine_imports_the_sdk_only_once(warm: Warm, tmp_path: Path) -> None:
     """The first `rookery run` of a home, with two processes that take all the time they get: the
     agent's door waits for the warm process instead of loading the same beside it."""
     (tmp_path / "sitecustomize.py").write_text(NOTES)
@@ -113,7 +113,7 @@ def test_I17_cold_imports_is_one_on_a_busy_machine(warm: Warm, tmp_path: Path) -
     assert len(set(noted.read_text().split())) == 1
 
 
-def test_I17_a_door_does_not_wait_for_who_is_gone(warm: Warm) -> None:
+def test_the_agent_does_not_wait_for_a_dead_warm_process(warm: Warm) -> None:
     """Under a worker, which may start none: the lock of a dead process is free."""
     warm.begin("600")
     assert warm_agent.is_held(str(warm.socket))
@@ -125,7 +125,7 @@ def test_I17_a_door_does_not_wait_for_who_is_gone(warm: Warm) -> None:
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I17_initialize_is_answered_while_it_loads(warm: Warm) -> None:
+async def test_initialize_is_answered_while_the_sdk_loads(warm: Warm) -> None:
     """By the door, with the agent's own words. (Here it loads for ever.)"""
     warm.begin("600")
     async with warm.door() as door:
@@ -139,7 +139,7 @@ async def test_I17_initialize_is_answered_while_it_loads(warm: Warm) -> None:
 @pytest.mark.long
 @pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("comes", [True, False])
-async def test_I17_what_came_meanwhile_is_answered_once(
+async def test_requests_sent_while_loading_are_answered_once(
     warm: Warm, tmp_path: Path, comes: bool
 ) -> None:
     """In the first write of a client: the door answers the first line of it, and the agent the

@@ -18,7 +18,7 @@ def npm_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
         yield
 
 
-def test_I13_15_an_npm_agent_is_installed_here_found_used_and_removed(
+def test_an_npm_agent_is_installed_here_found_used_and_removed(
     home: Path, npm_registry: None
 ) -> None:
     refused = rookery("agents", "install", "claude")
@@ -43,7 +43,7 @@ def test_I13_15_an_npm_agent_is_installed_here_found_used_and_removed(
     assert (gone.code, "rookery agents install claude" in gone.err) == (1, True)
 
 
-def test_I13_15_a_terminal_is_asked_and_what_fails_leaves_nothing(
+def test_installing_asks_in_a_terminal_and_a_failure_leaves_nothing(
     home: Path, npm_registry: None
 ) -> None:
     with Terminal("agents", "install", "claude") as terminal:
@@ -75,7 +75,7 @@ def wheel(folder: Path) -> None:
 
 
 @pytest.mark.long
-def test_I13_15_a_pypi_agent_has_an_environment_of_its_own(
+def test_a_pypi_agent_has_an_environment_of_its_own(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel(tmp_path)
@@ -101,7 +101,7 @@ def test_I13_15_a_pypi_agent_has_an_environment_of_its_own(
         ("deepagents", "PyPI", ("deepagents-code", "deepagents-acp"), ""),
     ],
 )
-def test_I13_15_the_install_line_says_which_packages(
+def test_the_install_line_says_which_packages(
     name: str, source: str, packages: tuple[str, ...], python: str
 ) -> None:
     found = install.recipe(registry.AGENTS[name])
@@ -111,7 +111,7 @@ def test_I13_15_the_install_line_says_which_packages(
 @pytest.mark.parametrize(
     ("name", "words"), [("goose", "https://"), ("demo", "is included"), ("rookery", "is included")]
 )
-def test_I13_15_what_is_no_package_says_where_it_comes_from(
+def test_an_agent_without_a_package_says_where_it_comes_from(
     home: Path, name: str, words: str
 ) -> None:
     done = rookery("agents", "install", name, "--yes")

@@ -137,9 +137,7 @@ def test_a_program_that_cannot_be_started_has_no_version(bare: Path) -> None:
     )
 
 
-def test_I11_9_versions_are_told_once_and_what_cannot_start_is_told_as_such(
-    home: Path, bare: Path
-) -> None:
+def test_versions_are_listed_and_agents_that_cannot_start_marked(home: Path, bare: Path) -> None:
     count = bare / "count"
     program(bare / "bin/codex-acp", f'echo asked >>"{count}"; echo codex-acp 2.6.0')
     script = program(bare / "bin/gemini")

@@ -1,4 +1,4 @@
-"""I9 line 11 (row U13): in a pipe stdout is the answer alone; a terminal shows the transcript."""
+"""In a pipe stdout is the answer alone; a terminal shows the transcript."""
 
 import io
 import json
@@ -39,7 +39,7 @@ ASIDES = ("Thought", "[x] Look", "run echo noise", "Tidy up", "Heads up", "tomor
     ],
     ids=["run", "headless", "prompt"],
 )
-def test_I9_11_stdout_is_the_answer_alone(home: Path, words: tuple[str, ...]) -> None:
+def test_stdout_has_only_the_answer(home: Path, words: tuple[str, ...]) -> None:
     if "OLD" in words:
         made({"text": "before"}, title="OLD")
     done = rookery(*words, play(*BUSY))
@@ -49,7 +49,7 @@ def test_I9_11_stdout_is_the_answer_alone(home: Path, words: tuple[str, ...]) ->
     assert "\n    noise" not in done.err  # a line each, not the output
 
 
-def test_I9_11_errors_and_rejections_are_on_stderr(home: Path) -> None:
+def test_errors_and_rejections_are_on_stderr(home: Path) -> None:
     failed = rookery("run", play({"text": "So far."}, {"error": "The model is on fire"}))
     assert (failed.code, failed.out) == (1, "So far.\n")
     assert "The model is on fire" in failed.err
@@ -60,7 +60,7 @@ def test_I9_11_errors_and_rejections_are_on_stderr(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I9_11_verbose_is_the_transcript_and_json_the_events(home: Path) -> None:
+def test_verbose_prints_the_transcript_and_json_the_events(home: Path) -> None:
     said = rookery("run", "--verbose", play(*BUSY))
     for words in (*ASIDES, *WORDS.split("\n\n"), "    noise"):
         assert words.strip("\n") in said.out, words
@@ -73,20 +73,20 @@ def test_I9_11_verbose_is_the_transcript_and_json_the_events(home: Path) -> None
         assert both.code == 2
 
 
-def test_I9_11_a_terminal_shows_the_transcript(home: Path) -> None:
+def test_a_terminal_shows_the_transcript(home: Path) -> None:
     with Terminal("run", play(*BUSY)) as terminal:
         seen = terminal.end().out
     for words in ("Thought", "run echo noise", "First words.", "And the last."):
         assert words in seen, words
 
 
-def test_I9_11_nothing_said_is_nothing_on_stdout(home: Path) -> None:
+def test_a_silent_turn_prints_nothing_on_stdout(home: Path) -> None:
     done = rookery("run", play({"command": "true", "output": ""}, {"text": "\n\n"}))
     assert (done.code, done.out) == (0, "")
     assert "said nothing" in done.err
 
 
-def test_I9_11_a_sub_agents_words_are_no_part_of_it(home: Path) -> None:
+def test_a_sub_agents_words_are_not_part_of_the_answer(home: Path) -> None:
     def chunk(text: str, **more: Any) -> dict[str, Any]:
         content = {"type": "text", "text": text}
         return {"update": {"sessionUpdate": "agent_message_chunk", "content": content, **more}}
@@ -106,7 +106,7 @@ def test_I9_11_a_sub_agents_words_are_no_part_of_it(home: Path) -> None:
     assert done.out == "Mine, still mine.\n"
 
 
-def test_I9_11_it_streams(home: Path) -> None:
+def test_the_answer_streams(home: Path) -> None:
     with Running("run", play({"text": "one\ntwo"}, {"until": "cancel"})) as running:
         assert running.read_until("two") == "one\ntwo"
         session = json.loads(rookery("ps", "--json").out)["id"]
@@ -116,7 +116,7 @@ def test_I9_11_it_streams(home: Path) -> None:
     assert "Cancelled" in done.err
 
 
-def test_I9_11_nobody_reads_any_more_and_the_session_goes_on(home: Path) -> None:
+def test_a_closed_pipe_does_not_stop_the_session(home: Path) -> None:
     """SIGPIPE: no word, the code of any program that it ends, and the turn comes to its end."""
     steps = play({"text": "one\n"}, {"ask": "Go on"}, {"text": "two\n"}, {"until": "cancel"})
     line = [*ROOKERY, "run", "--approve", "ask", "--title", "Pipe", steps]
@@ -139,7 +139,9 @@ def test_I9_11_nobody_reads_any_more_and_the_session_goes_on(home: Path) -> None
 
 
 @pytest.mark.parametrize(("place", "code"), [("2>/dev/null", 0), ("2>&-", 0), (">/dev/full", 1)])
-def test_I9_11_streams_that_go_elsewhere(home: Path, place: str, code: int) -> None:
+def test_a_closed_or_full_output_stream_does_not_stop_the_session(
+    home: Path, place: str, code: int
+) -> None:
     line = " ".join(ROOKERY) + f" run --title Out '{play(*BUSY)}' {place}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, check=False, timeout=60)
     assert done.returncode == code
@@ -166,7 +168,7 @@ def said(text: str, message: str = "") -> dict[str, Any]:
     return update | ({"messageId": message} if message else {})
 
 
-def test_I9_11_messages_stand_apart_and_end_with_one_newline() -> None:
+def test_messages_are_separated_and_end_with_one_newline() -> None:
     assert answer_of(said("\n\na"), said("b\n"), said("\n\n")) == "ab\n"
     assert answer_of(said("a\n", "1"), said("b\n\n", "2"), said("c", "2")) == "a\n\nb\n\nc\n"
     thought = {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "t"}}
@@ -180,7 +182,7 @@ def test_I9_11_messages_stand_apart_and_end_with_one_newline() -> None:
     assert answer_of({"sessionUpdate": "agent_message_chunk", "content": 7}) == ""
 
 
-def test_I9_11_make_run_without_a_terminal_still_prints_the_transcript(home: Path) -> None:
+def test_make_run_without_a_terminal_still_prints_the_transcript(home: Path) -> None:
     script = Path(__file__).parents[2] / "scripts" / "run"
     done = subprocess.run([script], capture_output=True, check=True, timeout=120)
     assert "[x] Look around" in done.stdout.decode()

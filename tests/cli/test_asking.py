@@ -1,4 +1,4 @@
-"""`asks` and `answer`, and what a policy says: P2, P4, P7, P8, U13."""
+"""`asks` and `answer`: permissions, forms, destructive calls, reasons; and what a policy says."""
 
 import json
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def asking(*steps: dict[str, Any], title: str = "House") -> Iterator[Running]:
 
 @pytest.mark.parametrize("flags", [[], ["--approve", "all"]])
 def test_approve_all_never_allows_what_cannot_be_undone(home: Path, flags: list[str]) -> None:
-    """U13: it is rejected, said on stderr, and the exit code is 3."""
+    """It is rejected, said on stderr, and the exit code is 3."""
     done = rookery("run", *flags, play(CALM, RM, {"text": " and on"}))
     assert done.code == 3
     assert "went" in done.out
@@ -94,7 +94,6 @@ def test_asks_lists_what_all_sessions_want(home: Path) -> None:
 
 
 def test_what_cannot_be_undone_wants_a_second_yes(home: Path) -> None:
-    """P4"""
     with asking(RM) as running:
         refused = rookery("answer", "House", "1")
         assert refused.code == 3
@@ -110,7 +109,7 @@ def test_what_cannot_be_undone_wants_a_second_yes(home: Path) -> None:
 
 @pytest.mark.parametrize(("typed", "code"), [("confirm", 0), ("yes", 3), ("", 3)])
 def test_on_a_terminal_a_word_is_typed(home: Path, typed: str, code: int) -> None:
-    """P4: by keyboard too"""
+    """By keyboard, too."""
     with asking(RM):
         with Terminal("answer", "House", "1") as terminal:
             terminal.read_until('Type "confirm"')
@@ -122,7 +121,6 @@ def test_on_a_terminal_a_word_is_typed(home: Path, typed: str, code: int) -> Non
 
 @pytest.mark.long
 def test_a_reason_and_a_deferral(home: Path) -> None:
-    """P8"""
     with asking(CALM) as running:
         assert rookery("answer", "House", "1", "--defer").code == 2
         later = rookery("answer", "House", "--defer")
@@ -139,10 +137,10 @@ def test_a_reason_and_a_deferral(home: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", ["stop", "kill", "--defer"])
-def test_I9_9_what_is_asked_stays_in_every_list_and_an_answer_wakes_it(
+def test_an_ask_stays_listed_while_the_session_sleeps_and_an_answer_wakes_it(
     home: Path, how: str
 ) -> None:
-    """P9, P8: `asks`, `ps` and `answer` while the session sleeps."""
+    """`asks`, `ps` and `answer` while the session sleeps."""
     with asking(CALM):
         if how == "--defer":
             assert rookery("answer", "House", how).code == 0
@@ -162,8 +160,8 @@ def test_I9_9_what_is_asked_stays_in_every_list_and_an_answer_wakes_it(
 
 
 @pytest.mark.long
-def test_I9_9_a_prompt_that_would_run_steps_twice_is_sent_again_by_a_person(home: Path) -> None:
-    """P9: numbered like every other option."""
+def test_a_prompt_that_would_repeat_steps_is_resent_only_by_the_user(home: Path) -> None:
+    """Numbered like every other option."""
     step = {"tool": {"toolCallId": "t", "title": "Dig"}, "status": "completed"}
     with asking(step, CALM):
         assert rookery("kill", "House").code == 0
@@ -180,8 +178,7 @@ def test_I9_9_a_prompt_that_would_run_steps_twice_is_sent_again_by_a_person(home
 
 
 @pytest.mark.long
-def test_I9_9_a_kept_ask_can_be_dropped(home: Path) -> None:
-    """P9"""
+def test_a_kept_ask_can_be_dropped(home: Path) -> None:
     with asking(CALM):
         assert rookery("kill", "House").code == 0
     said = rookery("answer", "House", "cancel")
@@ -193,7 +190,6 @@ def test_I9_9_a_kept_ask_can_be_dropped(home: Path) -> None:
 
 @pytest.mark.long
 def test_a_form_is_filled_in(home: Path) -> None:
-    """P7"""
     properties = {
         "branch": {"type": "string", "minLength": 2},
         "times": {"type": "integer", "maximum": 3},

@@ -1,4 +1,4 @@
-"""I9.5, I9.6, P12: `asks`, `answer`, `show` and `run` print what will run, whole and first."""
+"""`asks`, `answer`, `show` and `run` print what will run, whole and first."""
 
 import json
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def said_by(*command: str) -> str:
 
 
 @pytest.mark.long
-def test_I9_6_no_title_hides_what_runs(home: Path) -> None:
+def test_a_harmless_title_does_not_hide_what_runs(home: Path) -> None:
     """One session asks all of them, one by one."""
     with asking(*(spoof.step for spoof in SPOOFS)) as running:
         for spoof in SPOOFS:
@@ -84,7 +84,7 @@ def test_I9_6_no_title_hides_what_runs(home: Path) -> None:
         assert running.end().count(EVIL) >= len(SPOOFS)
 
 
-def test_I9_5_a_long_command_is_printed_whole(home: Path) -> None:
+def test_a_long_command_is_printed_whole(home: Path) -> None:
     step = {"ask": "Echo", "kind": "execute", "rawInput": {"command": SCRIPT}}
     with asking(step) as running:
         running.await_ask()
@@ -96,7 +96,7 @@ def test_I9_5_a_long_command_is_printed_whole(home: Path) -> None:
         rookery("answer", "House", "reject")
 
 
-def test_I9_5_a_large_change_is_printed_whole(home: Path) -> None:
+def test_a_large_change_is_printed_whole(home: Path) -> None:
     with asking(EDIT) as running:
         running.await_ask()
         for command in FACES:
@@ -108,7 +108,7 @@ def test_I9_5_a_large_change_is_printed_whole(home: Path) -> None:
         rookery("answer", "House", "reject")
 
 
-def test_I9_6_a_line_of_the_command_cannot_pass_for_one_of_ours(home: Path) -> None:
+def test_a_line_of_the_command_cannot_pass_for_our_own(home: Path) -> None:
     text = "ls\n  1  Allow\n    demo's description: safe\n\x1b[2K\r$ ls"
     with asking({"ask": "ls", "kind": "execute", "rawInput": {"command": text}}) as running:
         running.await_ask()

@@ -1,5 +1,5 @@
 """What the commands say before, instead and beside: agents that are missing, homes that cannot be
-used, thoughts, order, titles (issue 13, line 15)."""
+used, thoughts, order, titles."""
 
 import json
 import os
@@ -29,7 +29,7 @@ SCREEN = "\x1b[?1049h"
         ("claude", "npm install -g @agentclientprotocol/claude-agent-acp", 1),
     ],
 )
-def test_I13_15_an_agent_that_cannot_be_used_is_said_before_anything_opens(
+def test_an_unusable_agent_is_reported_before_anything_opens(
     home: Path, agent: str, words: str, code: int
 ) -> None:
     with Terminal("--agent", agent, PATH="/nonexistent") as terminal:
@@ -40,7 +40,7 @@ def test_I13_15_an_agent_that_cannot_be_used_is_said_before_anything_opens(
     assert not (home / "sessions").exists()
 
 
-def test_I13_15_help_for_an_agent_lists_them(home: Path) -> None:
+def test_the_error_for_an_unknown_agent_lists_the_agents(home: Path) -> None:
     with Terminal("--agent", "help") as terminal:
         done = terminal.end()
     assert (done.code, "demo" in done.out, SCREEN in done.out) == (0, True, False)
@@ -85,7 +85,7 @@ def unusable(folder: Path) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("kind", ["file", "below", "loop", "dangling", "inside", "long"])
-def test_I13_15_a_home_that_cannot_be_used_is_a_sentence_in_every_command(
+def test_an_unusable_home_is_one_sentence_in_every_command(
     home: Path, tmp_path: Path, kind: str
 ) -> None:
     place = str(unusable(tmp_path)[kind])
@@ -108,7 +108,7 @@ def test_I13_15_a_home_that_cannot_be_used_is_a_sentence_in_every_command(
 
 
 @pytest.mark.parametrize("word", ["acp", "play demo", "agent"])
-def test_I13_15_nor_is_there_a_traceback_on_stdio(home: Path, tmp_path: Path, word: str) -> None:
+def test_an_unusable_home_is_no_traceback_on_stdio(home: Path, tmp_path: Path, word: str) -> None:
     place = str(unusable(tmp_path)["file"])
     new = {"cwd": "/", "mcpServers": []}
     calls = [("initialize", {"protocolVersion": 1}), ("session/new", new)]
@@ -129,7 +129,9 @@ def test_I13_15_nor_is_there_a_traceback_on_stdio(home: Path, tmp_path: Path, wo
     assert '"id": 0' in done.stdout or '"id":0' in done.stdout or done.stderr
 
 
-def test_I13_15_nor_in_the_terminal_interface(home: Path, tmp_path: Path) -> None:
+def test_an_unusable_home_is_no_traceback_in_the_terminal_interface(
+    home: Path, tmp_path: Path
+) -> None:
     with Terminal(ROOKERY_HOME=str(unusable(tmp_path)["file"])) as terminal:
         done = terminal.end()
     assert done.code == 1
@@ -140,7 +142,7 @@ def test_I13_15_nor_in_the_terminal_interface(home: Path, tmp_path: Path) -> Non
 # --- show, ps, completions -----------------------------------------------------------------------
 
 
-def test_I13_15_show_full_prints_thoughts(home: Path) -> None:
+def test_show_full_prints_thoughts(home: Path) -> None:
     thought = "First the tests.\nThen the rest."
     session = made({"thought": thought}, {"text": "Done."})
     short, full = rookery("show", session).out, rookery("show", session, "--full").out
@@ -149,7 +151,7 @@ def test_I13_15_show_full_prints_thoughts(home: Path) -> None:
     assert "Thought\n  First the tests.\n  Then the rest.\n" in full
 
 
-def test_I13_15_ps_sorts_by_the_state_and_the_time_that_it_shows() -> None:
+def test_ps_sorts_by_the_state_and_time_it_shows() -> None:
     def head(name: str, since: int, at: int, **more: object) -> dict[str, object]:
         found = head_of({**EMPTY, "turn": 1}, 1, at)
         return {**found, "id": name, "since": since, "awake": True, "unread": True, **more}
@@ -201,7 +203,7 @@ def test_ps_of_archived_sessions_alone_says_so(home: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 200])
-def test_I13_15_ps_fits_and_keeps_the_title_readable(home: Path, width: int) -> None:
+def test_ps_fits_and_keeps_the_title_readable(home: Path, width: int) -> None:
     title = "A title that says rather well what is done"
     made({"text": "hi"}, title=title)
     other = made({"text": "hi"}, title="Another")
@@ -214,7 +216,7 @@ def test_I13_15_ps_fits_and_keeps_the_title_readable(home: Path, width: int) -> 
 
 
 @pytest.mark.long
-def test_I13_15_completions_show_titles_beside_ids(home: Path) -> None:
+def test_completions_show_titles_beside_ids(home: Path) -> None:
     sessions = {rookery("new", "--title", f"Title {n}").out.strip(): f"Title {n}" for n in (1, 2)}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 

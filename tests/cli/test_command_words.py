@@ -1,5 +1,5 @@
 """The commands' words: new ones, old ones that still work, several sessions at once, one prefix for
-errors (issue 13, line 14)."""
+errors."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def sleeping(count: int = 2) -> list[str]:
     return [rookery("new", "--agent", "demo").out.strip() for _ in range(count)]
 
 
-def test_I13_14_the_first_help_lists_what_a_user_types_and_no_plumbing(home: Path) -> None:
+def test_the_main_help_lists_no_plumbing(home: Path) -> None:
     first, asked = rookery("--help").out, rookery("help").out
     assert first == asked
     listed = rows(first.partition("Start and talk:")[2].partition("Options:")[0])
@@ -43,7 +43,7 @@ def test_I13_14_the_first_help_lists_what_a_user_types_and_no_plumbing(home: Pat
 
 
 @pytest.mark.parametrize(("old", "new"), WORDS.items(), ids=WORDS)
-def test_I13_14_an_old_word_is_the_new_one(home: Path, old: str, new: tuple[str, ...]) -> None:
+def test_old_command_names_still_work(home: Path, old: str, new: tuple[str, ...]) -> None:
     asked = [[old, "--help"], ["help", old]][: 1 if old in TOPICS else 2]  # a list of commands
     for arguments in asked:
         done = rookery(*arguments)
@@ -51,14 +51,14 @@ def test_I13_14_an_old_word_is_the_new_one(home: Path, old: str, new: tuple[str,
         assert done.out.startswith(f"Usage: rookery {new[0]} ")
 
 
-def test_I13_14_help_reaches_the_commands_of_a_group(home: Path) -> None:
+def test_help_reaches_the_commands_of_a_group(home: Path) -> None:
     assert rookery("help", "mcp", "add").out.startswith("Usage: rookery mcp add")
     assert rookery("help", "mcp", "rm").out.startswith("Usage: rookery mcp remove")
     assert rookery("help", "ps", "more").code == 2
     assert rookery("help", "nonsense").code == 2
 
 
-def test_I13_14_one_word_to_remove_and_one_to_list(home: Path) -> None:
+def test_removing_and_listing_work_alike_in_every_group(home: Path) -> None:
     rookery("setup", "--model", "ollama_chat/a", "--name", "a", "--no-test")
     for listing in (["setup", "list"], ["setup", "ls"], ["setup", "--list"]):
         assert "ollama_chat/a" in rookery(*listing).out
@@ -78,7 +78,7 @@ def test_I13_14_one_word_to_remove_and_one_to_list(home: Path) -> None:
         assert "--list" not in rookery(group, "--help").out
 
 
-def test_I17_words_of_the_openhands_cli_lead_on(home: Path) -> None:
+def test_commands_of_the_openhands_cli_point_to_ours(home: Path) -> None:
     session, _ = sleeping()
     assert rookery("view", "--json", session).out == rookery("show", "--json", session).out
     for word in ("history", "conversations"):
@@ -102,9 +102,7 @@ def test_I17_words_of_the_openhands_cli_lead_on(home: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_I13_14_several_sessions_at_once(
-    home: Path, command: list[str], said: str, code: int
-) -> None:
+def test_several_sessions_at_once(home: Path, command: list[str], said: str, code: int) -> None:
     """Each is told about by its id; what fails for one does not keep the others from it."""
     sessions = sleeping()
     done = rookery(*command, *sessions)
@@ -117,7 +115,7 @@ def test_I13_14_several_sessions_at_once(
     assert f"{sessions[0]}: " not in alone.err
 
 
-def test_I13_14_looking_at_several(home: Path) -> None:
+def test_several_sessions_can_be_shown_at_once(home: Path) -> None:
     sessions = [made({"text": f"Hi {n}"}, title=f"Title {n}") for n in (1, 2)]
     shown = rookery("show", *sessions).out
     assert shown.index(f"== {sessions[0]}  Title 1") < shown.index("Hi 1")
@@ -129,14 +127,14 @@ def test_I13_14_looking_at_several(home: Path) -> None:
     assert rookery("logs", "-f", *sessions).code == 2
 
 
-def test_I13_14_restart_of_several(home: Path) -> None:
+def test_several_sessions_can_be_restarted_at_once(home: Path) -> None:
     sessions = [made({"text": "hi"}), made({"text": "hi"})]
     done = rookery("restart", *sessions)
     assert done.code == 0
     assert done.err.count("Restarted.") == 2
 
 
-def test_I13_14_a_hanging_turn_is_ended_by_force_and_a_session_now(home: Path) -> None:
+def test_force_ends_a_hanging_turn_and_now_a_session(home: Path) -> None:
     prompt = play({"deaf": True}, {"text": "working"}, {"wait": 1000})
     with Running("run", *RIGGED, "--title", "Deaf", prompt) as running:
         running.read_until("working")
@@ -169,7 +167,7 @@ def test_I13_14_a_hanging_turn_is_ended_by_force_and_a_session_now(home: Path) -
     ],
     ids=" ".join,
 )
-def test_I13_14_every_error_begins_with_the_same_word(home: Path, arguments: list[str]) -> None:
+def test_every_error_begins_with_the_same_word(home: Path, arguments: list[str]) -> None:
     done = rookery(*arguments)
     assert done.code in {1, 2}
     assert "Error:" not in done.err
@@ -177,7 +175,7 @@ def test_I13_14_every_error_begins_with_the_same_word(home: Path, arguments: lis
 
 
 @pytest.mark.long
-def test_I13_14_open_shows_a_session_in_the_terminal_interface(home: Path) -> None:
+def test_open_shows_a_session_in_the_terminal_interface(home: Path) -> None:
     session = made({"text": "Good morning."}, title="Birds")
     elsewhere = rookery("open", session)
     assert elsewhere.code == 2

@@ -1,5 +1,5 @@
 """config.toml: a wrong value is refused with its line; a key that is not known is told with its
-line, and the rest holds (issue 9, line 14)."""
+line, and the rest holds."""
 
 from pathlib import Path
 
@@ -132,7 +132,7 @@ def test_a_mistake_names_key_line_and_what_is_allowed(
         ("version = 7", ["line 1", "version is 7", "newer Rookery", "uses what it knows"]),
     ],
 )
-def test_I9_14_a_key_that_is_not_known_is_told_with_its_line_and_the_rest_holds(
+def test_an_unknown_key_is_reported_with_its_line_and_the_rest_holds(
     tmp_path: Path, text: str, words: list[str]
 ) -> None:
     head = "" if "[critic]" in text else "[critic]\n"
@@ -145,18 +145,18 @@ def test_I9_14_a_key_that_is_not_known_is_told_with_its_line_and_the_rest_holds(
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "true", "'1'", "1.0"])
-def test_I9_14_a_version_that_is_none_is_refused(tmp_path: Path, value: str) -> None:
+def test_an_invalid_version_is_refused(tmp_path: Path, value: str) -> None:
     assert "line 1: version must be" in refusal(tmp_path, f"version = {value}\n")
 
 
-def test_I9_14_a_file_without_a_version_is_of_the_first(tmp_path: Path) -> None:
+def test_a_file_without_a_version_has_the_first_version(tmp_path: Path) -> None:
     assert load_text(tmp_path, "").version == load_text(tmp_path, "version = 1").version == 1
 
 
 # --- a rule with a key that is not known: never is more allowed than was written ------------------
 
 
-def test_I9_14_a_rule_that_allows_by_an_unknown_ground_is_left_out(tmp_path: Path) -> None:
+def test_an_allow_rule_with_an_unknown_ground_is_left_out(tmp_path: Path) -> None:
     text = (
         '[[policy.rules]]\ndo = "allow"\ncommand = "make*"\npaht = "src/**"\n'
         '[[policy.rules]]\ndo = "allow"\ncommand = "ls*"\n'
@@ -169,7 +169,7 @@ def test_I9_14_a_rule_that_allows_by_an_unknown_ground_is_left_out(tmp_path: Pat
     assert [rule.name for rule in found.rules] == ["1", "2"], "numbers are places in the file"
 
 
-def test_I9_14_a_rule_that_denies_holds_without_an_unknown_ground(tmp_path: Path) -> None:
+def test_a_deny_rule_holds_without_its_unknown_ground(tmp_path: Path) -> None:
     text = '[[policy.rules]]\ndo = "deny"\ncommand = "make*"\npaht = "src/**"\n'
     found = load_text(tmp_path, text)
     [said] = found.warnings
@@ -186,7 +186,7 @@ def test_I9_14_a_rule_that_denies_holds_without_an_unknown_ground(tmp_path: Path
 @pytest.mark.parametrize(
     "rule", ['od = "allow"\nkind = "read"', 'do = "allow"', 'do = "permit"\nkind = "read"']
 )
-def test_I9_14_a_rule_that_says_nothing_is_refused(tmp_path: Path, rule: str) -> None:
+def test_an_empty_rule_is_refused(tmp_path: Path, rule: str) -> None:
     assert "policy.rules 1" in refusal(tmp_path, f"[[policy.rules]]\n{rule}\n")
 
 
@@ -194,7 +194,7 @@ def call(line: str) -> Call:
     return call_of("a", {"kind": "execute", "rawInput": {"command": line}}, ["/w"], "/h")
 
 
-def test_U12_keys_of_ones_own_are_read_as_people_write_them(tmp_path: Path) -> None:
+def test_custom_keys_are_read_as_people_write_them(tmp_path: Path) -> None:
     text = "[keys]\nquit = 'Ctrl+X, ?'\n'fleet.open' = 'o'\nblock.show = 'o'"
     keys = load_text(tmp_path, text).keys
     assert keys == {"quit": "ctrl+x,question_mark", "fleet.open": "o", "block.show": "o"}

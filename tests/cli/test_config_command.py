@@ -78,7 +78,7 @@ def test_show_tells_a_mistake_with_its_line(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I9_14_a_key_that_is_not_known_warns_once_in_each_command_and_starts(home: Path) -> None:
+def test_an_unknown_key_warns_once_per_command(home: Path) -> None:
     (home / "config.toml").write_text("[worker]\ncancel_grase = 1\n")
     for words in (("config", "show"), ("agents",), ("policy", "list"), ("run", "hello")):
         done = rookery(*words)
@@ -96,7 +96,7 @@ def test_I9_14_a_key_that_is_not_known_warns_once_in_each_command_and_starts(hom
     assert (done.code, "line 2: worker.cancel_grace must be" in done.err) == (1, True)
 
 
-def test_I9_14_edit_saves_a_file_with_a_key_that_is_not_known_and_says_so(
+def test_edit_saves_a_file_with_an_unknown_key_and_says_so(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, err = edit(monkeypatch, tmp_path, "printf 'version = 9\\ncolour = 1\\n' >\"$1\"")
@@ -224,7 +224,7 @@ def test_on_a_terminal_one_may_go_on(home: Path, tmp_path: Path) -> None:
     assert (home / "config.toml").read_text() == "\n"
 
 
-def test_U12_keys_are_shown_and_a_slip_is_told_with_its_line(home: Path) -> None:
+def test_custom_keys_are_shown_and_mistakes_reported_with_their_line(home: Path) -> None:
     (home / "config.toml").write_text('[keys]\nquit = "f9"\ncomposer.send = "ctrl+s"\n')
     shown = rookery("config", "show").out
     assert "keys.composer.send" in shown
@@ -244,7 +244,7 @@ RULE = '[[policy.rules]]\ndo = "allow"\nexact = "make\\nrm -r x"\n'
 
 
 @pytest.mark.long
-def test_I9_1_on_a_terminal_it_is_shown_whole_and_asked(home: Path) -> None:
+def test_a_loosening_is_shown_whole_and_confirmed_in_a_terminal(home: Path) -> None:
     assert "Nothing to confirm" in rookery("config", "confirm").err
     made({"text": "hello"})
     (home / "config.toml").write_text(RULE)
@@ -262,7 +262,7 @@ def test_I9_1_on_a_terminal_it_is_shown_whole_and_asked(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I9_1_edit_takes_it_back_and_does_not_confirm_it(
+def test_edit_can_withdraw_a_loosening_and_confirms_nothing(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made({"text": "hello"})
@@ -278,7 +278,7 @@ def test_I9_1_edit_takes_it_back_and_does_not_confirm_it(
 
 
 @pytest.mark.long
-def test_I9_1_a_server_that_waits_is_not_run_by_a_test_either(home: Path) -> None:
+def test_an_unconfirmed_mcp_server_is_not_run_by_mcp_test(home: Path) -> None:
     made({"text": "hello"})
     evil = {"command": "touch", "args": [str(home / "ran")]}
     (home / "mcp.json").write_text(json.dumps({"mcpServers": {"evil": evil}}))

@@ -72,7 +72,7 @@ def fill(home: Path) -> Path:
     return filler
 
 
-def test_I10_10_doctor_reads_so_much_of_logs_and_no_more(home: Path) -> None:
+def test_doctor_reads_a_bounded_amount_of_logs(home: Path) -> None:
     """Those that changed last, whole; of the others that they open. `--all-logs`: every one."""
     old, _ = (rookery("new").out.strip() for _ in range(2))
     os.utime(folder(home, old) / paths.LOG, (1, 1))
@@ -86,7 +86,7 @@ def test_I10_10_doctor_reads_so_much_of_logs_and_no_more(home: Path) -> None:
 
 
 @ROOT
-def test_I10_10_on_a_full_disk_a_prompt_waits_and_the_exit_code_says_so(small: Path) -> None:
+def test_a_prompt_on_a_full_disk_waits_and_the_exit_code_says_so(small: Path) -> None:
     session = made(HELLO)
     filler = fill(small)
     sent = rookery("prompt", session, play({"text": "after all"}))
@@ -116,7 +116,7 @@ def test_on_a_full_disk_the_oldest_in_the_trash_makes_room_and_it_is_said(small:
 
 @pytest.mark.long
 @ROOT
-def test_I10_10_a_full_disk_can_be_freed_by_deleting_a_session(small: Path) -> None:
+def test_a_full_disk_can_be_freed_by_deleting_a_session(small: Path) -> None:
     """Whether its worker finds room to start or not: either is said as what it is."""
     session = made(HELLO)
     asleep(small, session)
@@ -132,9 +132,7 @@ def test_I10_10_a_full_disk_can_be_freed_by_deleting_a_session(small: Path) -> N
 
 @ROOT
 @pytest.mark.parametrize("command", [("new",), ("run", "hello")])
-def test_I10_10_new_and_run_leave_no_folder_on_a_full_disk(
-    small: Path, command: tuple[str, ...]
-) -> None:
+def test_new_and_run_leave_no_folder_on_a_full_disk(small: Path, command: tuple[str, ...]) -> None:
     session = made(HELLO)
     fill(small)
     refused = rookery(*command)
@@ -143,7 +141,7 @@ def test_I10_10_new_and_run_leave_no_folder_on_a_full_disk(
     assert sessions(small) == [session]
 
 
-def test_I10_10_run_leaves_no_empty_session_where_no_worker_starts(home: Path) -> None:
+def test_run_leaves_no_empty_session_where_no_worker_starts(home: Path) -> None:
     """As on a disk that has room for the session, and none for its worker."""
     session = rookery("new").out.strip()
     (home / "run").write_text("in the way of the sockets")
@@ -155,7 +153,7 @@ def test_I10_10_run_leaves_no_empty_session_where_no_worker_starts(home: Path) -
 
 
 @pytest.mark.long
-def test_I10_10_a_session_is_there_whole_or_not_at_all(home: Path) -> None:
+def test_a_session_is_created_whole_or_not_at_all(home: Path) -> None:
     """Where a disk fails at any byte of its making."""
     made(HELLO)
     before = sessions(home)
@@ -178,7 +176,7 @@ def files_of_at_most(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def test_I10_10_what_a_killed_command_left_half_made_goes_with_the_next(home: Path) -> None:
+def test_half_made_sessions_are_removed_by_the_next_command(home: Path) -> None:
     session = made(HELLO)
     half = Path(paths.sessions(str(home)), ".new-0123456789")
     half.mkdir()
@@ -188,7 +186,7 @@ def test_I10_10_what_a_killed_command_left_half_made_goes_with_the_next(home: Pa
     assert sessions(home) == sorted([session, other])
 
 
-def test_I10_10_trouble_is_told_of_every_command() -> None:
+def test_disk_trouble_names_the_waiting_command() -> None:
     assert "The command (stop) waits in the worker" in str(
         Trouble.about("the disk is full", "stop")
     )
@@ -220,9 +218,7 @@ def damage(home: Path, session: str, how: str) -> None:
         *(pytest.param(each, marks=pytest.mark.long) for each in ("pages", "empty", "gone")),
     ],
 )
-def test_I10_10_a_damaged_log_is_found_told_and_removed(
-    home: Path, how: str, with_head: bool
-) -> None:
+def test_a_damaged_log_is_found_reported_and_removed(home: Path, how: str, with_head: bool) -> None:
     session, sound = made(HELLO), made(HELLO)
     asleep(home, session)
     damage(home, session, how)
@@ -248,7 +244,7 @@ def test_I10_10_a_damaged_log_is_found_told_and_removed(
 
 
 @pytest.mark.parametrize("how", ["garbage", "gone"])
-def test_I10_10_a_damaged_session_is_named_by_its_id_and_deleted(home: Path, how: str) -> None:
+def test_a_damaged_session_is_named_by_its_id_and_deleted(home: Path, how: str) -> None:
     session = made(HELLO)
     asleep(home, session)
     damage(home, session, how)
@@ -257,7 +253,7 @@ def test_I10_10_a_damaged_session_is_named_by_its_id_and_deleted(home: Path, how
     assert (removed.code, sessions(home)) == (0, []), removed.err
 
 
-def test_I10_10_a_worker_of_a_damaged_log_is_killed(home: Path) -> None:
+def test_the_worker_of_a_damaged_log_can_be_killed(home: Path) -> None:
     session = made({"text": "begun"})
     worker = json.loads((folder(home, session) / paths.WORKER).read_text())
     damage(home, session, "garbage")
@@ -267,7 +263,7 @@ def test_I10_10_a_worker_of_a_damaged_log_is_killed(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I10_10_a_lost_wal_is_said(home: Path) -> None:
+def test_a_lost_wal_is_reported(home: Path) -> None:
     """By every look, by doctor, and once in the log itself."""
     session = made(HELLO)
     asleep(home, session)
@@ -295,7 +291,7 @@ def test_I10_10_a_lost_wal_is_said(home: Path) -> None:
     "ended",
     ["killed", *(pytest.param(each, marks=pytest.mark.long) for each in ("stopped", "copied"))],
 )
-def test_I10_10_a_home_that_is_read_only_can_be_read(home: Path, ended: str) -> None:
+def test_a_read_only_home_can_be_read(home: Path, ended: str) -> None:
     """Also where the WAL holds the end of the log, and nothing beside it."""
     session = made({"text": "the last word"}, title="One")
     if ended == "stopped":

@@ -18,6 +18,11 @@ from tests.conftest import belonging_to
 from tests.rigs.player import player
 
 FRAGILE = Path(__file__).with_name("fragile_agent.py")
+SOUND = {
+    *("initialize", "version", "unknown-version", "session/new", "session/load", "session/list"),
+    *("relative-path", "unknown-session", "unknown-method", "malformed-line", "invalid-request"),
+    *("stdout", "exit"),
+}
 
 
 def scripted(directory: Path, **script: Any) -> str:
@@ -56,8 +61,8 @@ def test_the_demo_passes_every_row(home: Path) -> None:
     assert done.code == 0
     assert card["usable"]
     assert set(verdicts(card).values()) == {"ok", "not told"}
-    for row in ("I1", "I2", "I3", "S1", "S2", "S8", "S12", "S15", "T1", "T6", "T8", "T9", "T14"):
-        assert verdicts(card)[f"acp-{row}"] == "ok", row
+    for row in SOUND:
+        assert verdicts(card)[row] == "ok", row
     assert 0 < card["initializeSeconds"] <= card["newSeconds"]
     assert card["processes"] == 1
     assert card["unknownSessionCode"] == -32002
@@ -68,7 +73,13 @@ def test_the_demo_passes_every_row(home: Path) -> None:
 def test_the_card_as_text(home: Path) -> None:
     done = rookery("doctor", "demo")
     assert done.code == 0
-    for said in ("starts in", "private, 1 process", "loadSession", "acp-T9", "not told  acp-P7"):
+    for said in (
+        "starts in",
+        "private, 1 process",
+        "loadSession",
+        "invalid-request",
+        "not told  permission",
+    ):
         assert said in done.out
     assert "0 not ok" in done.err
 
@@ -81,8 +92,8 @@ def test_a_prompt_tells_of_permissions_and_cancels(home: Path, tmp_path: Path) -
     assert card["asks"] == 1
     assert card["stopReason"] == "end_turn"
     assert card["cancelSeconds"] < 30
-    for row in ("P1", "P7", "P9", "X1", "S8", "S9"):
-        assert verdicts(card)[f"acp-{row}"] == "ok", row
+    for row in ("stop-reason", "permission", "rejection", "cancel", "session/load", "replay"):
+        assert verdicts(card)[row] == "ok", row
 
 
 def test_a_cancel_while_it_asks(home: Path) -> None:
@@ -90,8 +101,8 @@ def test_a_cancel_while_it_asks(home: Path) -> None:
     card = card_of(
         shlex.join([sys.executable, "-m", "rookery", "play", "demo"]), "--prompt", prompt
     )
-    assert verdicts(card)["acp-X3"] == "ok"
-    assert verdicts(card)["acp-P7"] == "not ok", "it asked about a call that it had not told of"
+    assert verdicts(card)["cancel-while-asking"] == "ok"
+    assert verdicts(card)["permission"] == "not ok", "it asked about a call that it had not told of"
 
 
 # ---------------------------------------------------------------- mischief
@@ -100,8 +111,8 @@ def test_a_cancel_while_it_asks(home: Path) -> None:
 def test_a_cancel_that_ends_as_something_else(home: Path, tmp_path: Path) -> None:
     stubborn = [{"text": "on"}, {"until": "cancel", "then": [{"stop": "end_turn"}]}]
     card = card_of(scripted(tmp_path, turns=[[{"text": "hi"}], stubborn]), "--prompt", "go")
-    assert verdicts(card)["acp-X1"] == "not ok"
-    assert "end_turn" in words(card, "acp-X1")
+    assert verdicts(card)["cancel"] == "not ok"
+    assert "end_turn" in words(card, "cancel")
 
 
 def test_an_agent_that_dies_at_its_start(home: Path, tmp_path: Path) -> None:
@@ -109,15 +120,15 @@ def test_an_agent_that_dies_at_its_start(home: Path, tmp_path: Path) -> None:
     command = scripted(tmp_path, start=start)
     card = card_of(command, code=1)
     assert not card["usable"]
-    assert verdicts(card) == {"acp-I1": "not ok"}
-    assert "exit 7" in words(card, "acp-I1")
+    assert verdicts(card) == {"initialize": "not ok"}
+    assert "exit 7" in words(card, "initialize")
     assert "set SOME_KEY" in rookery("doctor", "--cmd", command).out
 
 
 def test_an_agent_that_never_answers(home: Path, tmp_path: Path) -> None:
     command = scripted(tmp_path, start={"silence": "initialize"})
     card = card_of(command, "--timeout", "2", code=1)
-    assert "not answered within 2 s" in words(card, "acp-I1")
+    assert "not answered within 2 s" in words(card, "initialize")
 
 
 def test_an_agent_that_wants_a_login(home: Path, tmp_path: Path) -> None:
@@ -125,55 +136,55 @@ def test_an_agent_that_wants_a_login(home: Path, tmp_path: Path) -> None:
     agent = {"authMethods": methods, "authRequired": True}
     card = card_of(scripted(tmp_path, agent=agent), code=1)
     assert card["authMethods"] == ["key"]
-    assert verdicts(card)["acp-I10"] == "ok"
-    assert "acp-S1" not in verdicts(card)
+    assert verdicts(card)["login"] == "ok"
+    assert "session/new" not in verdicts(card)
 
 
 def test_an_agent_that_fails_to_make_a_session(home: Path, tmp_path: Path) -> None:
     error = {"code": -32603, "message": "the database is locked"}
     card = card_of(scripted(tmp_path, start={"new_error": error}), code=1)
-    assert "the database is locked" in words(card, "acp-S1")
+    assert "the database is locked" in words(card, "session/new")
 
 
 def test_an_agent_that_echoes_the_version_and_writes_much(home: Path, tmp_path: Path) -> None:
     start = {"version": "echo", "stderr": "x" * 100_000, "raw": "Hello!\n"}
     card = card_of(scripted(tmp_path, start=start))
-    assert verdicts(card)["acp-I3"] == "not ok"
-    assert verdicts(card)["acp-T1"] == "not ok"
+    assert verdicts(card)["unknown-version"] == "not ok"
+    assert verdicts(card)["stdout"] == "not ok"
     assert card["stderrBytes"] >= 100_000
 
 
 def test_a_session_that_does_not_come_back(home: Path, tmp_path: Path) -> None:
     error = {"code": -32002, "message": "never heard of it"}
     command = scripted(tmp_path, start={"load_error": error})
-    assert verdicts(card_of(command))["acp-S8"] == "not told", "it may not keep an empty one"
-    assert verdicts(card_of(command, "--prompt", "hello"))["acp-S8"] == "not ok"
+    assert verdicts(card_of(command))["session/load"] == "not told", "it may not keep an empty one"
+    assert verdicts(card_of(command, "--prompt", "hello"))["session/load"] == "not ok"
 
 
 def test_what_an_agent_leaves_behind_is_ended(home: Path) -> None:
     prompt = play({"spawn": {"argv": ["sleep", "1000"], "detach": True}}, {"text": "hi"})
     card = card_of(shlex.join(player("demo")), "--prompt", prompt)
-    assert verdicts(card)["acp-T14"] == "not ok"
-    assert "left behind" in words(card, "acp-T14")
+    assert verdicts(card)["exit"] == "not ok"
+    assert "left behind" in words(card, "exit")
     assert belonging_to(home) == []
 
 
 @pytest.mark.parametrize(
     ("faults", "row", "said"),
     [
-        ("list", "acp-T9", "it ended (exit 0)"),
-        ("parse", "acp-T8", "it ended (exit 3)"),
-        ("echo", "acp-I3", "echoes"),
-        ("lax", "acp-T6", "answered with a result"),
-        ("lax", "acp-S12", "answered with a result"),
-        ("none", "acp-S2", "answered with a result"),
-        ("none", "acp-I4", "does not report"),
-        ("none", "acp-S12", "-32603"),
-        ("early", "acp-S5", "1 update before"),
-        ("modes", "acp-S20", "not one of"),
-        ("prints", "acp-T1", "Welcome"),
-        ("stays", "acp-T14", "still running 5 s"),
-        ("children", "acp-T14", "1 process left"),
+        ("list", "invalid-request", "it ended (exit 0)"),
+        ("parse", "malformed-line", "it ended (exit 3)"),
+        ("echo", "unknown-version", "echoes"),
+        ("lax", "unknown-method", "answered with a result"),
+        ("lax", "unknown-session", "answered with a result"),
+        ("none", "relative-path", "answered with a result"),
+        ("none", "agent-info", "does not report"),
+        ("none", "unknown-session", "-32603"),
+        ("early", "early-updates", "1 update before"),
+        ("modes", "modes", "not one of"),
+        ("prints", "stdout", "Welcome"),
+        ("stays", "exit", "still running 5 s"),
+        ("children", "exit", "1 process left"),
     ],
 )
 def test_mistakes_of_real_agents(home: Path, faults: str, row: str, said: str) -> None:
@@ -184,7 +195,7 @@ def test_mistakes_of_real_agents(home: Path, faults: str, row: str, said: str) -
 
 
 def test_after_a_death_the_rest_is_not_told(home: Path) -> None:
-    assert verdicts(card_of(fragile("parse")))["acp-T9"] == "not told"
+    assert verdicts(card_of(fragile("parse")))["invalid-request"] == "not told"
 
 
 # ---------------------------------------------------------------- around it
@@ -258,7 +269,7 @@ def test_options_of_an_agent_need_one(home: Path) -> None:
 # ---------------------------------------------------------------- right about what it says
 
 
-def test_I11_9_an_unknown_session_has_an_id_in_the_agents_own_form() -> None:
+def test_the_unknown_session_has_an_id_in_the_agents_own_form() -> None:
     from uuid import UUID
 
     from rookery.cli.checkup.examine import unlike
@@ -270,27 +281,25 @@ def test_I11_9_an_unknown_session_has_an_id_in_the_agents_own_form() -> None:
     assert len(unlike("ses_9zZf")) == 8
 
 
-def test_I11_9_before_a_login_the_rest_is_not_told(home: Path) -> None:
+def test_before_a_login_the_rest_is_not_tested(home: Path) -> None:
     agent = Path(__file__).parents[1] / "worker" / "vendor_agent.py"
     line = shlex.join([sys.executable, str(agent), "claude-agent-acp", "NO_SUCH_KEY"])
     card = card_of(line, code=1)
-    assert verdicts(card)["acp-I10"] == "ok"
-    assert verdicts(card)["acp-S2"] == verdicts(card)["acp-S12"] == "not told"
+    assert verdicts(card)["login"] == "ok"
+    assert verdicts(card)["relative-path"] == verdicts(card)["unknown-session"] == "not told"
 
 
-def test_I11_9_permissions_are_tried_in_the_mode_that_sessions_get_and_nothing_is_left(
-    home: Path, tmp_path: Path
-) -> None:
+def test_permissions_are_tested_in_the_mode_that_sessions_get(home: Path, tmp_path: Path) -> None:
     modes = [{"id": "agent", "name": "Agent"}, {"id": "read-only", "name": "Ask"}]
     agent = {"name": "codex-acp", "modes": modes}
     line = scripted(tmp_path, agent=agent)
     card = card_of(line, "--prompt", play({"ask": "Run it", "kind": "execute"}))
     assert card["mode"] == "read-only"
-    assert verdicts(card)["acp-P7"] == "ok"
+    assert verdicts(card)["permission"] == "ok"
     assert list((tmp_path / "state").glob("play-*.jsonl")) == []
 
 
-def test_I11_9_what_its_list_keeps_is_said(home: Path, tmp_path: Path) -> None:
+def test_sessions_left_in_the_agents_list_are_reported(home: Path, tmp_path: Path) -> None:
     capabilities = {"sessionCapabilities": {"delete": None}}
     card = card_of(scripted(tmp_path, agent={"capabilities": capabilities}))
-    assert "offers no session/delete" in words(card, "acp-S18")
+    assert "offers no session/delete" in words(card, "session/delete")

@@ -1,5 +1,4 @@
-"""`rookery --headless`: stdout is the answer, the exit code the truth, and nobody is asked (rows
-U11, U13)."""
+"""`rookery --headless`: stdout is the answer, the exit code the truth, and nobody is asked."""
 
 import json
 from pathlib import Path
@@ -12,7 +11,7 @@ from tests.cli.driving import made, play, rookery
 DEMO = ("--agent", "demo")
 
 
-def test_U13_stdout_carries_the_answer_alone(home: Path) -> None:
+def test_stdout_has_only_the_answer(home: Path) -> None:
     done = rookery("--headless", *DEMO, "-t", play({"text": "the answer"}))
     assert done.code == 0
     assert done.out.strip() == "the answer"
@@ -21,17 +20,17 @@ def test_U13_stdout_carries_the_answer_alone(home: Path) -> None:
     assert head["title"]
 
 
-def test_U13_the_task_may_stand_in_a_file(home: Path) -> None:
+def test_the_task_may_come_from_a_file(home: Path) -> None:
     task = home / "task.txt"
     task.write_text(play({"text": "from a file"}))
     assert rookery("--headless", *DEMO, "-f", str(task)).out.strip() == "from a file"
 
 
-def test_U13_the_task_may_come_from_a_pipe(home: Path) -> None:
+def test_the_task_may_come_from_a_pipe(home: Path) -> None:
     assert rookery("--headless", *DEMO, text=play({"text": "piped"})).out.strip() == "piped"
 
 
-def test_U13_json_is_one_event_a_line_and_nothing_else(home: Path) -> None:
+def test_json_prints_one_event_per_line(home: Path) -> None:
     done = rookery("--headless", "--json", *DEMO, "-t", play({"text": "hi"}))
     events = [json.loads(line) for line in done.out.splitlines()]
     assert {"_prompt", "_turn"} <= {event["update"]["sessionUpdate"] for event in events}
@@ -58,7 +57,7 @@ WIPE = {"ask": "Wipe", "kind": "execute", "rawInput": {"command": "rm -rf /data"
         ([{"stop": "cancelled"}], (), 130),
     ],
 )
-def test_U13_the_exit_code_tells_the_truth_and_an_ask_hangs_nothing(
+def test_the_exit_code_is_true_and_an_ask_hangs_nothing(
     home: Path, steps: list[dict[str, object]], flags: tuple[str, ...], code: int
 ) -> None:
     done = rookery("--headless", *DEMO, *flags, "-t", play(*steps))
@@ -66,7 +65,7 @@ def test_U13_the_exit_code_tells_the_truth_and_an_ask_hangs_nothing(
     assert heads(str(home))
 
 
-def test_U13_a_session_goes_on_without_the_interface(home: Path) -> None:
+def test_a_session_can_be_continued_headless(home: Path) -> None:
     session = made({"text": "first"}, title="kept")
     done = rookery("--headless", "--resume", session, "-t", play({"text": "second"}))
     assert (done.code, done.out.strip()) == (0, "second")
@@ -90,7 +89,7 @@ def test_U13_a_session_goes_on_without_the_interface(home: Path) -> None:
         (("--yolo",), "needs a terminal"),
     ],
 )
-def test_U11_a_slip_is_a_sentence_and_code_2(
+def test_a_usage_error_is_a_sentence_and_code_2(
     home: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     done = rookery(*arguments)

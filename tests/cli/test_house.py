@@ -1,4 +1,5 @@
-"""H1, H4, H5, H6 and archive (W4), as a person sees them: real sessions and workers."""
+"""Unread marks, hung workers, archive and snooze, prune, logs and uninstall, as a user sees them:
+real sessions and workers."""
 
 import json
 import os
@@ -47,7 +48,7 @@ def until_unread(session: str) -> None:
 
 
 @pytest.mark.long
-def test_H4_unread_until_somebody_looks(home: Path) -> None:
+def test_a_session_is_unread_until_somebody_looks(home: Path) -> None:
     session = detached(HELLO)
     until_unread(session)
     assert "• " in rookery("ps").out
@@ -60,7 +61,7 @@ def test_H4_unread_until_somebody_looks(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_H4_looking_wakes_nobody_and_needs_no_lock(home: Path) -> None:
+def test_looking_wakes_nobody_and_needs_no_lock(home: Path) -> None:
     session = detached(HELLO)
     until_unread(session)
     assert rookery("stop", session).code == 0
@@ -77,7 +78,7 @@ def test_H4_looking_wakes_nobody_and_needs_no_lock(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_H5_a_hung_worker_is_shown_with_what_ends_it(home: Path) -> None:
+def test_a_hung_worker_is_shown_with_the_command_that_ends_it(home: Path) -> None:
     session, fine = made(HELLO, title="stuck"), made(HELLO)
     os.kill(worker(home, session), signal.SIGSTOP)
     shown = rookery("ps")
@@ -96,7 +97,7 @@ def test_H5_a_hung_worker_is_shown_with_what_ends_it(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_W4_archive_is_a_stop_that_a_prompt_takes_back(home: Path) -> None:
+def test_a_prompt_brings_an_archived_session_back(home: Path) -> None:
     session = made(HELLO)
     done = rookery("archive", session)
     assert (done.code, f"Archived {session}." in done.err) == (0, True)
@@ -114,7 +115,7 @@ def test_W4_archive_is_a_stop_that_a_prompt_takes_back(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_W4_a_turn_is_not_ended_by_archiving(home: Path) -> None:
+def test_archiving_does_not_end_a_turn(home: Path) -> None:
     session = rookery("new", "--agent", "demo").out.strip()
     with Running("prompt", "--wait", session, play({"text": "begun"}, WAITS)) as turn:
         turn.read_until("begun")
@@ -131,7 +132,7 @@ def test_W4_a_turn_is_not_ended_by_archiving(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_W4_snooze_is_a_stop_until_a_time_or_a_prompt(home: Path) -> None:
+def test_a_snooze_lasts_until_its_time_or_a_prompt(home: Path) -> None:
     session = made(HELLO)
     done = rookery("snooze", session, "--for", "2h")
     assert (done.code, f"Snoozed {session} until " in done.err) == (0, True)
@@ -148,7 +149,7 @@ def test_W4_snooze_is_a_stop_until_a_time_or_a_prompt(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_W4_a_snooze_passes_by_itself(home: Path) -> None:
+def test_a_snooze_ends_by_itself(home: Path) -> None:
     session = made(HELLO)
     assert rookery("snooze", session, "--for", "0.5s").code == 0
     while session not in listed():
@@ -159,7 +160,7 @@ def test_W4_a_snooze_passes_by_itself(home: Path) -> None:
 @pytest.mark.parametrize(
     "words", [[], ["--for", "2h", "--off"], ["--until", "2001-01-01"], ["--for", "soon"]]
 )
-def test_W4_a_snooze_says_until_when(home: Path, words: list[str]) -> None:
+def test_a_snooze_says_until_when(home: Path, words: list[str]) -> None:
     session = rookery("new", "--agent", "demo").out.strip()
     done = rookery("snooze", session, *words)
     assert (done.code, "Traceback" in done.err) == (2, False)
@@ -167,7 +168,7 @@ def test_W4_a_snooze_says_until_when(home: Path, words: list[str]) -> None:
 
 
 @pytest.mark.long
-def test_T11_retry_sends_what_met_the_limit_once_more(home: Path) -> None:
+def test_retry_resends_the_rate_limited_prompt(home: Path) -> None:
     session = rookery("new", "--agent", "demo").out.strip()
     missing = rookery("retry", session)
     assert (
@@ -188,7 +189,7 @@ def test_T11_retry_sends_what_met_the_limit_once_more(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
+def test_prune_shows_first_and_deletes_when_told(home: Path) -> None:
     old, awake = made(HELLO, title="old one"), made(HELLO)
     rookery("archive", old)
     until_asleep(home, old)
@@ -209,7 +210,7 @@ def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_H1_prune_asks_in_a_terminal(home: Path) -> None:
+def test_prune_asks_in_a_terminal(home: Path) -> None:
     session = made(HELLO)
     rookery("archive", session)
     until_asleep(home, session)
@@ -224,14 +225,14 @@ def test_H1_prune_asks_in_a_terminal(home: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [[], ["--older-than", "soon"], ["--larger-than", "big"], ["--older-than", "-1d"]]
 )
-def test_H1_prune_must_be_told_which(home: Path, arguments: list[str]) -> None:
+def test_prune_needs_a_selection(home: Path, arguments: list[str]) -> None:
     done = rookery("prune", *arguments)
     assert done.code == 2
     assert "30d" in done.err or "100M" in done.err
 
 
 @pytest.mark.long
-def test_H1_worker_log_is_turned_over_while_it_lives(home: Path) -> None:
+def test_the_workers_log_is_rotated_while_it_runs(home: Path) -> None:
     session = made(HELLO)
     log = home / "sessions" / session / paths.WORKER_LOG
     with log.open("ab") as file:
@@ -247,7 +248,7 @@ def test_H1_worker_log_is_turned_over_while_it_lives(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_H6_uninstall_says_and_removes_only_when_told(
+def test_uninstall_lists_first_and_removes_when_told(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user = tmp_path / "user"
@@ -277,7 +278,7 @@ def test_H6_uninstall_says_and_removes_only_when_told(
 
 
 @pytest.mark.long
-def test_H6_a_hung_worker_and_a_running_turn_do_not_hold_it_up(home: Path) -> None:
+def test_uninstall_is_not_held_up_by_a_hung_worker_or_a_turn(home: Path) -> None:
     stuck = made(HELLO)
     busy = detached({"text": "begun"}, WAITS)
     os.kill(worker(home, stuck), signal.SIGSTOP)
@@ -288,7 +289,7 @@ def test_H6_a_hung_worker_and_a_running_turn_do_not_hold_it_up(home: Path) -> No
     home.mkdir()  # for the fixture, which takes it away
 
 
-def test_H6_nothing_there_is_no_error(home: Path) -> None:
+def test_uninstall_without_a_home_is_no_error(home: Path) -> None:
     done = rookery("uninstall", "--yes")
     assert done.code == 0
     assert "There is no data to remove" in done.err

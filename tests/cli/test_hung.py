@@ -1,4 +1,4 @@
-"""I10-6: a worker that hangs is said to, and what runs as another user holds nothing up."""
+"""A worker that hangs is said to, and what runs as another user holds nothing up."""
 
 import json
 import os
@@ -60,8 +60,8 @@ def stopped(session: str, home: Path) -> Iterator[None]:
         pytest.param(["prompt", "--wait", HELLO], marks=pytest.mark.long),
     ],
 )
-def test_I10_6_a_hung_worker_is_said_to_hang(home: Path, words: list[str]) -> None:
-    """H5: after the first resend, with the command that helps; what was sent is done later."""
+def test_a_hung_worker_is_reported_as_hung(home: Path, words: list[str]) -> None:
+    """After the first resend, with the command that helps; what was sent is done later."""
     session = awake()
     name, *rest = words
     with stopped(session, home), Running(name, session, *rest) as it:
@@ -73,8 +73,8 @@ def test_I10_6_a_hung_worker_is_said_to_hang(home: Path, words: list[str]) -> No
 
 
 @pytest.mark.long
-def test_I10_6_kill_ends_a_hung_worker_and_who_waits_for_it_goes_on(home: Path) -> None:
-    """H5: the prompt that waited wakes the session."""
+def test_killing_a_hung_worker_lets_waiting_prompts_go_on(home: Path) -> None:
+    """The prompt that waited wakes the session."""
     session = awake()
     with stopped(session, home), Running("prompt", "--wait", session, HELLO) as it:
         it.read_err_until(f"rookery stop --now {session}")
@@ -86,7 +86,7 @@ def test_I10_6_kill_ends_a_hung_worker_and_who_waits_for_it_goes_on(home: Path) 
 
 @pytest.mark.long
 @linux
-def test_I10_6_kill_ends_a_hung_warden_too(home: Path) -> None:
+def test_kill_ends_a_hung_warden_too(home: Path) -> None:
     session = awake()
     bird = Bird(str(home), session)
     warden = bird.warden
@@ -129,8 +129,8 @@ def foreign(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Foreign]:
 
 
 @pytest.mark.long
-def test_I10_6_cancel_leaves_out_what_runs_as_another_user_and_says_so(foreign: Foreign) -> None:
-    """T5: the worker goes on, and answers."""
+def test_cancel_reports_processes_of_another_user_and_leaves_them(foreign: Foreign) -> None:
+    """The worker goes on, and answers."""
     session = foreign.session
     with Running("prompt", "--wait", session, play({"command": foreign.command()})) as it:
         left = foreign.sleeper()
@@ -144,10 +144,10 @@ def test_I10_6_cancel_leaves_out_what_runs_as_another_user_and_says_so(foreign: 
 
 
 @pytest.mark.long
-def test_I10_6_stop_leaves_out_what_runs_as_another_user_and_says_so(
+def test_stop_reports_processes_of_another_user_and_leaves_them(
     foreign: Foreign, home: Path
 ) -> None:
-    """W4: it is stopped when it says so: the lock is free, worker and agent are gone."""
+    """It is stopped when it says so: the lock is free, worker and agent are gone."""
     session, bird = foreign.session, foreign.bird
     with Running("prompt", "--wait", session, play({"command": foreign.command()})) as it:
         left = foreign.sleeper()

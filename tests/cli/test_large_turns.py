@@ -34,7 +34,7 @@ def directory(home: Path, session: str) -> str:
     return paths.session_dir(str(home), session)
 
 
-def test_I10_13_show_prints_the_end_and_says_that_there_is_more(home: Path, session: str) -> None:
+def test_show_prints_the_end_and_says_there_is_more(home: Path, session: str) -> None:
     done = rookery("show", session)
     assert done.code == 0
     assert SHOWN // 2 < len(done.out) <= SHOWN
@@ -48,7 +48,7 @@ def test_I10_13_show_prints_the_end_and_says_that_there_is_more(home: Path, sess
     assert rookery("show", session, "--all").out == whole.out
 
 
-def test_I10_13_show_json_has_the_end_and_events_are_all_there(home: Path, session: str) -> None:
+def test_show_json_has_the_end_and_the_log_has_every_event(home: Path, session: str) -> None:
     shown = rookery("show", session, "--json")
     blocks = json.loads(shown.out)["blocks"]
     assert sum(len(block["text"]) for block in blocks) <= SHOWN
@@ -61,7 +61,7 @@ def test_I10_13_show_json_has_the_end_and_events_are_all_there(home: Path, sessi
 
 
 @pytest.mark.long
-def test_I10_13_tail_begins_with_the_end_and_goes_on(home: Path) -> None:
+def test_tail_begins_at_the_end_and_follows(home: Path) -> None:
     """Also in the middle of a message that began far above."""
     session = rookery("new", *RIGGED).out.strip()
     more = {"flood": 2, "size": 40, "messageId": "m"}
@@ -79,7 +79,7 @@ def test_I10_13_tail_begins_with_the_end_and_goes_on(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I10_13_a_session_killed_in_mid_turn_opens_at_its_end(home: Path) -> None:
+def test_a_session_killed_in_mid_turn_opens_at_its_end(home: Path) -> None:
     """There are marks inside the turn, and no header row of it; the next worker goes on from
     them."""
     session = rookery("new", *RIGGED).out.strip()
@@ -100,7 +100,7 @@ def test_I10_13_a_session_killed_in_mid_turn_opens_at_its_end(home: Path) -> Non
 
 
 @pytest.mark.long
-def test_I10_13_an_ask_from_far_above_can_be_seen_and_answered(home: Path) -> None:
+def test_an_ask_from_far_above_can_be_seen_and_answered(home: Path) -> None:
     """The agent asks, and talks on for longer than what opens."""
     no_wait = "[worker]\nsnapshots = false\n"  # else the ask waits for one, and comes later
     (home / "config.toml").write_text(no_wait)
@@ -128,9 +128,7 @@ def test_I10_13_an_ask_from_far_above_can_be_seen_and_answered(home: Path) -> No
 
 
 @pytest.mark.long
-def test_I10_13_the_terminal_interface_opens_at_the_end_and_grows_upward(
-    home: Path, session: str
-) -> None:
+def test_the_terminal_interface_opens_at_the_end_and_grows_upward(home: Path, session: str) -> None:
     with Tmux(home, *ROOKERY, "--resume", session) as screen:
         shown = screen.wait_for("The end.")
         assert "The very first words." not in shown
@@ -143,9 +141,7 @@ def test_I10_13_the_terminal_interface_opens_at_the_end_and_grows_upward(
 
 
 @pytest.mark.long
-def test_I10_13_a_log_of_an_earlier_build_opens_and_is_marked_by_its_worker(
-    home: Path, session: str
-) -> None:
+def test_a_log_of_an_earlier_build_opens_and_gets_checkpoints(home: Path, session: str) -> None:
     rookery("stop", session)
     log = os.path.join(directory(home, session), "log.db")
     with closing(sqlite3.connect(log)) as connection:
@@ -163,7 +159,7 @@ def marked(log: str) -> int:
         return int(connection.execute("SELECT count(*) FROM mark").fetchone()[0])
 
 
-def test_I10_12_thousands_of_calls_cost_one_step_each(home: Path) -> None:
+def test_each_of_thousands_of_calls_is_a_card(home: Path) -> None:
     """Of a turn with more calls than are remembered, each is a card."""
     calls = 3_000
     session = made({"repeat": calls, "steps": [{"tool": "Look", "status": "completed"}]})

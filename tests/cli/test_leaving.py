@@ -120,8 +120,8 @@ def test_nobody_reads_any_more(home: Path, flag: list[str]) -> None:
 
 
 @pytest.mark.long
-def test_I9_12_a_cancel_that_is_not_heard_is_not_said_to_be_done(home: Path) -> None:
-    """Row T5: the first asks, the second ends."""
+def test_an_ignored_cancel_is_not_reported_as_done(home: Path) -> None:
+    """The first asks, the second ends."""
     session = rookery("new", *RIGGED).out.strip()
     with Running(
         "prompt", session, "--wait", play({"deaf": True}, {"text": "x"}, {"wait": 60})
@@ -139,12 +139,12 @@ def test_I9_12_a_cancel_that_is_not_heard_is_not_said_to_be_done(home: Path) -> 
     assert rookery("cancel", session).err == "Nothing was running.\n"
 
 
-# --- what is said is true (I9 line 12: "keeps running") ------------------------------------
+# --- what is said is true: "keeps running" -------------------------------------------------
 
 
 @pytest.mark.parametrize("command", ["run", "prompt", "tail"])
-def test_I9_12_a_session_that_waits_is_not_said_to_go_on(home: Path, command: str) -> None:
-    """Rows W4, U13: an ask is open when a person leaves."""
+def test_a_waiting_session_is_not_said_to_keep_running(home: Path, command: str) -> None:
+    """An ask is open when a person leaves."""
     steps = play({"text": "begun\n"}, {"ask": "Tidy up", "kind": "edit"})
     words = {
         "run": ("run", "--approve", "ask", steps),
@@ -167,7 +167,7 @@ def test_I9_12_a_session_that_waits_is_not_said_to_go_on(home: Path, command: st
     assert only_session(home)["status"] == "needs-you"
 
 
-def test_I9_12_of_one_that_goes_on_it_is_said_what_would_stop_it(home: Path) -> None:
+def test_leaving_a_running_session_says_what_would_stop_it(home: Path) -> None:
     with Running("run", "--approve", "ask", LONG) as running:
         running.read_until("begun")
         running.signal()
@@ -176,7 +176,7 @@ def test_I9_12_of_one_that_goes_on_it_is_said_what_would_stop_it(home: Path) -> 
     assert "keeps running. If it needs an answer, it waits for you." in said
 
 
-def test_I9_12_of_an_idle_and_of_a_sleeping_one_nothing_is_claimed(home: Path) -> None:
+def test_leaving_an_idle_or_sleeping_session_claims_nothing(home: Path) -> None:
     session = made({"text": "One"})
     for asleep in (False, True):
         if asleep:

@@ -37,7 +37,7 @@ def said(session: str) -> str:
     return rookery("show", session).out
 
 
-def test_I11_7_a_key_that_was_exported_reaches_the_agent_with_the_next_prompt() -> None:
+def test_an_exported_key_reaches_the_agent_with_the_next_prompt() -> None:
     config(f"[agents.work]\ncommand = {json.dumps(command('claude-agent-acp', KEY))}\n")
     session, first = made("work", "env PATH")
     assert first.code == 1
@@ -59,7 +59,7 @@ def test_I11_7_a_key_that_was_exported_reaches_the_agent_with_the_next_prompt() 
     assert "0ther" in rookery("prompt", session, "--wait", f"env {KEY}", **{KEY: "third"}).out
 
 
-def test_I11_7_an_agent_has_variables_and_mcp_servers_of_its_own() -> None:
+def test_an_agent_may_have_variables_and_mcp_servers_of_its_own() -> None:
     agent = json.dumps(command("swival"))
     plain = json.dumps(command("somebody"))
     config(
@@ -94,14 +94,14 @@ def test_I11_7_an_agent_has_variables_and_mcp_servers_of_its_own() -> None:
         ("mcp = 'x'", "agents.a.mcp must be true, false, or a list"),
     ],
 )
-def test_I11_7_a_wrong_value_is_refused_with_its_line(line: str, words: str) -> None:
+def test_a_wrong_value_is_refused_with_its_line(line: str, words: str) -> None:
     config(f"[agents.a]\n{line}\n")
     done = rookery("agents")
     assert done.code == 1
     assert f"line 2: {words}" in done.err
 
 
-def test_I11_7_a_switch_finds_programs_on_the_callers_path(tmp_path: Path) -> None:
+def test_a_switch_finds_programs_on_the_callers_path(tmp_path: Path) -> None:
     session, _ = made("demo", "hello")
     program = tmp_path / "codex-acp"
     program.write_text(f"#!/bin/sh\nexec {shlex.join(command('codex-acp'))}\n")

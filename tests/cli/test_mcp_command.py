@@ -1,4 +1,4 @@
-"""H3: `rookery mcp`, with real little servers over each transport."""
+"""`rookery mcp`, with real little servers over each transport."""
 
 import json
 import subprocess
@@ -34,7 +34,7 @@ def added(name: str, *arguments: str) -> None:
 
 
 @pytest.mark.long
-def test_H3_add_list_get_switch_remove(home: Path) -> None:
+def test_a_server_is_added_listed_shown_switched_and_removed(home: Path) -> None:
     assert "No MCP servers yet" in rookery("mcp", "list").err
     added("files", "--env", "TOKEN=hush", "--", "srv", "-y", "--api-key=hush", "~/notes")
     added("docs", "https://u:hush@example.com/mcp?token=hush&a=1", "--header", "X: hush")
@@ -75,7 +75,7 @@ def test_H3_add_list_get_switch_remove(home: Path) -> None:
         (["test", "--timeout", "0"], "more than 0"),
     ],
 )
-def test_H3_bad_input_is_told_and_changes_nothing(
+def test_bad_input_is_reported_and_changes_nothing(
     home: Path, arguments: list[str], words: str
 ) -> None:
     mcp.add(str(home), "taken", {"command": "x"})
@@ -86,14 +86,14 @@ def test_H3_bad_input_is_told_and_changes_nothing(
     assert (home / mcp.FILE).read_bytes() == before
 
 
-def test_H3_a_broken_file_is_named(home: Path) -> None:
+def test_a_broken_file_is_named(home: Path) -> None:
     (home / mcp.FILE).write_text('{\n "mcpServers": oops}')
     done = rookery("mcp", "list")
     assert done.code == 1
     assert "mcp.json, line 2, column 16" in done.err
 
 
-def test_H3_test_visits_every_transport(home: Path) -> None:
+def test_mcp_test_works_over_every_transport(home: Path) -> None:
     added("local", "--", sys.executable, SERVER)
     with listening("http", "--key", "k1") as web, listening("sse") as old:
         added("web", "--url", web, "--header", "Authorization=Bearer k1")
@@ -108,7 +108,7 @@ def test_H3_test_visits_every_transport(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_H3_test_says_what_is_wrong(home: Path) -> None:
+def test_mcp_test_says_what_is_wrong(home: Path) -> None:
     with listening("http", "--key", "k1") as web:
         key = ["--header", "Authorization=Bearer k1"]
         added("no-key", "--url", web)
@@ -136,7 +136,7 @@ def test_H3_test_says_what_is_wrong(home: Path) -> None:
     assert "was refused" in said["parrot"]
 
 
-def test_H3_a_server_that_says_nothing_is_given_up_and_ended(home: Path) -> None:
+def test_a_silent_server_is_given_up_and_ended(home: Path) -> None:
     added("mute", "--", "sleep", "1000")
     done = rookery("mcp", "test", "--timeout", "0.5")
     assert done.code == 1

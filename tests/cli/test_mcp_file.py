@@ -1,4 +1,4 @@
-"""H3: the home's mcp.json: what it means, what is kept of it, and what is said of a broken one."""
+"""The home's mcp.json: what it means, what is kept of it, and what is said of a broken one."""
 
 import json
 import stat
@@ -23,11 +23,11 @@ def kinds(home: Path) -> dict[str, str]:
     return {server.name: server.kind or server.fault for server in mcp.load(str(home))}
 
 
-def test_H3_no_file_no_servers(tmp_path: Path) -> None:
+def test_no_file_means_no_servers(tmp_path: Path) -> None:
     assert mcp.load(str(tmp_path)) == []
 
 
-def test_H3_what_the_field_writes_is_understood(tmp_path: Path) -> None:
+def test_the_formats_of_other_tools_are_understood(tmp_path: Path) -> None:
     url = "http://localhost/x"
     write(
         tmp_path,
@@ -66,9 +66,7 @@ def test_H3_what_the_field_writes_is_understood(tmp_path: Path) -> None:
         ({"type": "stdio", "url": "http://x"}, "needs a command"),
     ],
 )
-def test_H3_a_bad_server_is_named_and_the_others_stay(
-    tmp_path: Path, entry: Any, words: str
-) -> None:
+def test_a_bad_server_is_named_and_the_others_stay(tmp_path: Path, entry: Any, words: str) -> None:
     write(tmp_path, {"bad": entry, "good": FILES})
     assert words in kinds(tmp_path)["bad"]
     found = mcp.for_agent(mcp.load(str(tmp_path)), {"PATH": "/bin"})
@@ -77,7 +75,7 @@ def test_H3_a_bad_server_is_named_and_the_others_stay(
     assert found.faults[0].startswith("bad: ")
 
 
-def test_H3_in_the_shape_of_the_protocol(tmp_path: Path) -> None:
+def test_servers_are_given_in_acps_shape(tmp_path: Path) -> None:
     token = {"url": "https://example.com/mcp", "auth": "t"}
     there = {"command": "x", "cwd": "/srv"}
     write(tmp_path, {"files": FILES, "web": WEB, "there": there, "token": token})
@@ -101,7 +99,7 @@ def test_H3_in_the_shape_of_the_protocol(tmp_path: Path) -> None:
     assert there["args"][-2:] == ["/srv", "x"]
 
 
-def test_H3_variables_come_from_the_session(tmp_path: Path) -> None:
+def test_variables_come_from_the_sessions_environment(tmp_path: Path) -> None:
     write(tmp_path, {"a": {"command": "${P:-/bin/x}", "env": {"K": "<${TOKEN}>"}}})
     servers = mcp.load(str(tmp_path))
     [given] = mcp.for_agent(servers, {"TOKEN": "t"}).servers
@@ -111,7 +109,7 @@ def test_H3_variables_come_from_the_session(tmp_path: Path) -> None:
     assert missing.faults == ["a: the variable TOKEN is not set"]
 
 
-def test_H3_enabled_and_disabled(tmp_path: Path) -> None:
+def test_servers_are_enabled_or_disabled(tmp_path: Path) -> None:
     home = str(tmp_path)
     off = {"command": "x", "disabled": True}
     write(tmp_path, {"a": {"command": "x", "enabled": False}, "b": off, "c": {"command": "x"}})
@@ -124,7 +122,7 @@ def test_H3_enabled_and_disabled(tmp_path: Path) -> None:
     assert [server["name"] for server in on] == ["b"]
 
 
-def test_H3_what_is_not_known_is_kept(tmp_path: Path) -> None:
+def test_unknown_fields_are_kept(tmp_path: Path) -> None:
     home = str(tmp_path)
     file = write(tmp_path, {"a": {"command": "x", "odd": [1]}}, other={"é": 2})
     mcp.add(home, "b", WEB)
@@ -136,14 +134,14 @@ def test_H3_what_is_not_known_is_kept(tmp_path: Path) -> None:
     assert list(json.loads(file.read_text())["mcpServers"]) == ["b"]
 
 
-def test_H3_only_the_owner_reads_it(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_file(tmp_path: Path) -> None:
     home = tmp_path / "new"
     mcp.add(str(home), "a", FILES)
     assert stat.S_IMODE((home / mcp.FILE).stat().st_mode) == 0o600
     assert {file.name for file in home.iterdir() if file.is_file()} == {mcp.FILE, paths.FORMAT}
 
 
-def test_H3_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_a_link(tmp_path: Path) -> None:
     elsewhere = tmp_path / "mine.json"
     elsewhere.write_text("{}")
     (tmp_path / mcp.FILE).symlink_to(elsewhere)
@@ -164,7 +162,7 @@ def test_H3_a_link_stays_a_link(tmp_path: Path) -> None:
         ('{"a": ' + "9" * 5000 + "}", "digits"),
     ],
 )
-def test_H3_a_broken_file_is_named_and_left_alone(
+def test_a_broken_file_is_named_and_left_alone(
     tmp_path: Path, text: str | bytes, place: str
 ) -> None:
     file = tmp_path / mcp.FILE
@@ -177,7 +175,7 @@ def test_H3_a_broken_file_is_named_and_left_alone(
     assert file.read_bytes() == data
 
 
-def test_H3_names_are_checked(tmp_path: Path) -> None:
+def test_names_are_checked(tmp_path: Path) -> None:
     home = str(tmp_path)
     mcp.add(home, "a", FILES)
     with pytest.raises(mcp.BadServer, match="--force"):

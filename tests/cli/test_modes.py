@@ -1,5 +1,4 @@
-"""Issue 9, lines 7 and 2: a mode is its session's, the default is set on purpose, and what is said
-of a mode is true (row P6)."""
+"""A mode is its session's, the default is set on purpose, and what is said of a mode is true."""
 
 import json
 import sys
@@ -22,7 +21,7 @@ def told(text: str) -> str:
 
 
 @pytest.mark.long
-def test_I9_7_where_a_session_is_made_its_mode_is_shown(home: Path) -> None:
+def test_a_new_sessions_mode_is_shown(home: Path) -> None:
     assert "Ask always: asks you about every action" in told(rookery("new").err)
     assert rookery("config", "set", "session.confirm", "all").code == 0
     assert "Approve all: approves everything except" in told(rookery("new").err)
@@ -31,7 +30,7 @@ def test_I9_7_where_a_session_is_made_its_mode_is_shown(home: Path) -> None:
     assert "Approve all, except destructive commands" in told(done.err)
 
 
-def test_I9_7_one_choice_is_no_default(home: Path) -> None:
+def test_one_sessions_choice_is_no_default(home: Path) -> None:
     first = rookery("new").out.strip()
     rookery("prompt", first, "--wait", play({"text": "awake"}))
     done = rookery("set", first, "confirm", "all")
@@ -42,7 +41,7 @@ def test_I9_7_one_choice_is_no_default(home: Path) -> None:
     assert not (home / "choices.json").exists()
 
 
-def test_I9_7_choices_json_is_told_once_and_dropped(home: Path) -> None:
+def test_choices_json_is_reported_once_and_dropped(home: Path) -> None:
     (home / "choices.json").write_text('{"confirm": "all"}')
     first, second = rookery("new"), rookery("new")
     assert "which you chose in an earlier session" in told(first.err)
@@ -52,7 +51,7 @@ def test_I9_7_choices_json_is_told_once_and_dropped(home: Path) -> None:
         assert "▸ every" in rookery("set", made.out.strip(), "confirm").out
 
 
-def test_I9_7_the_default_is_set_shown_and_taken_back(home: Path) -> None:
+def test_the_default_mode_is_set_shown_and_reset(home: Path) -> None:
     file = home / "config.toml"
     file.write_text("# mine\n[session]\napprove_all = true\n")
     rows = {line.split()[0]: line for line in rookery("config", "show").out.splitlines()}
@@ -105,7 +104,7 @@ def claude(home: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.long
-def test_I9_2_every_face_says_that_claude_decides_by_itself(claude: Path) -> None:
+def test_every_face_says_that_claude_decides_by_itself(claude: Path) -> None:
     rest = "your rules apply only to what it asks"
     done = rookery("run", "--agent", "claude", "--llm-approve", "--title", "C", play({"text": "x"}))
     assert "claude decides on its own · " in told(done.err)  # before it began
@@ -124,7 +123,7 @@ def test_I9_2_every_face_says_that_claude_decides_by_itself(claude: Path) -> Non
     assert "accept" not in rookery("ps").out + rookery("show", "C").err
 
 
-def test_I9_2_with_yolo_claude_is_made_to_ask_so_that_rules_hold(claude: Path) -> None:
+def test_with_yolo_claude_is_made_to_ask_so_that_rules_hold(claude: Path) -> None:
     """And then nothing else is claimed (decision 0010)."""
     rookery("policy", "add", "deny", "--command", "ls*", "--name", "no-ls")
     done = rookery("run", "--agent", "claude", "--yolo", play(LS))

@@ -1,5 +1,5 @@
-"""I17.2: the ask for a plan's "go" in every face: the plan itself is read where it is agreed to,
-once, and no option of it is called "always"."""
+"""The ask for a plan's "go" in every face: the plan itself is read where it is agreed to, once, and
+no option of it is called "always"."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def asked(name: str) -> tuple[Json, Json]:
     return ask, asks.block_of(ask, HEADER) | {"actions": ask_actions.answers(ask)}
 
 
-def test_I17_2_a_plan_is_read_where_it_is_agreed_to() -> None:
+def test_the_plan_is_shown_with_its_ask() -> None:
     """Ours stands above its ask in a transcript: there its title is enough. Claude's stands nowhere
     else."""
     for name, own in (("exit_plan_mode", True), ("ExitPlanMode", False)):
@@ -57,7 +57,7 @@ def test_I17_2_a_plan_is_read_where_it_is_agreed_to() -> None:
         assert shown == ([] if own else [PLAN])
 
 
-def test_I17_2_no_answer_to_a_plan_holds_for_ever() -> None:
+def test_no_answer_to_a_plan_is_permanent() -> None:
     ask, block = asked("exit_plan_mode")
     seen, more = choices(block)
     words = {each.name: each.words for each in (*seen, *more)}

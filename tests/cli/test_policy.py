@@ -1,4 +1,4 @@
-"""P5, P6, U13 on the command line: rules, "always allow this", confirmation modes, headless."""
+"""Policy on the command line: rules, "always allow this", confirmation modes, headless."""
 
 import json
 import sys
@@ -28,7 +28,7 @@ def add(*arguments: str) -> None:
 # --- list, add, remove -------------------------------------------------------------------------
 
 
-def test_P5_rules_are_added_listed_and_removed(home: Path) -> None:
+def test_rules_are_added_listed_and_removed(home: Path) -> None:
     empty = rookery("policy", "list")
     assert (empty.code, empty.out) == (0, "")
     assert "policy add" in empty.err
@@ -69,7 +69,7 @@ def test_P5_rules_are_added_listed_and_removed(home: Path) -> None:
         (["test", "ghost"], "ghost"),
     ],
 )
-def test_P5_bad_input_is_a_sentence(home: Path, arguments: list[str], words: str) -> None:
+def test_bad_input_is_one_sentence(home: Path, arguments: list[str], words: str) -> None:
     done = rookery("policy", *arguments)
     assert done.code in (1, 2)
     assert words in done.err
@@ -77,14 +77,14 @@ def test_P5_bad_input_is_a_sentence(home: Path, arguments: list[str], words: str
     assert not (home / "config.toml").exists()
 
 
-def test_P5_two_rules_of_one_name_are_refused(home: Path) -> None:
+def test_two_rules_with_one_name_are_refused(home: Path) -> None:
     add("allow", "--command", "x", "--name", "a")
     before = (home / "config.toml").read_text()
     assert rookery("policy", "add", "deny", "--command", "y", "--name", "a").code == 2
     assert (home / "config.toml").read_text() == before
 
 
-def test_P5_a_broken_file_is_named_with_its_line_and_kept(home: Path) -> None:
+def test_a_broken_file_is_named_with_its_line_and_kept(home: Path) -> None:
     (home / "config.toml").write_text('[[policy.rules]]\ndo = "permit"\n')
     for arguments in (["list"], ["add", "allow", "--command", "x"], ["remove", "1"], ["test"]):
         done = rookery("policy", *arguments)
@@ -97,7 +97,7 @@ def test_P5_a_broken_file_is_named_with_its_line_and_kept(home: Path) -> None:
 # --- test --------------------------------------------------------------------------------------
 
 
-def test_P5_a_call_is_tried_without_being_made(home: Path) -> None:
+def test_policy_test_tries_a_call_without_running_it(home: Path) -> None:
     add("allow", "--agent", "claude", "--command", "git status*", "--name", "status")
     add("deny", "--command", "rm *", "--name", "no-rm", "--reason", "keep it")
     tried = {
@@ -114,7 +114,7 @@ def test_P5_a_call_is_tried_without_being_made(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_P5_the_log_is_played_again_and_what_differs_is_listed(home: Path) -> None:
+def test_policy_test_replays_the_log_and_lists_differences(home: Path) -> None:
     steps = play(run("git status"), run("git push"), run("make"))
     with Running("run", "--approve", "ask", "--title", "Past", steps) as running:
         for said in ("allow", "allow", "reject"):
@@ -139,7 +139,7 @@ def test_P5_the_log_is_played_again_and_what_differs_is_listed(home: Path) -> No
     assert len(every) == 3
 
 
-def test_I9_3_P5_an_open_end_of_a_word_warns_wherever_rules_are_shown(home: Path) -> None:
+def test_a_pattern_ending_inside_a_word_warns_wherever_rules_are_shown(home: Path) -> None:
     told = rookery("policy", "add", "allow", "--command", "git diff*").err
     assert "Write 'git diff *'" in told
     assert "Write 'git diff *'" in rookery("policy", "list").err
@@ -157,7 +157,7 @@ def test_I9_3_P5_an_open_end_of_a_word_warns_wherever_rules_are_shown(home: Path
 # --- always allow ------------------------------------------------------------------------------
 
 
-def test_P5_always_allow_from_an_ask(home: Path) -> None:
+def test_always_allow_makes_a_rule_from_an_ask(home: Path) -> None:
     steps = play(run("make"), run("rm -rf x"))
     with Running("run", "--approve", "ask", "--title", "House", steps) as running:
         running.read_err_until("  4  Always allow exactly `make` in this project [a]")
@@ -182,11 +182,11 @@ def test_P5_always_allow_from_an_ask(home: Path) -> None:
     assert "demo-execute" in rookery("policy", "list").out
 
 
-# --- P6 ----------------------------------------------------------------------------------------
+# --- confirmation modes ------------------------------------------------------------------------
 
 
 @pytest.mark.long
-def test_P6_confirm_is_chosen_and_shown_everywhere(home: Path) -> None:
+def test_the_confirmation_mode_is_set_and_shown_everywhere(home: Path) -> None:
     session = rookery("new", "--title", "Calm").out.strip()
     chosen = rookery("set", session, "confirm", "risky")
     assert chosen.err.startswith("Ask when risky: ")
@@ -199,10 +199,10 @@ def test_P6_confirm_is_chosen_and_shown_everywhere(home: Path) -> None:
     assert "Ask when risky" in rookery("show", session).err
     assert json.loads(rookery("show", session, "--json").out)["header"]["confirm"] == "risky"
     second = rookery("new").out.strip()
-    assert "▸ every" in rookery("set", second, "confirm").out  # I9-7: it is that session's alone
+    assert "▸ every" in rookery("set", second, "confirm").out  # it is that session's alone
 
 
-def test_P6_an_agent_that_never_asks_is_shown_as_such(
+def test_an_agent_that_never_asks_is_shown_as_such(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However long its directory and however narrow the terminal, that word is shown whole.
@@ -218,11 +218,11 @@ def test_P6_an_agent_that_never_asks_is_shown_as_such(
     assert "never asks" in rookery("set", session).err
 
 
-# --- U13: headless -----------------------------------------------------------------------------
+# --- headless ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("flag", [[], ["--always-approve"], ["--yolo"], ["--approve", "all"]])
-def test_U13_headless_approves_all_but_what_cannot_be_undone(home: Path, flag: list[str]) -> None:
+def test_headless_approves_everything_but_destructive_calls(home: Path, flag: list[str]) -> None:
     done = rookery("run", *flag, play(run("make"), ODD))
     assert (done.code, "ran make." in done.out, "odd." in done.out) == (0, True, True)
     assert "Approve all (destructive commands are refused)" in done.err
@@ -233,7 +233,7 @@ def test_U13_headless_approves_all_but_what_cannot_be_undone(home: Path, flag: l
 
 
 @pytest.mark.long
-def test_U13_high_risk_only(home: Path) -> None:
+def test_headless_can_ask_for_high_risk_only(home: Path) -> None:
     calm = rookery("run", "--llm-approve", play(run("make")))
     assert (calm.code, "ran make." in calm.out) == (0, True)
     for step in (ODD, run("rm -rf x")):
@@ -243,7 +243,7 @@ def test_U13_high_risk_only(home: Path) -> None:
     assert rookery("run", "--llm-approve", "--yolo", "x").code == 2
 
 
-def test_U13_a_rule_says_no_and_the_exit_code_says_so(home: Path) -> None:
+def test_a_denial_by_rule_has_its_own_exit_code(home: Path) -> None:
     add("deny", "--command", "make*", "--name", "no-make", "--reason", "not today")
     done = rookery("run", "--yolo", play(run("make")))
     assert done.code == 3
@@ -251,7 +251,7 @@ def test_U13_a_rule_says_no_and_the_exit_code_says_so(home: Path) -> None:
     assert "not make." in done.out
 
 
-def test_U13_the_policy_may_allow_what_cannot_be_undone(home: Path) -> None:
+def test_a_rule_may_allow_destructive_calls_headless(home: Path) -> None:
     add("allow", "--command", "rm *", "--destructive", "--name", "rm")
     done = rookery("run", play(run("rm -rf x")))
     assert (done.code, "ran rm -rf x." in done.out) == (0, True)
@@ -260,7 +260,7 @@ def test_U13_the_policy_may_allow_what_cannot_be_undone(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U13_a_rule_that_asks_does_not_hang(home: Path) -> None:
+def test_a_rule_that_asks_does_not_hang(home: Path) -> None:
     """Nobody is there whom it could ask: the answer is no, and it says so."""
     add("ask", "--command", "make*", "--name", "look")
     for flags in ([], ["--yolo"], ["--llm-approve"], ["--confirm-destructive"]):

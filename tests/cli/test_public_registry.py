@@ -51,7 +51,7 @@ def agents(home: Path) -> dict[str, list[str]]:
     return dict(config.load(str(home)).agents)
 
 
-def test_I16_packages_are_added_and_everything_else_is_said(home: Path, file: Path) -> None:
+def test_packages_are_imported_and_the_rest_is_reported(home: Path, file: Path) -> None:
     dry = rookery("agents", "import", "--dry-run", str(file))
     assert dry.out.splitlines() == [
         "acme runs npx -y @acme/agent@1.2.3 --acp",
@@ -70,7 +70,7 @@ def test_I16_packages_are_added_and_everything_else_is_said(home: Path, file: Pa
     assert "Nothing to add." in rookery("agents", "import", "--yes", str(file)).err
 
 
-def test_I16_an_agent_of_yours_is_not_overwritten_unless_you_say_so(home: Path, file: Path) -> None:
+def test_the_users_own_agents_are_not_overwritten_unless_told(home: Path, file: Path) -> None:
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text('[agents.acme]\ncommand = ["mine"] # my own\n')
     done = rookery("agents", "import", "--yes", str(file))
@@ -83,7 +83,7 @@ def test_I16_an_agent_of_yours_is_not_overwritten_unless_you_say_so(home: Path, 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", '{"agents": {}}', '{"agents": [1]}', "\0", "[" * 9999]
 )
-def test_I16_a_bad_file_is_a_sentence(home: Path, tmp_path: Path, text: str) -> None:
+def test_a_bad_file_is_one_sentence(home: Path, tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.json"
     path.write_text(text)
     done = rookery("agents", "import", "--yes", str(path))

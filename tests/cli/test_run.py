@@ -1,4 +1,4 @@
-"""U13: `run` streams the answer, never hangs on an ask, and exits with the truth."""
+"""`run` streams the answer, never hangs on an ask, and exits with the truth."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,5 @@
-"""What is known before the first picture of the terminal interface, and what is not loaded for it
-(row U12)."""
+"""What is known before the first picture of the terminal interface, and what is not loaded for
+it."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ theme = "dark"
 """
 
 
-def test_U12_the_taste_is_known_from_the_first_picture(tmp_path: Path) -> None:
+def test_interface_settings_are_known_from_the_first_frame(tmp_path: Path) -> None:
     assert taste_of(str(tmp_path)) == Interface()
     (tmp_path / "config.toml").write_text(PLAIN)
     assert taste_of(str(tmp_path)) == Interface("contrast", "split", True, False)
@@ -49,12 +49,12 @@ def test_U12_the_taste_is_known_from_the_first_picture(tmp_path: Path) -> None:
         "[other.interface]\ntheme = 'light'",
     ],
 )
-def test_U12_what_cannot_be_used_is_left_to_those_who_tell_it(tmp_path: Path, text: str) -> None:
+def test_invalid_settings_are_left_to_the_code_that_reports_them(tmp_path: Path, text: str) -> None:
     (tmp_path / "config.toml").write_text(text)
     assert taste_of(str(tmp_path)) == Interface()
 
 
-def test_U12_a_mistake_elsewhere_does_not_change_the_theme(tmp_path: Path) -> None:
+def test_a_mistake_elsewhere_does_not_change_the_theme(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("interface.theme = 'light'\n[worker]\nno_such = 1")
     assert taste_of(str(tmp_path)).theme == "light"
     (tmp_path / "config.toml").write_bytes(b"[interface]\ntheme = 'light'\n# \xff")
@@ -68,7 +68,7 @@ LINES = st.sampled_from(
 
 @given(st.lists(LINES, unique=True), st.lists(st.sampled_from(["", "# [interface]", " # x = 1"])))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_U12_it_is_what_the_whole_file_says(
+def test_the_quick_reading_agrees_with_the_whole_file(
     tmp_path: Path, said: list[str], between: list[str]
 ) -> None:
     text = "\n".join(["[interface]", *between, *said, *between, "[worker]", "max_workers = 4"])
@@ -90,7 +90,7 @@ HEAVY = (
 )
 
 
-def test_U12_the_first_picture_waits_for_no_parser_and_no_rules(tmp_path: Path) -> None:
+def test_the_first_frame_loads_no_parser_and_no_rules(tmp_path: Path) -> None:
     """What a key, a session or a window needs is loaded after it (tui/actions/parts.py)."""
     (tmp_path / "config.toml").write_text(PLAIN)
     code = f"""

@@ -63,7 +63,7 @@ def test_a_model_that_answers_is_saved_for_this_user_alone(home: Path) -> None:
     assert (home / profiles.FILE).stat().st_mode & 0o777 == 0o600
 
 
-def test_I17_1_the_agent_loads_ahead_of_the_first_session(home: Path) -> None:
+def test_the_agent_loads_ahead_of_the_first_session(home: Path) -> None:
     (home / "config.toml").unlink()
     warm = warm_agent.socket_path(str(home))
     with serving({}) as it:
@@ -205,7 +205,7 @@ def test_several_models_and_the_default(home: Path) -> None:
     assert "rookery setup" in setup("--remove", "a").err + setup("--list").err
 
 
-def test_I17_3_a_fallback_is_named_changed_and_forgotten(home: Path) -> None:
+def test_a_fallback_is_set_changed_and_removed(home: Path) -> None:
     for name in ("a", "b"):
         assert setup("--model", f"ollama_chat/{name}", "--no-test").code == 0
     assert "there is no saved model 'c'; saved: a, b" in setup("--name", "a", "--fallback", "c").err
@@ -338,7 +338,7 @@ def test_ctrl_c_during_the_test_saves_nothing(home: Path) -> None:
 # ---------------------------------------------------------------- for programs, and the condenser
 
 
-def test_U6_a_program_is_told_how_it_ended(home: Path) -> None:
+def test_setup_json_reports_how_it_ended(home: Path) -> None:
     with serving(SCRIPT) as it:
         tried = setup(*good(it, "--key-stdin", "--json", "--test"), text=KEY + "\n")
         assert tried.events == [{"ok": True, "words": "openai/good answered.", "option": ""}]
@@ -353,7 +353,7 @@ def test_U6_a_program_is_told_how_it_ended(home: Path) -> None:
     assert (tried.err, wrong.err, kept.err, bad.err) == ("", "", "", "")
 
 
-def test_U6_an_address_and_a_timeout_are_taken_back(home: Path) -> None:
+def test_an_address_and_a_timeout_can_be_reset(home: Path) -> None:
     words = ("--model", "m", "--name", "a", "--base-url", "http://127.0.0.1:1/v1", "--no-test")
     assert setup(*words, "--timeout", "5").code == 0
     done = setup("--name", "a", "--model", "ollama_chat/m", "--base-url", "none", "--no-test")
@@ -363,7 +363,7 @@ def test_U6_an_address_and_a_timeout_are_taken_back(home: Path) -> None:
     assert saved(home)["a"]["timeout"] is None
 
 
-def test_U6_the_condenser_is_told_and_changed(home: Path) -> None:
+def test_the_condenser_is_shown_and_changed(home: Path) -> None:
     assert (
         "summarised when 75 % of the context is used, except for the first 4"
         in setup("condenser").out

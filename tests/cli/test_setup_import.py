@@ -150,7 +150,7 @@ CLI = {
 }
 
 
-def test_I9_13_the_condenser_and_the_critics_numbers_are_brought(home: Path, theirs: Path) -> None:
+def test_the_condenser_and_the_critics_thresholds_are_imported(home: Path, theirs: Path) -> None:
     theirs_with(theirs, CONDENSER, CLI)
     (home / "config.toml").write_text("# mine\n[critic]\ntimeout = 60 # short\n")
     done = run(theirs)
@@ -173,7 +173,7 @@ def test_I9_13_the_condenser_and_the_critics_numbers_are_brought(home: Path, the
     assert "✓" not in again.out
 
 
-def test_I9_13_what_was_chosen_here_stays_unless_you_say_so(home: Path, theirs: Path) -> None:
+def test_import_keeps_settings_made_here_unless_told(home: Path, theirs: Path) -> None:
     theirs_with(theirs, CONDENSER, CLI)
     assert rookery("setup", "condenser", "--max-size", "99").code == 0
     (home / "config.toml").write_text("[critic]\nscore_below = 0.8\n")
@@ -208,7 +208,7 @@ def test_I9_13_what_was_chosen_here_stays_unless_you_say_so(home: Path, theirs: 
         (CONDENSER, {"theme": "x", "critic": {"odd": 1}}, "cli_config.json: odd, theme"),
     ],
 )
-def test_I9_13_what_cannot_be_brought_is_said(
+def test_what_cannot_be_imported_is_reported(
     home: Path, theirs: Path, condenser: dict[str, Any], cli: dict[str, Any], words: str
 ) -> None:
     theirs_with(theirs, condenser, cli)
@@ -218,7 +218,7 @@ def test_I9_13_what_cannot_be_brought_is_said(
     assert config.load(str(home)).critic.score_below == 0.6
 
 
-def test_I9_13_no_condenser_and_the_older_place_of_the_critic(
+def test_a_missing_condenser_and_the_critics_older_place_are_read(
     home: Path, theirs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theirs_with(theirs, {"kind": "NoOpCondenser"}, {"critic_threshold": 0.4})

@@ -1,4 +1,5 @@
-"""`queue`, `set`, `prompt --steer` and `--attach`: T3, T4, M1, and files that go with a prompt."""
+"""`queue`, `set`, `prompt --steer` and `--attach`: prompts that wait or steer, an agent's options,
+and files that go with a prompt."""
 
 import json
 from collections.abc import Iterator
@@ -64,7 +65,6 @@ def test_the_queue_is_listed_and_changed(home: Path) -> None:
 
 @pytest.mark.long
 def test_a_held_queue_is_sent_by_hand(home: Path) -> None:
-    """T3"""
     steps = play({"text": "working"}, {"ask": "?", "rejected": [{"error": "No"}]})
     with busy(steps=steps) as house:
         rookery("prompt", house, play({"text": "at last"}))
@@ -104,7 +104,6 @@ def test_a_cancel_says_what_is_held_and_how_to_send_or_clear_it(home: Path) -> N
 
 
 def test_a_prompt_is_steered_into_the_turn(home: Path, tmp_path: Path) -> None:
-    """T4"""
     agent = player(tmp_path, {"agent": {"steering": True}})
     steps = play({"text": "working"}, {"until": "steer", "then": [{"text": "heard $steered"}]})
     with busy(*agent, steps=steps) as house:
@@ -118,7 +117,6 @@ def test_a_prompt_is_steered_into_the_turn(home: Path, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_where_the_agent_takes_none_it_is_queued(home: Path) -> None:
-    """T4"""
     with busy() as house:
         rookery("prompt", house, "--steer", "later")
         assert words(rookery("queue", house))[0] == "1  later"
@@ -152,14 +150,13 @@ OPTIONS = [
 
 @pytest.mark.long
 def test_options_are_shown_and_chosen(home: Path, tmp_path: Path) -> None:
-    """M1"""
     agent = player(tmp_path, {"agent": {"configOptions": OPTIONS}})
     session = rookery("new", *agent).out.strip()
     early = rookery("set", session)
     assert (early.code, early.out.splitlines()[0]) == (
         0,
         "confirm · Approvals",
-    )  # P6: every session's
+    )  # every session has it
     assert "once the agent has started" in early.err
     pinned = rookery("set", session, "model", "large")
     assert pinned.err == "model large will be used at the agent's next start.\n"
@@ -224,7 +221,6 @@ def test_too_many_files_are_too_many(home: Path, tmp_path: Path) -> None:
 
 
 def test_a_command_shows_its_output_under_its_call(home: Path, tmp_path: Path) -> None:
-    """F2"""
     done = rookery("run", "--verbose", "--cwd", str(tmp_path), play({"command": "echo hi; exit 3"}))
     assert "✗ run echo hi; exit 3" in done.out
     assert "exit 3\n    hi\n" in done.out

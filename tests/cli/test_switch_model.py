@@ -1,5 +1,4 @@
-"""I9 line 13 (rows S1, M1): `switch-agent --model` with a model that is not there is said, and the
-exit code is not 0."""
+"""`switch-agent --model` with a model that is not there is said, and the exit code is not 0."""
 
 import json
 from pathlib import Path
@@ -50,7 +49,7 @@ def header(session: str) -> dict[str, Any]:
 @pytest.mark.long
 @pytest.mark.parametrize("offers", [LEGACY, OPTION], ids=["models", "option"])
 @pytest.mark.parametrize("sleeps", [False, True], ids=["awake", "asleep"])
-def test_I9_13_a_model_that_is_not_there(home: Path, offers: dict[str, Any], sleeps: bool) -> None:
+def test_a_missing_model_fails_the_switch(home: Path, offers: dict[str, Any], sleeps: bool) -> None:
     jay = agent(home, **offers)
     session = made({"text": "hi"})
     if sleeps:
@@ -67,7 +66,7 @@ def test_I9_13_a_model_that_is_not_there(home: Path, offers: dict[str, Any], sle
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["big", "Big One"])
-def test_I9_13_a_model_that_is_there(home: Path, name: str) -> None:
+def test_an_existing_model_is_switched_to(home: Path, name: str) -> None:
     jay = agent(home, **OPTION)
     session = made({"text": "hi"})
     done = rookery("switch-agent", session, jay, "--model", name)
@@ -77,7 +76,7 @@ def test_I9_13_a_model_that_is_there(home: Path, name: str) -> None:
 
 
 @pytest.mark.long
-def test_I9_13_an_agent_without_models_and_one_that_does_not_start(home: Path) -> None:
+def test_switching_reports_an_agent_without_models_or_that_does_not_start(home: Path) -> None:
     jay = agent(home)
     session = made({"text": "hi"})
     done = rookery("switch-agent", session, jay, "--model", "big")
@@ -89,7 +88,7 @@ def test_I9_13_an_agent_without_models_and_one_that_does_not_start(home: Path) -
 
 
 @pytest.mark.long
-def test_I9_13_of_our_own_agent_the_saved_models_are_known_before(home: Path) -> None:
+def test_our_agents_saved_models_are_known_before_it_starts(home: Path) -> None:
     saved = {"default": "work", "profiles": {"work": {"model": "openai/x", "api_key": "k"}}}
     session = made({"text": "hi"})
     (home / "agent_settings.json").write_text(json.dumps(saved))
@@ -100,7 +99,7 @@ def test_I9_13_of_our_own_agent_the_saved_models_are_known_before(home: Path) ->
     assert rookery("show", session, "--all", "--events").out == before
 
 
-def test_I9_13_a_model_chosen_ahead_that_is_not_there_is_said_at_the_start(home: Path) -> None:
+def test_a_missing_model_chosen_ahead_is_reported_at_the_start(home: Path) -> None:
     jay = agent(home, **OPTION)
     session = rookery("new", "--agent", jay).out.strip()
     assert rookery("set", session, "model", "huge").code == 0
@@ -109,7 +108,7 @@ def test_I9_13_a_model_chosen_ahead_that_is_not_there_is_said_at_the_start(home:
     assert "jay has no model 'huge'" in rookery("show", session, "--all").out
 
 
-def test_I17_run_begins_with_a_model_and_new_keeps_a_mode(home: Path) -> None:
+def test_run_takes_a_model_and_new_keeps_a_mode(home: Path) -> None:
     jay = agent(home, **OPTION)
     assert "hi" in rookery("run", "--agent", jay, "--model", "Big one", "hi").out
     session = json.loads(rookery("ps", "--json").out.splitlines()[0])["id"]
@@ -118,7 +117,7 @@ def test_I17_run_begins_with_a_model_and_new_keeps_a_mode(home: Path) -> None:
     assert header(new)["wanted"] == {"model": "big", "mode": "plan"}
 
 
-def test_I17_an_unsaved_model_makes_no_session(home: Path) -> None:
+def test_an_unsaved_model_creates_no_session(home: Path) -> None:
     saved = {"default": "small", "profiles": {"small": {"model": "openai/x", "api_key": "k"}}}
     (home / "agent_settings.json").write_text(json.dumps(saved))
     done = rookery("run", "--agent", "rookery", "--model", "big", "hi")

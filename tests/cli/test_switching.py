@@ -1,4 +1,4 @@
-"""`switch-agent`, `recap`, `clear`, `rm` on the command line (rows S1-S4, T11)."""
+"""`switch-agent`, `recap`, `clear`, `rm` on the command line."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def header(session: str) -> dict[str, object]:
     return dict(json.loads(rookery("show", session, "--json").out)["header"])
 
 
-def test_S1_switch_recap_and_go_on(jay: str) -> None:
+def test_a_switch_a_recap_and_the_next_prompt(jay: str) -> None:
     session = made({"text": "The owl is grey."})
     shown = rookery("switch-agent", session, jay, "--dry-run")
     assert (shown.code, "jay has no memory of it." in shown.out) == (0, True)
@@ -69,7 +69,9 @@ def test_an_ask_keeps_the_name_of_the_agent_that_asked(jay: str) -> None:
         (["--cmd", ""], "the command is empty"),
     ],
 )
-def test_S1_a_slip_is_told_and_leaves_nothing(jay: str, arguments: list[str], words: str) -> None:
+def test_a_usage_error_is_reported_and_leaves_nothing(
+    jay: str, arguments: list[str], words: str
+) -> None:
     session = made({"text": "hi"})
     before = rookery("show", session, "--all", "--events").out
     done = rookery("switch-agent", session, *arguments)
@@ -80,7 +82,7 @@ def test_S1_a_slip_is_told_and_leaves_nothing(jay: str, arguments: list[str], wo
     assert jay == "jay"
 
 
-def test_S1_one_that_is_not_installed(jay: str) -> None:
+def test_an_agent_that_is_not_installed_is_refused(jay: str) -> None:
     session = made({"text": "hi"})
     done = rookery("switch-agent", session, "--cmd", "nowhere-to-be-found --acp")
     assert (done.code, "is not installed" in done.err) == (1, True)
@@ -88,7 +90,7 @@ def test_S1_one_that_is_not_installed(jay: str) -> None:
     assert jay == "jay"
 
 
-def test_S1_one_that_rookery_can_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_that_rookery_can_install_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same words as for `--agent`."""
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     session = made({"text": "hi"})
@@ -100,14 +102,14 @@ def test_S1_one_that_rookery_can_install(monkeypatch: pytest.MonkeyPatch) -> Non
     assert header(session)["agent"] == "demo"
 
 
-def test_S1_set_points_at_it() -> None:
+def test_setting_the_agent_points_to_switch_agent() -> None:
     session = made({"text": "hi"})
     done = rookery("set", session, "agent", "claude")
     assert done.code == 2
     assert f"rookery switch-agent {session} claude" in done.err
 
 
-def test_T11_a_limit_names_the_command_that_goes_on(jay: str) -> None:
+def test_a_rate_limit_names_the_command_that_continues(jay: str) -> None:
     session = made({"text": "hi"})
     limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
     assert limit.code == 4
@@ -120,7 +122,7 @@ def test_T11_a_limit_names_the_command_that_goes_on(jay: str) -> None:
 
 
 @pytest.mark.long
-def test_S2_recap_before_an_event_and_of_nothing() -> None:
+def test_recap_before_an_event_and_with_nothing_to_tell() -> None:
     session = rookery("new").out.strip()
     assert "Nothing to recap" in rookery("recap", session).err
     session = made({"text": "one"})
@@ -131,7 +133,7 @@ def test_S2_recap_before_an_event_and_of_nothing() -> None:
 
 
 @pytest.mark.long
-def test_S4_clear_folds_and_show_says_so() -> None:
+def test_clear_folds_turns_and_show_says_so() -> None:
     session = made({"text": "The owl is grey."})
     done = rookery("clear", session)
     assert (done.code, "Cleared. 1 turn is folded away." in done.err) == (0, True)
@@ -148,7 +150,7 @@ def test_S4_clear_folds_and_show_says_so() -> None:
 
 
 @pytest.mark.long
-def test_S3_rm_tells_the_agent(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rm_deletes_the_session_at_the_agent(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROOKERY_DEBUG", "1")
     session = made({"text": "hi"})
     rookery("stop", session)

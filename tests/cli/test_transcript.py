@@ -90,7 +90,7 @@ def test_a_thought_is_one_line_with_its_duration() -> None:
     assert found == "∴ Thought for 1 s\n\nSo.\n"
 
 
-def test_I11_12_a_thought_that_is_taken_back_is_not_written() -> None:
+def test_a_withdrawn_thought_is_not_printed() -> None:
     back = {"messageId": "1", "_meta": {"rookery": {"takenBack": True}}}
     told = streamed(think("hm, hm") | {"messageId": "1"}, think("") | back, say("Yes."))
     assert told == streamed(say("Yes."))
@@ -297,7 +297,7 @@ def test_a_terminal_that_no_call_names_stands_for_itself(after: list[Json]) -> N
     assert found.endswith("\n\nso\n") is bool(after)
 
 
-def test_I11_3_output_after_the_end_of_its_call_is_written_too() -> None:
+def test_output_after_the_end_of_its_call_is_printed_too() -> None:
     """Each line once, below the name of its command; a line without an end when it is over."""
 
     def piece(text: str, **more: Any) -> Json:

@@ -15,7 +15,7 @@ STRANGER = 4242
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o722, 0o1777])
-def test_I10_12_a_home_that_others_may_write_is_refused(home: Path, mode: int) -> None:
+def test_a_home_writable_by_others_is_refused(home: Path, mode: int) -> None:
     home.chmod(mode)
     for command in (("ps",), ("new", "--agent", "demo"), ("run", "--agent", "demo", "hello")):
         refused = rookery(*command)
@@ -30,7 +30,7 @@ def test_I10_12_a_home_that_others_may_write_is_refused(home: Path, mode: int) -
     assert rookery("ps").code == 0
 
 
-def test_I10_12_so_are_sessions_that_others_may_write(home: Path) -> None:
+def test_sessions_writable_by_others_are_refused(home: Path) -> None:
     rookery("new", "--agent", "demo")
     Path(paths.sessions(str(home))).chmod(0o777)
     refused = rookery("ps")
@@ -38,7 +38,7 @@ def test_I10_12_so_are_sessions_that_others_may_write(home: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_I10_12_a_home_or_settings_of_another_user_are_refused(home: Path) -> None:
+def test_a_home_or_settings_of_another_user_are_refused(home: Path) -> None:
     file = home / "config.toml"
     file.write_text("[session]\napprove_all = true\n")
     os.chown(file, STRANGER, -1)
@@ -53,7 +53,7 @@ def test_I10_12_a_home_or_settings_of_another_user_are_refused(home: Path) -> No
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_I10_12_servers_and_hooks_of_another_user_are_not_used(home: Path) -> None:
+def test_mcp_servers_and_hooks_of_another_user_are_not_used(home: Path) -> None:
     """As config.toml: neither at once nor after they had been confirmed, and everybody says so."""
     (home / "mcp.json").write_text('{"mcpServers": {"tracker": {"command": "true"}}}')
     (home / "hooks.json").write_text('{"stop": [{"hooks": [{"command": "true"}]}]}')
@@ -74,9 +74,7 @@ def test_I10_12_servers_and_hooks_of_another_user_are_not_used(home: Path) -> No
 
 
 @pytest.mark.parametrize(("around", "refused"), [(0o700, False), (0o711, True), (0o755, True)])
-def test_I10_12_settings_that_others_can_reach_and_change_are_not_used(
-    home: Path, around: int, refused: bool
-) -> None:
+def test_settings_writable_by_others_are_not_used(home: Path, around: int, refused: bool) -> None:
     file = home / "config.toml"
     file.write_text("[worker]\nqueue_most = 7\n")
     file.chmod(0o666)

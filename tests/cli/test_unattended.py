@@ -1,5 +1,5 @@
-"""Issue 9, line 8: what is said at the start outlives whoever said it (rows P6, U13). Real workers,
-a scripted agent that asks when its client is long gone."""
+"""What is said at the start outlives whoever said it. Real workers, a scripted agent that asks when
+its client is long gone."""
 
 import asyncio
 import os
@@ -116,10 +116,10 @@ def text_of(bird: Bird) -> str:
 
 @pytest.mark.parametrize("leave", ENDS, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("flags", TOLD)
-def test_I9_8_what_was_said_at_the_start_outlives_the_client(
+def test_flags_of_run_outlive_the_client(
     home: Path, tmp_path: Path, flags: str, leave: Callable[[Running, Path], None]
 ) -> None:
-    """U13: the asks come after the client is gone; each is answered as told, and the log says by
+    """The asks come after the client is gone; each is answered as told, and the log says by
     what."""
     with Running("run", *flags.split(), "--cwd", str(tmp_path), play(*STEPS)) as client:
         client.read_until("begun")
@@ -135,7 +135,7 @@ def test_I9_8_what_was_said_at_the_start_outlives_the_client(
     assert text_of(bird) == text
 
 
-def test_I9_8_it_is_in_the_first_event_and_shown_everywhere(home: Path) -> None:
+def test_unattended_is_in_the_first_event_and_shown_everywhere(home: Path) -> None:
     done = rookery("run", "--confirm-destructive", "--json", play(run("rm -rf x")))
     assert done.code == 0
     told = {
@@ -155,7 +155,7 @@ def test_I9_8_it_is_in_the_first_event_and_shown_everywhere(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I9_8_it_holds_for_the_next_prompt_and_after_the_worker_died(home: Path) -> None:
+def test_unattended_holds_for_the_next_prompt_and_a_new_worker(home: Path) -> None:
     first = rookery("run", "--approve", "reject", play(run("make")))
     assert (first.code, "<not make>" in first.out) == (3, True)
     bird = only(home)
@@ -168,7 +168,7 @@ def test_I9_8_it_holds_for_the_next_prompt_and_after_the_worker_died(home: Path)
 
 
 @pytest.mark.long
-def test_I9_8_a_person_takes_over_and_asks_wait_again(home: Path, tmp_path: Path) -> None:
+def test_asks_wait_again_once_the_user_takes_over(home: Path, tmp_path: Path) -> None:
     steps = play({"text": "begun"}, gate("one"), run("make"))
     with Running("run", "--yolo", "--cwd", str(tmp_path), steps) as client:
         client.read_until("begun")
@@ -184,7 +184,7 @@ def test_I9_8_a_person_takes_over_and_asks_wait_again(home: Path, tmp_path: Path
 
 
 @pytest.mark.long
-def test_I9_8_a_prompts_flag_is_the_sessions_from_then_on_and_says_so(home: Path) -> None:
+def test_a_prompts_flag_becomes_the_sessions_and_says_so(home: Path) -> None:
     session = rookery("new").out.strip()
     done = rookery("prompt", session, "--wait", "--approve", "all", play(run("make")))
     assert (done.code, "<ran make>" in done.out) == (0, True)
@@ -204,7 +204,7 @@ def test_I9_8_a_prompts_flag_is_the_sessions_from_then_on_and_says_so(home: Path
         assert client.end().code == 0
 
 
-def test_I9_8_a_prompt_that_nobody_waits_for_is_answered_too(home: Path) -> None:
+def test_asks_are_answered_for_a_prompt_without_wait(home: Path) -> None:
     """Without --wait the flag was passed over in silence."""
     session = rookery("new").out.strip()
     bird = Bird(str(home), session)
@@ -214,7 +214,7 @@ def test_I9_8_a_prompt_that_nobody_waits_for_is_answered_too(home: Path) -> None
 
 
 @pytest.mark.long
-def test_I9_8_headless_on_a_session_loosens_nothing_that_was_said(home: Path) -> None:
+def test_headless_on_a_session_keeps_what_it_was_told(home: Path) -> None:
     """Without a flag it approves all, and says so; but not where somebody said otherwise."""
     session = rookery("new").out.strip()
     done = rookery("--headless", "--resume", session, "-t", play(run("make")))
@@ -236,14 +236,14 @@ def test_I9_8_headless_on_a_session_loosens_nothing_that_was_said(home: Path) ->
         ["prompt", "S", "--approve", "reject", "--confirm-destructive", "x"],
     ],
 )
-def test_I9_8_no_flag_is_passed_over_in_silence(home: Path, words: list[str]) -> None:
+def test_no_flag_is_ignored_in_silence(home: Path, words: list[str]) -> None:
     rookery("new", "--title", "S")
     done = rookery(*words)
     assert (done.code, "needs --approve all" in done.err) == (2, True)
 
 
 @pytest.mark.long
-def test_I9_8_it_can_be_set_and_is_no_choice_of_confirm(home: Path) -> None:
+def test_unattended_can_be_set_and_is_not_a_confirm_mode(home: Path) -> None:
     session = rookery("new").out.strip()
     done = rookery("set", session, "unattended", "reject")
     assert "Auto-rejecting (except what a rule allows)" in " ".join(done.err.split())
@@ -254,7 +254,7 @@ def test_I9_8_it_can_be_set_and_is_no_choice_of_confirm(home: Path) -> None:
     assert "▸ every" in rookery("set", session, "confirm").out
 
 
-def test_I9_8_approve_ask_waits_when_the_client_is_gone(home: Path, tmp_path: Path) -> None:
+def test_approve_ask_waits_when_the_client_is_gone(home: Path, tmp_path: Path) -> None:
     steps = play({"text": "begun"}, gate("one"), run("make"))
     with Terminal("run", "--approve", "ask", "--cwd", str(tmp_path), steps) as terminal:
         terminal.read_until("begun")

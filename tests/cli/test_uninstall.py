@@ -1,4 +1,4 @@
-"""H6: whatever Rookery puts into its home, `uninstall` knows it."""
+"""Whatever Rookery puts into its home, `uninstall` knows it."""
 
 import ast
 import importlib
@@ -48,7 +48,7 @@ def resolved(file: Path, given: ast.expr) -> str:
     return found if isinstance(found, str) else ""
 
 
-def test_H6_it_knows_every_name_in_the_source() -> None:
+def test_uninstall_knows_every_file_name_in_the_source() -> None:
     found = [(name, place) for name, place in names_in_the_home() if name]
     assert {name for name, _ in found} >= {"sessions", "config.toml", "choices.json", "slots"}
     known = OURS.keys() | READ
@@ -56,7 +56,7 @@ def test_H6_it_knows_every_name_in_the_source() -> None:
 
 
 @pytest.mark.long
-def test_H6_it_knows_all_that_use_leaves_behind(
+def test_uninstall_knows_everything_that_use_leaves_behind(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = made({"text": "hello"})

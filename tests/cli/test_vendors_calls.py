@@ -1,5 +1,4 @@
-"""Issue 11, lines 3 and 4, in `show`, `asks` and `answer`: what other vendors' calls bring, and
-asks that carry nothing but an id."""
+"""What other vendors' calls bring in `show`, `asks` and `answer`; asks that carry only an id."""
 
 import json
 from pathlib import Path
@@ -21,7 +20,7 @@ def step(update: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"update": {**update, **more}}
 
 
-def test_I11_3_I11_4_a_session_of_an_agent_like_codex_reads_right(home: Path) -> None:
+def test_a_session_of_a_codex_like_agent_reads_right(home: Path) -> None:
     """A command, an MCP tool and a question, each asked, answered and shown; before them a tool
     that is named in `_meta`, which a rule allows."""
     assert rookery("policy", "add", "allow", "--tool", "save_memory").code == 0

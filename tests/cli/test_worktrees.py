@@ -1,4 +1,4 @@
-"""Issue 16, worktrees by hand: a session on a copy, its work merged; a race of scripted agents."""
+"""Worktrees by hand: a session on a copy, its work merged; a race of scripted agents."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def test_a_session_works_on_a_copy_and_its_work_is_merged(home: Path, tree: Tree
     )
     done = rookery("run", "--agent", "demo", "--worktree", "login", work, cwd=tree.place)
     assert done.code == 0, done.err
-    assert "An agent cannot merge" in done.out  # P10
+    assert "An agent cannot merge" in done.out
     assert tree.read("a.txt") == b"one\n"
     diff = rookery("diff", cwd=tree.place)
     assert "+two\n" in diff.out
@@ -313,7 +313,7 @@ def test_a_worktree_stays_while_another_session_works_in_it(home: Path, tree: Tr
 
 
 def test_a_fork_in_a_worktree_has_the_files_of_its_turn(home: Path, tree: Tree) -> None:
-    """S5: the first session goes on in its directory; nothing of it is touched."""
+    """The first session goes on in its directory; nothing of it is touched."""
     first = play({"write": "a.txt", "content": "first\n"}, {"write": "new", "content": "n\n"})
     assert rookery("run", "--agent", "demo", first, cwd=tree.place).code == 0
     (session,) = [json.loads(line)["id"] for line in rookery("ps", "--json").out.splitlines()]

@@ -1,4 +1,4 @@
-"""Settings changed in the text of config.toml (row U6): what a person wrote there stays."""
+"""Settings changed in the text of config.toml: what a person wrote there stays."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def file(home: Path) -> Path:
     return home / "config.toml"
 
 
-def test_U6_a_value_is_replaced_and_every_comment_stays(tmp_path: Path) -> None:
+def test_replacing_a_value_keeps_every_comment(tmp_path: Path) -> None:
     file(tmp_path).write_text(FILE)
     change(str(tmp_path), {"worker.cancel_grace": 12.5, "default_agent": 'a "b" # c'})
     expected = FILE.replace("cancel_grace = 5", "cancel_grace = 12.5")
@@ -37,7 +37,7 @@ def test_U6_a_value_is_replaced_and_every_comment_stays(tmp_path: Path) -> None:
     assert config.load(str(tmp_path)).policy.cancel_grace == 12.5
 
 
-def test_U6_a_new_key_goes_into_its_table_and_a_new_table_to_the_end(tmp_path: Path) -> None:
+def test_new_keys_go_into_their_table_and_new_tables_to_the_end(tmp_path: Path) -> None:
     file(tmp_path).write_text(FILE)
     change(str(tmp_path), {"worker.stop_grace": 3, "node_path": "~/n", "interface.theme": "light"})
     text = file(tmp_path).read_text()
@@ -46,7 +46,7 @@ def test_U6_a_new_key_goes_into_its_table_and_a_new_table_to_the_end(tmp_path: P
     assert text.endswith('command = ["x", "# no comment"]\n\n[interface]\ntheme = "light"\n')
 
 
-def test_U6_the_default_takes_the_line_out(tmp_path: Path) -> None:
+def test_setting_the_default_removes_the_line(tmp_path: Path) -> None:
     file(tmp_path).write_text(FILE)
     change(str(tmp_path), {"worker.cancel_grace": None, "default_agent": None})
     assert "cancel_grace" not in file(tmp_path).read_text()
@@ -54,7 +54,7 @@ def test_U6_the_default_takes_the_line_out(tmp_path: Path) -> None:
     assert "# the rest stays" in file(tmp_path).read_text()
 
 
-def test_U6_a_file_is_made_where_there_is_none(tmp_path: Path) -> None:
+def test_a_missing_file_is_created(tmp_path: Path) -> None:
     change(str(tmp_path), {"critic.enabled": False, "show_tool_durations": False})
     assert (
         file(tmp_path).read_text() == "show_tool_durations = false\n\n[critic]\nenabled = false\n"
@@ -71,23 +71,21 @@ def test_U6_a_file_is_made_where_there_is_none(tmp_path: Path) -> None:
         ("[worker]\ncancel_grace =\t5.0 #", "[worker]\ncancel_grace =\t7 #"),
     ],
 )
-def test_U6_a_value_is_replaced_however_it_is_written(
-    tmp_path: Path, before: str, after: str
-) -> None:
+def test_a_value_is_replaced_however_it_is_written(tmp_path: Path, before: str, after: str) -> None:
     file(tmp_path).write_text(f"{before}\n[keys]\n" if "[" not in before else f"{before}\n")
     rest = file(tmp_path).read_text().removeprefix(before)
     change(str(tmp_path), {"worker.cancel_grace": 7.0})
     assert file(tmp_path).read_text() == after + rest
 
 
-def test_U6_a_file_that_does_not_parse_is_left(tmp_path: Path) -> None:
+def test_a_file_that_does_not_parse_is_left_alone(tmp_path: Path) -> None:
     file(tmp_path).write_text("[worker\n")
     with pytest.raises(config.ConfigError, match=r"config\.toml, line 1, column 8: "):
         change(str(tmp_path), {"worker.cancel_grace": 7.0})
     assert file(tmp_path).read_text() == "[worker\n"
 
 
-def test_U6_a_value_that_is_refused_changes_nothing(tmp_path: Path) -> None:
+def test_an_invalid_value_changes_nothing(tmp_path: Path) -> None:
     file(tmp_path).write_text(FILE)
     with pytest.raises(config.ConfigError, match=r"critic\.score_below must be 0 to 1"):
         change(str(tmp_path), {"critic.score_below": 2.0})
@@ -98,7 +96,7 @@ VALUES = st.sampled_from([each for each in settings.SINGLE if each.default is no
 
 
 @given(st.lists(VALUES, max_size=8))
-def test_U6_any_default_can_be_written_and_taken_out_again(picked: list[Setting]) -> None:
+def test_any_default_can_be_written_and_removed_again(picked: list[Setting]) -> None:
     before = config.parse(FILE.encode(), "f")
     text = edited(FILE, {each.key: each.default for each in picked})
     after = config.parse(text.encode(), "f")
@@ -117,13 +115,13 @@ def test_U6_any_default_can_be_written_and_taken_out_again(picked: list[Setting]
         ("cards_expanded = 1", "interface.cards_expanded must be true or false"),
     ],
 )
-def test_U3_a_mistake_in_the_interface_is_told_with_its_line(line: str, said: str) -> None:
+def test_a_mistake_in_the_interface_table_is_reported_with_its_line(line: str, said: str) -> None:
     with pytest.raises(config.ConfigError) as told:
         config.parse(f"[interface]\n{line}\n".encode(), "f")
     assert str(told.value).startswith(f"f, line 2: {said}")
 
 
-def test_U3_the_interface_is_read() -> None:
+def test_the_interface_table_is_read() -> None:
     text = (
         b'[interface]\ntheme = "light"\ndiff = "split"\ncards_expanded = true\nplan_opens = false'
         b"\ncompact_list = true\npictures = false"

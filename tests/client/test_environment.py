@@ -19,10 +19,10 @@ from rookery.home import paths
     ],
     ids=["by name", "by command"],
 )
-def test_I11_7_a_switch_to_our_own_agent_writes_no_key_of_its_model(
+def test_switching_to_our_agent_stores_no_key_of_its_model(
     home: Path, monkeypatch: pytest.MonkeyPatch, command: dict[str, object]
 ) -> None:
-    """G10: also where another vendor's agent had the session until now."""
+    """Also where another vendor's agent had the session until now."""
     directory = Path(paths.session_dir(str(home), "0123456789"))
     directory.mkdir(parents=True)
     environment.keep(str(directory), {"PATH": os.environ["PATH"]}, own=False)
@@ -38,6 +38,6 @@ def test_I11_7_a_switch_to_our_own_agent_writes_no_key_of_its_model(
     assert told["of"] == "terminal"
 
 
-def test_I11_7_only_what_starts_an_agent_anew_changes_its_environment(home: Path) -> None:
+def test_only_a_new_start_changes_an_agents_environment(home: Path) -> None:
     for do in ("cancel", "answer", "set", "queue"):
         assert renew_before(str(home), {"id": "0123456789", "vendor": ""}, {"do": do}) is None

@@ -123,7 +123,7 @@ SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in ran
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("ended", [True, False])
-def test_I10_13_parts_that_are_joined_are_the_turn(
+def test_the_joined_parts_are_the_whole_turn(
     directory: str, monkeypatch: pytest.MonkeyPatch, seed: int, ended: bool
 ) -> None:
     """The same blocks, in the same order, as if all of the turn had been opened."""
@@ -138,7 +138,7 @@ def test_I10_13_parts_that_are_joined_are_the_turn(
         assert document.carried == {}
 
 
-def test_I10_13_turns_follow_on_each_other(directory: str) -> None:
+def test_above_a_turns_beginning_is_the_turn_before(directory: str) -> None:
     """Upward from a turn's beginning is the end of the turn before."""
     write(directory, prompt(1), chunk("one"), idle(1), prompt(2), chunk("two"), idle(2))
     with Reader.open(directory) as log:
@@ -163,7 +163,7 @@ def opened(directory: str, *updates: Json) -> Excerpt:
         return excerpt(log, room=ROOM)
 
 
-def test_I10_13_an_ask_from_far_above_is_shown(directory: str) -> None:
+def test_an_ask_from_far_above_is_shown(directory: str) -> None:
     found = opened(directory, *long_after(asked("a1", "c1")))
     [ask] = [block for block in found.document.blocks.values() if block["role"] == "ask"]
     assert found.above
@@ -172,7 +172,7 @@ def test_I10_13_an_ask_from_far_above_is_shown(directory: str) -> None:
     assert "Remove it" in ask["title"]
 
 
-def test_I10_13_a_call_that_began_above_goes_on(directory: str) -> None:
+def test_a_call_that_began_above_continues(directory: str) -> None:
     begun = call("c1", kind="execute", status="pending")
     turn = long_after(begun, update("c1", status="in_progress"))
     found = opened(directory, *turn, update("c1", status="completed"))
@@ -180,7 +180,7 @@ def test_I10_13_a_call_that_began_above_goes_on(directory: str) -> None:
     assert (block["title"], block["status"], block["above"]) == ("Call c1", "done", True)
 
 
-def test_I10_13_a_terminal_shows_its_command_and_the_end_of_its_output(directory: str) -> None:
+def test_a_terminal_shows_its_command_and_the_end_of_its_output(directory: str) -> None:
     said = (terminal("t", "output", text=f"line {n}\n" * 100) for n in range(60))
     found = opened(directory, prompt(1), terminal("t", "started", command="make"), *said)
     [block] = [block for block in found.document.blocks.values() if block["role"] == "terminal"]
@@ -189,7 +189,7 @@ def test_I10_13_a_terminal_shows_its_command_and_the_end_of_its_output(directory
     assert len(block["text"]) < ROOM
 
 
-def test_I10_13_plan_and_usage_are_those_of_now(directory: str) -> None:
+def test_plan_and_usage_are_current(directory: str) -> None:
     usage = {"sessionUpdate": "usage_update", "used": 7, "size": 10}
     found = opened(directory, *long_after(plan(1), plan(3), usage))
     [block] = [block for block in found.document.blocks.values() if block["role"] == "plan"]
@@ -197,14 +197,14 @@ def test_I10_13_plan_and_usage_are_those_of_now(directory: str) -> None:
     assert found.document.header["usage"] == {"used": 7, "size": 10}
 
 
-def test_I10_13_half_a_message_is_left_out_where_whole_blocks_follow(directory: str) -> None:
+def test_half_a_message_is_left_out_if_whole_blocks_follow(directory: str) -> None:
     turn = long_after(call("c1", status="completed"), *(chunk("b " * 100) for _ in range(40)))
     found = opened(directory, prompt(1), *(chunk("a " * 500) for _ in range(40)), *turn[1:])
     assert found.above
     assert not [block for block in found.document.blocks.values() if block["text"][:2] == "a "]
 
 
-def test_I10_13_one_text_that_is_too_long_is_shown_by_its_end(directory: str) -> None:
+def test_an_overlong_text_is_shown_by_its_end(directory: str) -> None:
     found = opened(directory, prompt(1), chunk("a" * 5 * ROOM + "the end"), idle(1))
     [block] = [block for block in found.document.blocks.values() if block["role"] == "answer"]
     assert found.cut
@@ -212,7 +212,7 @@ def test_I10_13_one_text_that_is_too_long_is_shown_by_its_end(directory: str) ->
     assert block["text"].endswith("the end")
 
 
-def test_I10_13_whoever_follows_from_the_end_hears_all_that_comes(directory: str) -> None:
+def test_following_from_the_end_misses_nothing(directory: str) -> None:
     """A message that began above what is opened goes on, and an open ask stands."""
     begun = [asked("a1"), *(chunk("x" * 2_000, name="m") for _ in range(3_000))]
     write(directory, prompt(1), *begun)
@@ -229,7 +229,7 @@ def test_I10_13_whoever_follows_from_the_end_hears_all_that_comes(directory: str
 # --- logs of earlier builds ---------------------------------------------------------------------
 
 
-def test_I10_13_a_log_without_marks_opens_by_a_backward_read(directory: str) -> None:
+def test_a_log_without_checkpoints_is_read_backwards(directory: str) -> None:
     """What is told of the header is right, however far above it was said."""
     early: list[Json] = [asked("a1"), plan(2), {"sessionUpdate": "_session", "title": "Mine"}]
     write(directory, prompt(1), *early, *(chunk("x" * 20_000) for _ in range(400)))

@@ -33,7 +33,7 @@ def session(home: Path) -> str:
         {"v": "1"},
     ],
 )
-def test_I10_7_a_head_with_a_wrong_field_is_made_again(
+def test_a_head_with_a_wrong_field_is_rebuilt(
     home: Path, session: str, damage: dict[str, object]
 ) -> None:
     create_session(str(home), agent="demo", argv=[], cwd="/", title="Two")
@@ -46,7 +46,7 @@ def test_I10_7_a_head_with_a_wrong_field_is_made_again(
         assert {head["title"] for head in heads(str(home))} == {"One", "Two"}
 
 
-def test_I10_7_the_head_of_a_session_in_which_nobody_is_asked_is_sound(home: Path) -> None:
+def test_a_head_without_asks_is_valid(home: Path) -> None:
     """Else every list would open its log."""
     order = unattended.Order("all", told="run")
     made = create_session(str(home), agent="demo", argv=[], cwd="/", order=order)
@@ -68,7 +68,7 @@ def no_descriptor_left() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_I10_7_a_head_that_could_not_be_written_is_not_believed(home: Path, session: str) -> None:
+def test_a_head_that_could_not_be_written_is_not_trusted(home: Path, session: str) -> None:
     """No list shows the state from before, and the next event writes it again."""
     directory = paths.session_dir(str(home), session)
     records = Records(directory, {})

@@ -67,7 +67,7 @@ def play(*steps: Json) -> str:
     return json.dumps({"play": list(steps)})
 
 
-async def test_I16_a_session_begun_elsewhere_is_listed_imported_read_and_continued(
+async def test_a_session_begun_elsewhere_is_imported_and_continued(
     aviary: Aviary, argv: list[str]
 ) -> None:
     one = elsewhere(argv, aviary.work, play({"text": "First answer"}), play({"text": "Second"}))
@@ -405,7 +405,7 @@ def test_an_agent_that_cannot_list_says_so(aviary: Aviary) -> None:
     assert rookery("ps", "--json").out == ""
 
 
-def test_I16_a_directory_that_is_gone_is_said(aviary: Aviary, argv: list[str]) -> None:
+def test_a_missing_directory_is_reported(aviary: Aviary, argv: list[str]) -> None:
     gone = aviary.root / "gone"
     gone.mkdir()
     session = elsewhere(argv, gone, play({"text": "hi"}))

@@ -68,7 +68,6 @@ def test_session_dir_stays_in_the_home(text: str) -> None:
 
 
 def test_socket_is_in_the_home(tmp_path: Path) -> None:
-    """W3"""
     home = Path("/tmp/rk-h")
     path = paths.socket_path(str(home / "sessions" / "a1"))
     assert os.path.dirname(path) == "/tmp/rk-h/run"
@@ -79,7 +78,6 @@ def test_socket_is_in_the_home(tmp_path: Path) -> None:
 
 @given(some.integers(min_value=1, max_value=200))
 def test_socket_is_short_whatever_the_home(length: int) -> None:
-    """W3"""
     home = "/" + "h" * length
     path = paths.socket_path(f"{home}/sessions/a1")
     assert len(os.fsencode(path)) <= 100
@@ -87,7 +85,7 @@ def test_socket_is_short_whatever_the_home(length: int) -> None:
 
 
 def test_socket_is_the_same_by_every_name(tmp_path: Path) -> None:
-    """W3: also where one spelling is short enough for the home and another is not."""
+    """Also where one spelling is short enough for the home and another is not."""
     real = tmp_path / ("h" * 100)
     (real / "sessions" / "a1").mkdir(parents=True)
     (tmp_path / "l").symlink_to(real)
@@ -114,7 +112,7 @@ def test_socket_dir_is_made_private(tmp_path: Path) -> None:
 
 
 def test_socket_dir_that_another_laid_out(tmp_path: Path) -> None:
-    """W3: refused with a sentence."""
+    """Refused with a sentence."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     (tmp_path / "file").write_text("")
@@ -130,7 +128,6 @@ def test_socket_dir_that_another_laid_out(tmp_path: Path) -> None:
 
 
 def test_atomic_write(tmp_path: Path) -> None:
-    """W2"""
     path = tmp_path / "worker.json"
     paths.write_atomic(str(path), b"one")
     paths.write_atomic(str(path), b"two" * 100_000, sync=True)

@@ -1,4 +1,4 @@
-"""P11; issue 9, line 12: links are followed before it is said where a call reaches."""
+"""Links are followed before it is said where a call reaches."""
 
 import os
 from pathlib import Path

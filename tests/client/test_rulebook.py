@@ -1,4 +1,4 @@
-"""P5: rules are added to and taken from a file that stays a person's own."""
+"""Rules are added to and taken from a file that stays a person's own."""
 
 import tomllib
 from pathlib import Path
@@ -43,14 +43,14 @@ def write(home: Path, text: str) -> Path:
     return file
 
 
-def test_P5_a_rule_is_added_behind_the_others_and_nothing_else_changes(tmp_path: Path) -> None:
+def test_a_rule_is_appended_and_nothing_else_changes(tmp_path: Path) -> None:
     file = write(tmp_path, MINE)
     assert rules.add(str(tmp_path), lambda known: LS) == LS
     assert file.read_text().startswith(MINE)
     assert [rule.name for rule in load(str(tmp_path)).rules] == ["status", "ls"]
 
 
-def test_P5_or_before_them(tmp_path: Path) -> None:
+def test_a_rule_can_be_put_before_the_others(tmp_path: Path) -> None:
     file = write(tmp_path, MINE)
     rules.add(str(tmp_path), lambda known: RM, first=True)
     assert load(str(tmp_path)).rules[0] == RM
@@ -58,7 +58,7 @@ def test_P5_or_before_them(tmp_path: Path) -> None:
     assert text.index("no-rm") < text.index("# why I trust it") < text.index('"status"')
 
 
-def test_P5_what_was_added_is_removed_without_a_trace(tmp_path: Path) -> None:
+def test_removing_an_added_rule_leaves_no_trace(tmp_path: Path) -> None:
     file = write(tmp_path, MINE)
     rules.add(str(tmp_path), lambda known: LS)
     rules.add(str(tmp_path), lambda known: RM)
@@ -67,7 +67,7 @@ def test_P5_what_was_added_is_removed_without_a_trace(tmp_path: Path) -> None:
     assert file.read_text() == MINE
 
 
-def test_P5_a_rule_in_the_middle_goes_with_its_lines_alone(tmp_path: Path) -> None:
+def test_removing_a_rule_takes_only_its_own_lines(tmp_path: Path) -> None:
     file = write(tmp_path, MINE)
     rules.remove(str(tmp_path), "status")
     text = file.read_text()
@@ -76,7 +76,7 @@ def test_P5_a_rule_in_the_middle_goes_with_its_lines_alone(tmp_path: Path) -> No
         assert comment in text
 
 
-def test_I15_a_rule_is_changed_where_it_stands(tmp_path: Path) -> None:
+def test_a_rule_is_changed_in_place(tmp_path: Path) -> None:
     """Its comments stay, and so does a key that is not known."""
     file = write(tmp_path, MINE.replace("# always", '# always\nmaybe = "x"'))
     new = Rule("status", "deny", command=("git push *",), path=("/x",), reason="no")
@@ -92,7 +92,7 @@ def test_I15_a_rule_is_changed_where_it_stands(tmp_path: Path) -> None:
         rules.change(str(tmp_path), "status", lambda others, number: LS)
 
 
-def test_I15_rules_change_places_with_their_comments(tmp_path: Path) -> None:
+def test_rules_move_with_their_comments(tmp_path: Path) -> None:
     more = '\n# look\n[[policy.rules]]\ndo = "allow"\ncommand = "ls *"\n\n# agents of mine'
     file = write(tmp_path, MINE.replace("\n# agents of mine", more))
     unnamed = load(str(tmp_path)).rules[1]
@@ -111,14 +111,14 @@ def test_I15_rules_change_places_with_their_comments(tmp_path: Path) -> None:
     assert file.read_text() == MINE.replace("\n# agents of mine", more)
 
 
-def test_P5_an_empty_home_gets_a_file(tmp_path: Path) -> None:
+def test_an_empty_home_gets_a_file(tmp_path: Path) -> None:
     home = tmp_path / "home"
     rules.add(str(home), lambda known: LS)
     assert load(str(home)).rules == (LS,)
     assert (home / "config.toml").stat().st_mode & 0o777 == 0o600
 
 
-def test_P5_a_link_to_a_persons_own_file_stays_one(tmp_path: Path) -> None:
+def test_a_link_to_the_users_own_file_stays_a_link(tmp_path: Path) -> None:
     home, dotfiles = tmp_path / "home", tmp_path / "dotfiles.toml"
     home.mkdir()
     dotfiles.write_text("")
@@ -128,7 +128,7 @@ def test_P5_a_link_to_a_persons_own_file_stays_one(tmp_path: Path) -> None:
     assert "ls*" in dotfiles.read_text()
 
 
-def test_P5_what_is_written_otherwise_is_left_to_a_hand(tmp_path: Path) -> None:
+def test_rules_in_another_toml_form_are_left_to_the_user(tmp_path: Path) -> None:
     inline = 'policy = { rules = [{ do = "allow", command = "x" }] }\n'
     file = write(tmp_path, inline)
     with pytest.raises(rules.NotEdited):
@@ -142,14 +142,14 @@ def test_P5_what_is_written_otherwise_is_left_to_a_hand(tmp_path: Path) -> None:
     assert file.read_text() == "# mine\n[worker]\n"
 
 
-def test_P5_a_broken_file_is_not_touched(tmp_path: Path) -> None:
+def test_a_broken_file_is_not_touched(tmp_path: Path) -> None:
     file = write(tmp_path, "[worker\n")
     with pytest.raises(ConfigError):
         rules.add(str(tmp_path), lambda known: LS)
     assert file.read_text() == "[worker\n"
 
 
-def test_P5_who_is_not_there_cannot_be_removed(tmp_path: Path) -> None:
+def test_an_unknown_rule_cannot_be_removed(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         rules.remove(str(tmp_path), "ghost")
 
@@ -159,7 +159,7 @@ TEXTS = st.text(min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(TEXTS, min_size=1, max_size=3))
-def test_P5_any_text_survives_the_file(tmp_path: Path, texts: list[str]) -> None:
+def test_any_text_survives_the_file(tmp_path: Path, texts: list[str]) -> None:
     clean = tuple(text.encode("utf-8", "replace").decode() for text in texts)
     rule = Rule("x", "deny", exact=clean, reason=clean[0])
     assert parse(rules.written(rule).encode(), "f").rules == (rule,)
@@ -186,15 +186,14 @@ def test_P5_any_text_survives_the_file(tmp_path: Path, texts: list[str]) -> None
         ('[session]\nconfirm = "never"\n', 2, 'must be "every" or "risky" or "all"'),
     ],
 )
-def test_P5_a_mistake_is_told_with_its_line(text: str, line: int, words: str) -> None:
+def test_a_mistake_is_reported_with_its_line(text: str, line: int, words: str) -> None:
     with pytest.raises(ConfigError) as told:
         parse(text.encode(), "config.toml")
     assert f"line {line}:" in str(told.value)
     assert words in str(told.value)
 
 
-def test_I9_7_choices_json_is_dropped_and_loosens_nothing(tmp_path: Path) -> None:
-    """P6"""
+def test_choices_json_is_dropped_and_loosens_nothing(tmp_path: Path) -> None:
     home, file = str(tmp_path), tmp_path / last_choices.FILE
     assert last_choices.drop(home) == ""
     for text, held in (
@@ -222,12 +221,14 @@ def test_I9_7_choices_json_is_dropped_and_loosens_nothing(tmp_path: Path) -> Non
         ('confirm = "all"', "all", False),
     ],
 )
-def test_I9_7_what_new_sessions_begin_with(text: str, confirm: str, approves: bool) -> None:
+def test_the_mode_of_new_sessions_is_read_from_the_configuration(
+    text: str, confirm: str, approves: bool
+) -> None:
     found = parse(f"[session]\n{text}\n".encode(), "config.toml")
     assert (found.confirm, found.approve_all) == (confirm, approves)
 
 
-def test_I9_7_the_newer_spelling_takes_the_older_one_out(tmp_path: Path) -> None:
+def test_writing_the_newer_key_removes_the_older_one(tmp_path: Path) -> None:
     """Else a stricter choice would leave what loosens."""
     file = tmp_path / "config.toml"
     for value in ("risky", None):

@@ -1,4 +1,4 @@
-"""I10-12: folders of the moment go with the process that made them, or with whoever comes next."""
+"""Folders of the moment go with the process that made them, or with whoever comes next."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ def maker(home: Path) -> tuple[subprocess.Popen[str], Path]:
     return process, Path(process.stdout.readline().strip())
 
 
-def test_I10_12_a_folder_lives_as_long_as_its_process(tmp_path: Path) -> None:
+def test_a_folder_lives_as_long_as_its_process(tmp_path: Path) -> None:
     process, made = maker(tmp_path)
     with process:
         scratch.sweep(str(tmp_path))
@@ -36,14 +36,14 @@ def test_I10_12_a_folder_lives_as_long_as_its_process(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def test_I10_12_one_that_ends_takes_its_folder_along(tmp_path: Path) -> None:
+def test_a_process_removes_its_folder_when_it_ends(tmp_path: Path) -> None:
     process, made = maker(tmp_path)
     with process:
         pass  # its input ends
     assert not made.exists()
 
 
-def test_I10_12_a_place_whose_maker_was_killed_before_it_held_it(tmp_path: Path) -> None:
+def test_a_folder_whose_maker_was_killed_before_locking_it_is_removed(tmp_path: Path) -> None:
     """Nobody is about to hold it: then it goes, too."""
     (tmp_path / scratch.PLACE / "half-made" / "shell-x").mkdir(parents=True)
     process, made = maker(tmp_path)

@@ -1,11 +1,11 @@
-"""H1: a log of words is turned over at 5 MiB, and two files are all there is."""
+"""A log of words is turned over at 5 MiB, and two files are all there is."""
 
 from pathlib import Path
 
 from rookery.home.log_rotation import LOG_BYTES, turn_over
 
 
-def test_H1_nothing_at_the_size_and_all_at_one_byte_more(tmp_path: Path) -> None:
+def test_a_log_is_rotated_one_byte_over_its_limit(tmp_path: Path) -> None:
     log = tmp_path / "worker.log"
     log.write_bytes(b"a" * LOG_BYTES)
     assert not turn_over(str(log))
@@ -18,7 +18,7 @@ def test_H1_nothing_at_the_size_and_all_at_one_byte_more(tmp_path: Path) -> None
     assert (len(before), before[-2:]) == (LOG_BYTES, b"ab")
 
 
-def test_H1_whoever_has_it_open_goes_on_in_the_same_file(tmp_path: Path) -> None:
+def test_an_open_log_goes_on_in_the_same_file(tmp_path: Path) -> None:
     log = tmp_path / "worker.log"
     with log.open("ab", buffering=0) as file:
         for sign in (b"1", b"2", b"3"):
@@ -30,5 +30,5 @@ def test_H1_whoever_has_it_open_goes_on_in_the_same_file(tmp_path: Path) -> None
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_H1_no_log_is_none_to_turn_over(tmp_path: Path) -> None:
+def test_a_missing_log_is_not_rotated(tmp_path: Path) -> None:
     assert not turn_over(str(tmp_path / "worker.log"))

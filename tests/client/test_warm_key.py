@@ -1,4 +1,4 @@
-"""Which warm process fits: one that has loaded the same (issue 11, line 18)."""
+"""Which warm process fits: one that has loaded the same."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", ["litellm", "openhands_sdk"])
-def test_I11_18_another_version_has_another_warm_process(
+def test_another_version_has_another_warm_process(
     installed: Path, tmp_path: Path, name: str
 ) -> None:
     home = str(tmp_path / "home")
@@ -33,16 +33,14 @@ def test_I11_18_another_version_has_another_warm_process(
     assert warm_agent.socket_path(home) != before
 
 
-def test_I11_18_the_same_version_installed_anew_counts_as_another(
-    installed: Path, tmp_path: Path
-) -> None:
+def test_a_reinstalled_version_has_another_warm_process(installed: Path, tmp_path: Path) -> None:
     home = str(tmp_path / "home")
     before = warm_agent.socket_path(home)
     os.utime(installed / "litellm-1.0.0.dist-info", ns=(1, 1))
     assert warm_agent.socket_path(home) != before
 
 
-def test_I11_18_a_warm_process_is_of_what_it_found(
+def test_a_warm_process_is_keyed_by_what_it_loaded(
     installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is installed later is not what it has loaded: who has that is not let in."""

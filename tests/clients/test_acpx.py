@@ -145,5 +145,5 @@ CELLS: dict[str, Callable[[Acpx], Awaitable[None]]] = {
 
 
 @cells_of("acpx")
-async def test_I11_clients_acpx(behaviour: str, perch: Perch) -> None:
+async def test_acpx(behaviour: str, perch: Perch) -> None:
     await CELLS[behaviour](Acpx(perch))

@@ -34,13 +34,13 @@ async def seen_by(home: Path, cwd: Path, *program: str) -> object:
     return found
 
 
-async def test_D8_the_python_sdk_over_a_websocket(home: Path, tmp_path: Path) -> None:
+async def test_the_python_sdk_over_a_websocket(home: Path, tmp_path: Path) -> None:
     python = await asyncio.to_thread(python_with, *PYTHON)
     program = (str(python), "-P", str(FIXTURES / "python_sdk.py"), "URL")
     assert await seen_by(home, tmp_path, *program) == SEEN
 
 
-async def test_D8_the_typescript_sdk_over_a_websocket(home: Path, tmp_path: Path) -> None:
+async def test_the_typescript_sdk_over_a_websocket(home: Path, tmp_path: Path) -> None:
     modules = await asyncio.to_thread(node_modules, SDK, WS)
     sdk = modules / "@agentclientprotocol/sdk/dist/v1/stable/acp.js"
     program = ("node", str(FIXTURES / "typescript_sdk.mjs"), str(sdk), "URL", str(modules))

@@ -46,5 +46,5 @@ def mode_of(home: Path, session: str) -> Any:
 
 
 @cells_of("openhands")
-def test_I11_clients_openhands(behaviour: str, seen: Any) -> None:
+def test_openhands(behaviour: str, seen: Any) -> None:
     assert seen[behaviour] == SEEN[behaviour]

@@ -29,7 +29,7 @@ def play(*steps: object) -> str:
     return json.dumps({"play": steps})
 
 
-async def test_I11_clients_our_own_agent_in_an_editor(bridge: Door, tmp_path: Path) -> None:
+async def test_our_own_agent_in_an_editor(bridge: Door, tmp_path: Path) -> None:
     """New with modes and models, approve and reject, a terminal with its exit code, the model
     chosen, a cancel, and all of it again when the session is loaded."""
     home = bridge.home

@@ -18,5 +18,5 @@ def seen(perch: Perch) -> Any:
 
 
 @cells_of("python_sdk")
-def test_I11_clients_python_sdk(behaviour: str, seen: Any) -> None:
+def test_python_sdk(behaviour: str, seen: Any) -> None:
     assert seen[behaviour] == SEEN[behaviour]

@@ -11,7 +11,7 @@ from tests.clients.behaviours import BEHAVIOURS, CANNOT, NAMES, SEEN, cells, tab
 DOCS = Path(__file__).parents[2] / "docs" / "editors.md"
 
 
-def test_I11_clients_the_table_of_the_docs_is_this_one() -> None:
+def test_the_docs_have_this_table_of_clients() -> None:
     assert table() in DOCS.read_text()
     assert CANNOT.keys() == NAMES.keys()
     for package in (packages.SDK, packages.ACPX, packages.TOAD, packages.PYTHON_SDK):
@@ -31,6 +31,6 @@ def test_I11_clients_the_table_of_the_docs_is_this_one() -> None:
         ("neovim", test_neovim.SEEN),
     ],
 )
-def test_I11_clients_each_cell_is_a_test_or_a_reason(client: str, tests: dict[str, object]) -> None:
+def test_each_cell_is_a_test_or_a_reason(client: str, tests: dict[str, object]) -> None:
     assert sorted(tests) == sorted(cells(client))
     assert CANNOT[client].keys() <= BEHAVIOURS.keys()

@@ -141,5 +141,5 @@ CELLS: dict[str, Callable[[Nest], None]] = {
 
 
 @cells_of("toad")
-def test_I11_clients_toad(behaviour: str, nest: Nest) -> None:
+def test_toad(behaviour: str, nest: Nest) -> None:
     CELLS[behaviour](nest)

@@ -21,5 +21,5 @@ def seen(perch: Perch) -> Any:
 
 
 @cells_of("typescript_sdk")
-def test_I11_clients_typescript_sdk(behaviour: str, seen: Any) -> None:
+def test_typescript_sdk(behaviour: str, seen: Any) -> None:
     assert seen[behaviour] == SEEN[behaviour]

@@ -26,9 +26,7 @@ def meta(line: Json, key: str) -> Json:
     return found
 
 
-async def test_I11_clients_a_zed_sees_a_terminal_live_with_its_exit_code(
-    bridge: Door, tmp_path: Path
-) -> None:
+async def test_zed_sees_a_terminal_live_with_its_exit_code(bridge: Door, tmp_path: Path) -> None:
     """What was written before the command ends comes before it ends; a second window that loads
     the session sees the same; another exit is told as one, too."""
     agent = await bridge.open(**ZED)
@@ -59,7 +57,7 @@ async def test_I11_clients_a_zed_sees_a_terminal_live_with_its_exit_code(
     assert [each["exit_code"] for each in ends] == [3]
 
 
-async def test_I11_clients_a_zed_ends_a_command_with_its_turn(bridge: Door, tmp_path: Path) -> None:
+async def test_zed_sees_a_command_end_with_its_turn(bridge: Door, tmp_path: Path) -> None:
     """A cancelled command is told as ended by a signal, before its prompt is answered."""
     agent = await bridge.open(**ZED)
     session = await agent.new(str(tmp_path))
@@ -71,7 +69,7 @@ async def test_I11_clients_a_zed_ends_a_command_with_its_turn(bridge: Door, tmp_
     assert [(each["exit_code"], bool(each["signal"])) for each in ends] == [(None, True)]
 
 
-async def test_I11_clients_a_zed_has_unsaved_files_and_forms(bridge: Door, tmp_path: Path) -> None:
+async def test_zed_has_unsaved_files_and_forms(bridge: Door, tmp_path: Path) -> None:
     """A buffer is read as it is in the editor, an edit is shown in the dialog and written through
     it, and a question is a form."""
     agent = await bridge.open(**ZED)

@@ -1,5 +1,5 @@
-"""Row T12: what a budget is, when it is reached, what an answer does; and what was used, whatever
-an agent reports."""
+"""What a budget is, when it is reached, what an answer does; and what was used, whatever an agent
+reports."""
 
 import pytest
 
@@ -75,14 +75,14 @@ def test_a_flag_names_what_it_limits() -> None:
         ("10k tokens, 2 USD", "20k tokens, 1 USD", True),
     ],
 )
-def test_P10_a_looser_budget_in_the_file_waits_for_the_user(
+def test_a_looser_budget_in_the_file_waits_for_the_user(
     before: str, now: str, looser: bool
 ) -> None:
     old, new = (Guarded(choices={"session.budget_day": each}) for each in (before, now))
     assert bool(loosened(old, new)) is looser
 
 
-def test_P10_only_a_user_sets_a_budget_or_answers_for_one() -> None:
+def test_only_a_user_sets_a_budget_or_answers_for_one() -> None:
     from rookery.core.commands import is_guarded
 
     assert is_guarded({"do": "set", "option": "budget_session", "value": "off"})

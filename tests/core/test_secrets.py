@@ -23,7 +23,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_I14_a_secret_of_a_known_shape_is_masked(secret: str) -> None:
+def test_a_secret_of_a_known_shape_is_masked(secret: str) -> None:
     shown = masked(f"before {secret}, after")
     assert secret not in shown
     assert MASK in shown

@@ -1,4 +1,4 @@
-"""The spec's section on security, sentence by sentence, against a real daemon."""
+"""Who is let in by a real daemon, what it hides, and what its answers forbid a browser."""
 
 import asyncio
 import contextlib
@@ -46,9 +46,7 @@ def guarded(aviary: Aviary, request: pytest.FixtureRequest) -> Iterator[Served]:
     lifecycle.stop(aviary.home)
 
 
-async def test_I14_P10_an_agent_changes_nothing_through_the_daemon(
-    aviary: Aviary, guarded: Served
-) -> None:
+async def test_an_agent_changes_nothing_through_the_daemon(aviary: Aviary, guarded: Served) -> None:
     link = local.request(guarded.home, "POST", "/api/devices/link", {}).json()["link"]
     code, out = link.rpartition("=")[2], aviary.root / "tries"
     own = aviary.hatch()
@@ -83,7 +81,7 @@ def _is_no(came: str) -> bool:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.evil"])
-def test_I14_no_rebinding_another_name_is_refused(served: Served, host: str) -> None:
+def test_another_host_name_is_refused_against_dns_rebinding(served: Served, host: str) -> None:
     answer = served.ask("GET", "/api/about", Host=host)
     assert answer.status == 421, answer.body
     assert answer.json()["error"] == "foreign_host"
@@ -96,7 +94,7 @@ def test_the_names_of_this_machine_are_answered(served: Served, name: str) -> No
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
-def test_I14_no_cross_site_request(served: Served, origin: str) -> None:
+def test_cross_site_requests_are_refused(served: Served, origin: str) -> None:
     for method, path in (("GET", "/api/about"), ("POST", "/api/sessions")):
         answer = served.ask(method, path, {} if method == "POST" else None, Origin=origin)
         assert answer.status == 403
@@ -104,7 +102,7 @@ def test_I14_no_cross_site_request(served: Served, origin: str) -> None:
     assert served.ask("GET", "/api/about", Origin=served.address).status == 200
 
 
-def test_I14_no_cross_site_websocket(served: Served) -> None:
+def test_cross_site_websockets_are_refused(served: Served) -> None:
     for path in ("/api/stream", "/acp"):
         said = _upgrade(served, path, Origin="https://evil.example")
         assert b" 403 " in said.split(b"\r\n")[0]
@@ -139,7 +137,7 @@ def _raw(daemon: Served, data: bytes) -> bytes:
         return said
 
 
-def test_I14_only_hashes_of_tokens_are_kept(daemon: Served, home: Path) -> None:
+def test_only_hashes_of_tokens_are_kept(daemon: Served, home: Path) -> None:
     token = daemon.token
     assert len(token) >= 43  # 256 bits
     kept = home / "daemon" / "access.json"
@@ -148,7 +146,7 @@ def test_I14_only_hashes_of_tokens_are_kept(daemon: Served, home: Path) -> None:
         assert token.encode() not in file.read_bytes(), file
 
 
-def test_I14_a_link_is_good_once(served: Served) -> None:
+def test_a_login_link_works_once(served: Served) -> None:
     link = served.own("POST", "/api/devices/link", {}).json()["link"]
     code = link.rpartition("=")[2]
     page = served.ask("GET", f"/login?code={code}", token="", Accept="text/html")
@@ -162,7 +160,7 @@ def test_I14_a_link_is_good_once(served: Served) -> None:
     assert b"Log in on this device" not in page.body
 
 
-def test_I14_a_revoked_device_is_out_at_once(daemon: Served) -> None:
+def test_a_revoked_device_is_out_at_once(daemon: Served) -> None:
     assert daemon.ask("GET", "/api/about").status == 200
     (device,) = daemon.own("GET", "/api/devices").json()
     assert not {"hash", "key"} & set(device)
@@ -174,7 +172,7 @@ def test_I14_a_revoked_device_is_out_at_once(daemon: Served) -> None:
 # --- guessing ----------------------------------------------------------------------------------
 
 
-def test_I14_five_failures_lock_an_address_out(serving: Callable[..., Served]) -> None:
+def test_five_failures_lock_an_address_out(serving: Callable[..., Served]) -> None:
     daemon = serving(auth="passphrase", passphrase=passphrase.hashed(SECRET))
     for _ in range(MOST):
         assert daemon.log_in(passphrase="a wrong one").status == 401
@@ -185,7 +183,7 @@ def test_I14_five_failures_lock_an_address_out(serving: Callable[..., Served]) -
     assert daemon.own("GET", "/api/about").status == 200
 
 
-def test_I14_behind_a_proxy_one_client_locks_out_only_itself(
+def test_behind_a_proxy_one_client_locks_out_only_itself(
     serving: Callable[..., Served],
 ) -> None:
     """All of them have the proxy's address; which client it is, the proxy says last."""
@@ -247,7 +245,7 @@ def test_through_a_proxy_one_guess_after_the_other_stays_possible() -> None:
     assert drip.guess(EVERY) > 0
 
 
-def test_I14_wrong_links_lock_nobody_out(serving: Callable[..., Served]) -> None:
+def test_wrong_links_lock_nobody_out(serving: Callable[..., Served]) -> None:
     daemon = serving(auth="passphrase", passphrase=passphrase.hashed(SECRET))
     assert [daemon.log_in(code="used").status for _ in range(2 * MOST)] == [401] * 2 * MOST
     assert daemon.log_in(passphrase=SECRET).status == 200
@@ -286,7 +284,7 @@ def test_lockout_forgets_the_oldest_of_too_many() -> None:
 # --- large, slow, strange ----------------------------------------------------------------------
 
 
-def test_I14_a_request_that_is_too_large_is_refused(served: Served) -> None:
+def test_a_request_that_is_too_large_is_refused(served: Served) -> None:
     body = b'{"name": "' + b"x" * (3 * 1024 * 1024) + b'"}'
     answer = served.ask("POST", "/api/devices/link", body, Content_Type="application/json")
     assert (answer.status, answer.json()["error"]) == (413, "too_large")
@@ -309,9 +307,7 @@ def test_also_where_its_header_does_not_say_how_large_it_is(served: Served) -> N
     assert said.startswith(b"HTTP/1.1 413"), said[:300]
 
 
-def test_I14_a_header_that_does_not_come_is_not_waited_for(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_headers_hold_nobody_up(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Slowloris: many connections that say a little now and then. Others are served meanwhile."""
     host, _, port = served.netloc.rpartition(":")
     slow = [socket.create_connection((host, int(port))) for _ in range(50)]
@@ -351,7 +347,7 @@ def test_no_path_leaves_the_home(served: Served, path: str) -> None:
     assert b"root:" not in answer.body
 
 
-def test_I14_headers_of_every_answer(served: Served) -> None:
+def test_every_answer_has_the_security_headers(served: Served) -> None:
     for path, token in (("/api/about", None), ("/api/about", ""), ("/nowhere", None)):
         headers = served.ask("GET", path, token=token).headers
         policy = headers["content-security-policy"]
@@ -362,7 +358,7 @@ def test_I14_headers_of_every_answer(served: Served) -> None:
         assert headers["cache-control"] == "no-store"
 
 
-def test_I14_no_token_in_a_log(daemon: Served, home: Path) -> None:
+def test_no_token_reaches_a_log(daemon: Served, home: Path) -> None:
     token = daemon.token
     daemon.ask("GET", f"/api/about?token={token}")
     daemon.ask("GET", f"/nowhere/{token}")
@@ -370,7 +366,7 @@ def test_I14_no_token_in_a_log(daemon: Served, home: Path) -> None:
     assert token not in (home / local.LOG).read_text()
 
 
-def test_I14_secrets_are_masked_on_their_way_out(daemon: Served) -> None:
+def test_secrets_are_masked_on_their_way_out(daemon: Served) -> None:
     secret = "sk-ant-api03-" + "a1b2c3d4" * 6
     session = daemon.create(title=f"the key {secret}")
     for path in ("/api/sessions", f"/api/sessions/{session}/events"):
@@ -379,7 +375,7 @@ def test_I14_secrets_are_masked_on_their_way_out(daemon: Served) -> None:
         assert "sk-" in body
 
 
-async def test_I14_a_secret_that_comes_in_pieces_is_masked(aviary: Aviary) -> None:
+async def test_a_secret_in_pieces_is_masked(aviary: Aviary) -> None:
     """In lists and notifications (`last`), events, the transcript, the search, exports; and the end
     of a log does not begin in the middle of one."""
     secret = "sk-ant-api03-" + "a1b2c3d4" * 6

@@ -1,4 +1,4 @@
-"""`/acp` of a real daemon: an editor on another machine, and an agent by address (D8, D9)."""
+"""`/acp` of a real daemon: an editor on another machine, and an agent by address."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ def link_to(daemon: Served, token: str) -> AddressLink:
     return AddressLink(lambda: Target(url(daemon), {"Authorization": f"Bearer {token}"}))
 
 
-async def test_D8_an_editor_over_the_network(daemon: Served, tmp_path: Path) -> None:
+async def test_an_editor_over_the_network(daemon: Served, tmp_path: Path) -> None:
     token = await asyncio.to_thread(lambda: daemon.token)
     link, said, begins = link_to(daemon, token), list[str](), asyncio.Event()
 
@@ -56,7 +56,7 @@ async def test_D8_an_editor_over_the_network(daemon: Served, tmp_path: Path) -> 
     last.abort()  # the loop ends here, maybe before the daemon has said goodbye
 
 
-async def test_D8_who_is_not_let_in(daemon: Served) -> None:
+async def test_clients_without_access_are_refused(daemon: Served) -> None:
     with pytest.raises(ConnectError, match="401"):
         await link_to(daemon, "wrong").open()
     token = await asyncio.to_thread(lambda: daemon.token)
@@ -69,7 +69,7 @@ async def test_D8_who_is_not_let_in(daemon: Served) -> None:
     assert caught.value.response.status_code == 403
 
 
-async def test_I14_a_revoked_device_loses_what_it_has_open(daemon: Served) -> None:
+async def test_a_revoked_device_loses_its_open_connections(daemon: Served) -> None:
     def device() -> tuple[str, str]:
         link = daemon.own("POST", "/api/devices/link", {}).json()["link"]
         before = {row["id"] for row in daemon.own("GET", "/api/devices").json()}

@@ -1,4 +1,4 @@
-"""I14: what the routes do, tried on a real daemon."""
+"""What the routes do, tried on a real daemon."""
 
 import base64
 import json
@@ -56,7 +56,7 @@ def post(served: Served, session: str, noun: str, body: Any) -> Answer:
 # --- creating ------------------------------------------------------------------------------------
 
 
-def test_I14_equal_requests_at_once_make_one_session(served: Served) -> None:
+def test_equal_requests_at_once_create_one_session(served: Served) -> None:
     body = {"agent": "demo", "cwd": "/tmp", "title": "once"}
     token, together = served.token, threading.Barrier(TOGETHER)
 
@@ -72,7 +72,7 @@ def test_I14_equal_requests_at_once_make_one_session(served: Served) -> None:
     assert titles.count("once") == 1
 
 
-def test_I14_the_first_prompt_of_equal_requests_is_sent_once(served: Served) -> None:
+def test_the_first_prompt_of_equal_requests_is_sent_once(served: Served) -> None:
     body = {"agent": "demo", "cwd": "/tmp", "prompt": "hello"}
     made = [
         served.ask("POST", "/api/sessions", body, Idempotency_Key="k2").json()["id"]
@@ -84,21 +84,21 @@ def test_I14_the_first_prompt_of_equal_requests_is_sent_once(served: Served) -> 
     assert len(prompts) == 1
 
 
-def test_I14_a_key_that_came_with_another_request_is_refused(served: Served) -> None:
+def test_a_key_that_came_with_another_request_is_refused(served: Served) -> None:
     body = {"agent": "demo", "cwd": "/tmp"}
     assert served.ask("POST", "/api/sessions", body, Idempotency_Key="k3").status == 201
     other = served.ask("POST", "/api/sessions", body | {"title": "x"}, Idempotency_Key="k3")
     assert (other.status, other.json()["error"]) == (409, "key_reused")
 
 
-def test_I14_a_request_that_failed_leaves_its_key_free(served: Served) -> None:
+def test_a_request_that_failed_leaves_its_key_free(served: Served) -> None:
     body = {"agent": "demo", "cwd": "/nowhere"}
     for _ in range(2):
         answer = served.ask("POST", "/api/sessions", body, Idempotency_Key="k4")
         assert (answer.status, answer.json()["error"]) == (409, "no_directory")
 
 
-def test_I14_killed_in_between_it_is_still_one(tmp_path: Path) -> None:
+def test_a_daemon_killed_in_between_still_creates_one_session(tmp_path: Path) -> None:
     """The name is on disk before anything is made, so that the same is made again."""
     names = iter(["first", "second"])
     made: list[str] = []
@@ -120,7 +120,7 @@ def test_I14_killed_in_between_it_is_still_one(tmp_path: Path) -> None:
 # --- commands ------------------------------------------------------------------------------------
 
 
-def test_I14_a_session_is_renamed_pinned_snoozed_and_archived(served: Served) -> None:
+def test_a_session_is_renamed_pinned_snoozed_and_archived(served: Served) -> None:
     session = served.create()
     place = f"/api/sessions/{session}"
     change = {"title": "Release notes", "pinned": True, "snoozed": 4_000_000_000_000}
@@ -137,7 +137,7 @@ def test_I14_a_session_is_renamed_pinned_snoozed_and_archived(served: Served) ->
     assert served.ask("PATCH", place, {"title": " "}).status == 422
 
 
-def test_I14_only_a_whole_id_deletes(served: Served) -> None:
+def test_only_a_whole_id_deletes(served: Served) -> None:
     session = served.create(title="not to be deleted")
     for name in ("not%20to%20be%20deleted", "deleted", session[:8]):
         answer = served.ask("DELETE", f"/api/sessions/{name}")
@@ -198,7 +198,7 @@ def test_a_deleted_session_is_in_the_trash_and_nowhere_else_until_it_is_restored
 
 
 @pytest.mark.parametrize("name", ["pin", "unpin", "archive", "unarchive", "cancel", "stop"])
-def test_I14_a_plain_command_is_done_once_for_its_id(served: Served, name: str) -> None:
+def test_a_command_is_done_once_for_its_id(served: Served, name: str) -> None:
     session = served.create()
     command = {"do": name, "id": f"mine.{name}"}
     first = post(served, session, "commands", command)
@@ -206,7 +206,7 @@ def test_I14_a_plain_command_is_done_once_for_its_id(served: Served, name: str) 
     assert post(served, session, "commands", command).json() == first.json()
 
 
-def test_I14_an_unknown_command_is_refused_in_words(served: Served) -> None:
+def test_an_unknown_command_is_refused_in_words(served: Served) -> None:
     session = served.create()
     answer = post(served, session, "commands", {"do": "dance"})
     assert answer.status == 422
@@ -230,7 +230,7 @@ def test_an_ask_is_answered_by_what_the_answer_means(served: Served) -> None:
     assert post(served, session, "answer", given).json() == answer.json()
 
 
-def test_I14_an_ask_is_answered(served: Served) -> None:
+def test_an_ask_is_answered(served: Served) -> None:
     """The demo asks before it runs a command."""
     session = served.create(prompt="hello")
 
@@ -249,14 +249,14 @@ def test_I14_an_ask_is_answered(served: Served) -> None:
     awaited(lambda: not asks())
 
 
-def test_I14_an_ask_that_nobody_made_is_answered_without_harm(served: Served) -> None:
+def test_answering_an_unknown_ask_does_no_harm(served: Served) -> None:
     session = served.create()
     answer = post(served, session, "answer", {"ask": "nobody asked"})
     assert (answer.status, answer.json()["kind"]) == (200, "_done")
 
 
 @pytest.mark.parametrize("form", ["md", "jsonl", "html"])
-def test_I14_a_session_is_exported_as_a_file(served: Served, form: str) -> None:
+def test_a_session_is_exported_as_a_file(served: Served, form: str) -> None:
     session = served.create(title='A "title"/; ü')
     answer = served.ask("GET", f"/api/sessions/{session}/export?format={form}")
     assert answer.status == 200
@@ -273,7 +273,7 @@ def attachment(name: str, data: bytes) -> dict[str, str]:
     return {"name": name, "data": base64.b64encode(data).decode()}
 
 
-def test_I14_files_of_a_prompt_are_kept_and_read_again(served: Served) -> None:
+def test_files_of_a_prompt_are_kept_and_read_again(served: Served) -> None:
     session = served.create()
     files = [attachment("pic.txt", PNG), attachment("evil.html", b"<script>1</script>")]
     files.append(attachment("raw.bin", b"\0\1\2\3"))
@@ -294,7 +294,7 @@ def test_I14_files_of_a_prompt_are_kept_and_read_again(served: Served) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "v1/"])
-def test_I14_attachments_are_bounded(served: Served, version: str) -> None:
+def test_attachments_are_bounded(served: Served, version: str) -> None:
     session = served.create()
 
     def status(body: Any) -> int:
@@ -322,7 +322,7 @@ TRAVERSALS = (
 
 
 @pytest.mark.parametrize("path", TRAVERSALS)
-def test_I14_no_path_of_a_request_leaves_its_place(served: Served, path: str) -> None:
+def test_no_path_in_a_request_leaves_its_folder(served: Served, path: str) -> None:
     session = served.create()
     for place in (
         f"/api/sessions/{path}",
@@ -341,7 +341,7 @@ def test_I14_no_path_of_a_request_leaves_its_place(served: Served, path: str) ->
 # --- the work tree -------------------------------------------------------------------------------
 
 
-def test_I14_files_are_found_without_what_git_ignores(served: Served, tree: Path) -> None:
+def test_files_are_found_without_what_git_ignores(served: Served, tree: Path) -> None:
     session = served.create(cwd=str(tree))
     place = f"/api/sessions/{session}/files"
     assert served.ask("GET", f"{place}?query=mainpy").json() == {"files": ["app/main.py"]}
@@ -363,7 +363,7 @@ def test_a_file_is_read_in_parts_and_nothing_else_is(served: Served, tree: Path)
     assert known == {"files": ["app/main.py"]}
 
 
-def test_I14_a_diff_has_changed_renamed_and_new_files(served: Served, tree: Path) -> None:
+def test_a_diff_has_changed_renamed_and_new_files(served: Served, tree: Path) -> None:
     session = served.create(cwd=str(tree))
     found = served.ask("GET", f"/api/sessions/{session}/diff").json()
     files = {each["path"]: each for each in found["files"]}
@@ -385,7 +385,7 @@ def test_I14_a_diff_has_changed_renamed_and_new_files(served: Served, tree: Path
     assert not found["cut"]
 
 
-def test_I14_a_diff_of_a_folder_is_of_that_folder(served: Served, tree: Path) -> None:
+def test_a_diff_of_a_folder_covers_only_that_folder(served: Served, tree: Path) -> None:
     session = served.create(cwd=str(tree / "app"))
     found = served.ask("GET", f"/api/sessions/{session}/diff").json()
     assert [each["path"] for each in found["files"]] == ["main.py"]
@@ -401,13 +401,13 @@ def test_I14_a_diff_of_a_folder_is_of_that_folder(served: Served, tree: Path) ->
         ("-p", "bad_base"),
     ],
 )
-def test_I14_a_base_is_a_commit(served: Served, tree: Path, base: str, error: str) -> None:
+def test_a_diffs_base_must_be_a_commit(served: Served, tree: Path, base: str, error: str) -> None:
     session = served.create(cwd=str(tree))
     answer = served.ask("GET", f"/api/sessions/{session}/diff?base={quote(base)}")
     assert (answer.status, answer.json()["error"]) == (409, error)
 
 
-def test_I14_a_directory_without_git_has_no_diff(served: Served, tmp_path: Path) -> None:
+def test_a_directory_without_git_has_no_diff(served: Served, tmp_path: Path) -> None:
     session = served.create(cwd=str(tmp_path))
     answer = served.ask("GET", f"/api/sessions/{session}/diff")
     assert (answer.status, answer.json()["error"]) == (409, "no_git")
@@ -422,7 +422,7 @@ def test_I14_a_directory_without_git_has_no_diff(served: Served, tmp_path: Path)
     assert (answer.status, answer.json()["error"]) == (409, "no_directory")
 
 
-def test_I14_a_diff_before_the_first_commit(served: Served, tmp_path: Path) -> None:
+def test_a_diff_before_the_first_commit(served: Served, tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     (tmp_path / "a.txt").write_text("x\n")
     session = served.create(cwd=str(tmp_path))
@@ -430,7 +430,7 @@ def test_I14_a_diff_before_the_first_commit(served: Served, tmp_path: Path) -> N
     assert (found["base"], [each["path"] for each in found["files"]]) == ("", ["a.txt"])
 
 
-def test_I14_looking_at_a_diff_runs_no_program_of_the_repository(
+def test_looking_at_a_diff_runs_no_program_of_the_repository(
     served: Served, tmp_path: Path
 ) -> None:
     """What an agent writes into .git/config is not run by the daemon."""
@@ -473,7 +473,7 @@ def test_I14_looking_at_a_diff_runs_no_program_of_the_repository(
 # --- agents --------------------------------------------------------------------------------------
 
 
-def test_I14_agents_say_what_is_missing(served: Served) -> None:
+def test_the_list_of_agents_says_what_is_missing(served: Served) -> None:
     found = served.ask("GET", "/api/agents").json()
     agents = {each["name"]: each for each in found["agents"]}
     assert found["default"] == "demo"
@@ -485,7 +485,7 @@ def test_I14_agents_say_what_is_missing(served: Served) -> None:
 # --- all sessions --------------------------------------------------------------------------------
 
 
-def test_I14_what_was_said_is_found(served: Served) -> None:
+def test_search_finds_what_was_said(served: Served) -> None:
     session = served.create(prompt="the heron and the pelican")
     for words in ("heron", "pelic*", '"heron and the"', 'heron"', "heron OR (", "NEAR(heron"):
         found = served.ask("GET", f"/api/search?{urlencode({'q': words})}")
@@ -499,7 +499,7 @@ def test_I14_what_was_said_is_found(served: Served) -> None:
 
 
 @pytest.mark.parametrize("by", ["day", "agent", "model", "session"])
-def test_I14_what_was_used_is_told(served: Served, by: str) -> None:
+def test_usage_is_reported(served: Served, by: str) -> None:
     found = served.ask("GET", f"/api/usage?by={by}").json()
     assert found["by"] == by
     assert found["total"]["name"] == "total"
@@ -510,7 +510,7 @@ def test_quotas_are_told(served: Served) -> None:
 
 
 @pytest.mark.parametrize("confirm", modes.VALUES)
-def test_I14_a_session_asks_as_much_as_it_was_made_to(served: Served, confirm: str) -> None:
+def test_a_session_is_created_with_its_approval_mode(served: Served, confirm: str) -> None:
     session = served.create(confirm=confirm)
     assert served.own("GET", f"/api/sessions/{session}").json()["confirm"] == confirm
 

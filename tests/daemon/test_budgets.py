@@ -1,5 +1,5 @@
-"""Row T12 through the daemon: a budget that is reached is seen, answered and notified of; an agent
-raises none."""
+"""Through the daemon a budget that is reached is seen, answered and notified of; an agent raises
+none."""
 
 import shlex
 import sys
@@ -18,7 +18,7 @@ def row(served: Served, session: str) -> Any:
     return served.ask("GET", f"/api/sessions/{session}").json()
 
 
-def test_T12_a_pause_is_answered_and_notified_of(served: Served, tmp_path: Path) -> None:
+def test_a_budgets_pause_is_notified_and_answered(served: Served, tmp_path: Path) -> None:
     session = served.create(cwd=str(tmp_path), budget={"turn": "500 tokens"})
     place = f"/api/sessions/{session}"
     served.ask("POST", f"{place}/prompt", {"text": SPENDS})
@@ -39,7 +39,7 @@ def test_T12_a_pause_is_answered_and_notified_of(served: Served, tmp_path: Path)
     assert row(served, session)["paused"] == ""
 
 
-def test_T12_an_agent_raises_no_budget_through_the_daemon(served: Served, tmp_path: Path) -> None:
+def test_an_agent_cannot_raise_a_budget_through_the_daemon(served: Served, tmp_path: Path) -> None:
     session = served.create(cwd=str(tmp_path), budget={"turn": "500k tokens"})
     own = f"{shlex.quote(sys.executable)} -P -m rookery api"
     raised = """'{"do": "set", "option": "budget_turn", "value": "off"}'"""

@@ -1,4 +1,4 @@
-"""V6: changes are undone, put back and committed through the daemon."""
+"""Changes are undone, put back and committed through the daemon."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from tests.client.work_tree.trees import WHO, Tree
 from tests.daemon.served import Served, serve
 
 
-def test_V6_a_hunk_is_undone_put_back_and_committed(
+def test_a_hunk_is_undone_restored_and_committed(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for key, value in WHO.items():

@@ -1,5 +1,5 @@
-"""I14: daemons, workers and clients' sockets are killed at random while turns run, and every client
-that comes back ends with the document that the log folds to."""
+"""Daemons, workers and clients' sockets are killed at random while turns run, and every client that
+comes back ends with the document that the log folds to."""
 
 import asyncio
 import http.client
@@ -170,8 +170,8 @@ class Ordeal:
         return what
 
     async def _settled(self, bird: Bird) -> None:
-        """A kill in mid-turn holds the queue until a user sends it (T3). So this one does: it wakes
-        the session, and changes nothing while a turn runs."""
+        """A kill in mid-turn holds the queue until a user sends it. So this one does: it wakes the
+        session, and changes nothing while a turn runs."""
         async with asyncio.timeout(120):
             while True:
                 header = bird.header()
@@ -220,13 +220,13 @@ async def _undergo(aviary: Aviary, sessions: int, turns: int, kills: int, seed: 
     return ordeal
 
 
-async def test_I14_a_few_kills(aviary: Aviary) -> None:
+async def test_a_few_kills_lose_nothing(aviary: Aviary) -> None:
     await _undergo(aviary, sessions=3, turns=3, kills=8, seed=14)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-async def test_I14_a_hundred_kills_under_twenty_sessions(aviary: Aviary) -> None:
+async def test_a_hundred_kills_of_twenty_sessions_lose_nothing(aviary: Aviary) -> None:
     aviary.configure(max_workers=30, worker_crash_most=1000)
     aviary.trust()
     ordeal = await _undergo(aviary, sessions=20, turns=8, kills=100, seed=20)
@@ -236,7 +236,7 @@ async def test_I14_a_hundred_kills_under_twenty_sessions(aviary: Aviary) -> None
 
 
 @pytest.mark.long
-async def test_I14_adoption_of_twenty_live_workers(aviary: Aviary) -> None:
+async def test_a_new_daemon_adopts_twenty_live_workers(aviary: Aviary) -> None:
     """The next daemon has them all, awake, as soon as it answers."""
     aviary.configure(max_workers=30)
     aviary.trust()

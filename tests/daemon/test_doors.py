@@ -68,7 +68,7 @@ def _check_syndromes(block: list[int], count: int) -> None:
 
 
 @pytest.mark.parametrize("length", [1, 17, 18, 60, 106, 134, 135, 192, 230, 271, 620])
-def test_D1_a_qr_code_says_the_link(length: int) -> None:
+def test_the_qr_code_holds_the_login_link(length: int) -> None:
     link = ("http://192.168.1.20:7433/login?code=" + "Ab3-_" * 120)[:length]
     assert decoded(qr.code(link.encode())) == link.encode()
 
@@ -92,7 +92,7 @@ OPTIONS = Options(
 
 
 @pytest.mark.skipif(not LINUX, reason="systemd is Linux's")
-def test_D1_the_unit_is_valid(tmp_path: Path) -> None:
+def test_the_systemd_unit_is_valid(tmp_path: Path) -> None:
     text = units.systemd("/home/ann/my $rookery", OPTIONS)
     assert "KillMode=process" in text  # sessions live on
     assert "--allowed-host" in text
@@ -117,14 +117,14 @@ def test_D1_the_unit_is_valid(tmp_path: Path) -> None:
     assert not complaints, said.stderr
 
 
-def test_D1_the_plist_can_be_read() -> None:
+def test_the_launchd_plist_is_valid() -> None:
     found = plistlib.loads(units.launchd("/Users/ann/.rookery", OPTIONS).encode())
     assert found["ProgramArguments"][1:5] == ["-P", "-m", "rookery", "serve"]
     assert found["EnvironmentVariables"]["ROOKERY_HOME"] == "/Users/ann/.rookery"
     assert found["AbandonProcessGroup"]
 
 
-def test_D1_without_a_service_manager_the_file_is_printed(
+def test_without_a_service_manager_the_unit_is_printed(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")

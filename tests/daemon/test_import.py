@@ -1,4 +1,4 @@
-"""Issue 16, import: a session begun elsewhere is listed and imported once through the daemon."""
+"""A session begun elsewhere is listed and imported once through the daemon."""
 
 import json
 from pathlib import Path

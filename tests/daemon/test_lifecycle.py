@@ -1,4 +1,4 @@
-"""D1–D7: how a daemon starts, stops and is found."""
+"""How a daemon starts, stops and is found."""
 
 import asyncio
 import json
@@ -61,9 +61,7 @@ def rookery(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
         ({"hsts": True}, "", "no_https"),
     ],
 )
-def test_D2_what_cannot_be_served_is_refused_by_name(
-    given: dict[str, Any], secret: str, name: str
-) -> None:
+def test_unsafe_options_are_refused_by_name(given: dict[str, Any], secret: str, name: str) -> None:
     with pytest.raises(Refused) as refused:
         chosen(given, secret)
     assert refused.value.reason == name
@@ -79,13 +77,13 @@ def test_D2_what_cannot_be_served_is_refused_by_name(
         ({}, "long enough"),
     ],
 )
-def test_D2_what_is_safe_is_taken(given: dict[str, Any], secret: str) -> None:
+def test_safe_options_are_accepted(given: dict[str, Any], secret: str) -> None:
     found = chosen(given, secret)
     assert secret not in found.passphrase or not secret
     assert options.from_json(json.loads(json.dumps(found.json()))) == found
 
 
-def test_D1_background_status_stop(home: Path) -> None:
+def test_serve_in_the_background_status_and_stop(home: Path) -> None:
     started = rookery("serve", "--background", "--port", "0")
     assert started.returncode == 0, started.stderr
     assert "/login?code=" in started.stdout
@@ -165,7 +163,7 @@ def test_behind_a_proxy_links_and_qr_codes_name_the_proxy(home: Path) -> None:
     assert rookery("serve", "--stop").returncode == 0
 
 
-def test_D1_in_the_foreground_it_prints_a_link_and_ctrl_c_ends_it(home: Path) -> None:
+def test_serve_in_the_foreground_prints_a_link_and_ends_by_ctrl_c(home: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "rookery", "serve", "--port", "0"],
         stdout=subprocess.PIPE,
@@ -190,7 +188,7 @@ def test_D1_in_the_foreground_it_prints_a_link_and_ctrl_c_ends_it(home: Path) ->
     assert local.record(str(home)) is None
 
 
-def test_D1_restart_replays_every_option(serving: Callable[..., Served]) -> None:
+def test_restart_replays_every_option(serving: Callable[..., Served]) -> None:
     from rookery.daemon import passphrase
 
     secret = passphrase.hashed("correct horse")
@@ -218,7 +216,7 @@ def test_the_passphrase_is_in_no_process_list_and_no_environment(home: Path) -> 
     lifecycle.stop(str(home))
 
 
-def test_D3_a_killed_daemon_leaves_nothing_in_the_way(serving: Callable[..., Served]) -> None:
+def test_a_killed_daemon_leaves_nothing_in_the_way(serving: Callable[..., Served]) -> None:
     one = serving()
     session = one.create(prompt="Hello")
     one.kill()
@@ -238,7 +236,7 @@ def test_a_port_that_is_taken_is_said(serving: Callable[..., Served], tmp_path: 
     assert "--port" in str(refused.value)
 
 
-def test_D6_it_stops_while_streams_are_open(daemon: Served) -> None:
+def test_the_daemon_stops_while_streams_are_open(daemon: Served) -> None:
     import socket
 
     host, _, port = daemon.netloc.rpartition(":")
@@ -250,7 +248,7 @@ def test_D6_it_stops_while_streams_are_open(daemon: Served) -> None:
         assert not tree.alive(*daemon.process[:2])
 
 
-def test_D7_a_newer_build_on_disk_offers_a_restart(daemon: Served, home: Path) -> None:
+def test_a_newer_build_on_disk_offers_a_restart(daemon: Served, home: Path) -> None:
     place = home / local.RECORD
     record = json.loads(place.read_text()) | {"build": "0.0.1"}
     place.write_text(json.dumps(record))
@@ -318,7 +316,7 @@ def test_two_started_at_once_are_one_daemon(home: Path) -> None:
     lifecycle.stop(str(home))
 
 
-def test_I14_no_answer_waits_for_the_one_before_it(home: Path) -> None:
+def test_small_answers_are_sent_without_delay(home: Path) -> None:
     """A connection over the network sends each piece at once: held back until the client's system
     acknowledges the piece before, every answer with a body took 40 ms longer."""
 

@@ -80,7 +80,7 @@ def send(url: str, **more: Any) -> None:
     webhook.send(post(url, **more), threading.Event())
 
 
-def test_V13_a_webhook_is_signed_with_its_time(receiver: Receiver) -> None:
+def test_a_webhook_is_signed_with_its_time(receiver: Receiver) -> None:
     send(receiver.url + "/hook", secret="s3cret")
     path, headers, body = receiver.heard.get(timeout=PATIENCE)
     assert path == "/hook"
@@ -91,7 +91,7 @@ def test_V13_a_webhook_is_signed_with_its_time(receiver: Receiver) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_V13_a_webhook_is_tried_again_within_bounds(receiver: Receiver) -> None:
+def test_a_webhook_is_tried_again_within_bounds(receiver: Receiver) -> None:
     receiver.statuses = [503, 429, 200]
     send(receiver.url)
     assert receiver.heard.qsize() == 3
@@ -103,7 +103,7 @@ def test_V13_a_webhook_is_tried_again_within_bounds(receiver: Receiver) -> None:
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("status", [302, 307, 400, 404])
-def test_V13_a_redirect_or_a_refusal_is_final(receiver: Receiver, status: int) -> None:
+def test_a_redirect_or_a_refusal_is_final(receiver: Receiver, status: int) -> None:
     receiver.statuses = [status]
     with pytest.raises(webhook.Undelivered, match=str(status)):
         send(receiver.url)
@@ -112,12 +112,12 @@ def test_V13_a_redirect_or_a_refusal_is_final(receiver: Receiver, status: int) -
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://h/x", "x", "http://", "http://[x/"])
-def test_V13_other_addresses_are_refused(url: str) -> None:
+def test_other_addresses_are_refused(url: str) -> None:
     with pytest.raises(webhook.Undelivered, match="webhook is not"):
         send(url)
 
 
-def test_V13_an_error_does_not_give_the_address_away(
+def test_an_error_does_not_reveal_the_webhooks_address(
     receiver: Receiver, quick: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     receiver.statuses = [403]
@@ -133,7 +133,7 @@ def script(directory: Path, name: str, text: str) -> None:
 
 
 @pytest.mark.skipif("sys.platform == 'darwin'")
-def test_V13_the_desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_desktop_notifications_are_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(webhook.Undelivered, match="notify-send is not installed"):
         desktop.send(NEWS)
@@ -149,7 +149,7 @@ def test_V13_the_desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         desktop.send(NEWS)
 
 
-async def test_V13_the_daemon_sends_what_happens(
+async def test_the_end_of_an_unseen_turn_is_sent_once(
     aviary: Aviary,
     receiver: Receiver,
     tmp_path_factory: pytest.TempPathFactory,
@@ -185,7 +185,7 @@ async def test_V13_the_daemon_sends_what_happens(
 
 
 @pytest.mark.usefixtures("home")
-def test_V13_settings_by_command() -> None:
+def test_notifications_are_set_by_command() -> None:
     """The secret is not shown again."""
     from click.testing import CliRunner
 
@@ -203,7 +203,7 @@ def test_V13_settings_by_command() -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_V13_notify_test_sends_one(receiver: Receiver) -> None:
+def test_notify_test_sends_one_notification(receiver: Receiver) -> None:
     none = rookery("notify", "test")
     assert none.code == 1
     assert "No notifications are set up" in none.err
@@ -217,7 +217,7 @@ def test_V13_notify_test_sends_one(receiver: Receiver) -> None:
     assert "403" in failed.out
 
 
-async def test_V13_an_agent_cannot_redirect_the_notifications(aviary: Aviary) -> None:
+async def test_an_agent_cannot_redirect_the_notifications(aviary: Aviary) -> None:
     change(aviary.home, {"notify.webhook": "https://mine.example/x"})
     trust(aviary.home)
     file = Path(aviary.home, "config.toml")

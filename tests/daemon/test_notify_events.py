@@ -37,13 +37,13 @@ def looked(*rounds: dict[str, Any]) -> list[str]:
     return [kind_of(each) for given in rounds for each in watch.look([given], SINCE + 2)]
 
 
-def test_V13_an_end_that_stays_unread_is_sent_once() -> None:
+def test_an_unread_end_of_a_turn_is_sent_once() -> None:
     assert looked(head()) == []  # it may be read at once
     assert looked(head(), head(), head(), head()) == [END]
     assert looked(head(), head(), head(8), head(8)) == [END, END]
 
 
-def test_V13_asks_and_failures() -> None:
+def test_asks_and_failures_are_sent() -> None:
     asks = head(state="asking", asks=1)
     assert looked(asks, asks) == [ASK]
     assert looked(head(reason="agent_exited"), head(reason="agent_exited")) == [FAILURE]
@@ -61,33 +61,33 @@ def test_V13_asks_and_failures() -> None:
         {"news": 0},
     ],
 )
-def test_V13_what_is_read_hidden_running_or_old_is_no_news(more: dict[str, Any]) -> None:
+def test_read_hidden_running_and_old_sessions_are_not_sent(more: dict[str, Any]) -> None:
     assert looked(*[head(**more)] * 4) == []
 
 
-def test_V13_what_was_hidden_when_it_came_stays_unsaid() -> None:
+def test_events_of_a_hidden_session_stay_unsent() -> None:
     archived = head(archived=True)
     assert looked(archived, archived, head(), head()) == []
 
 
-def test_V13_a_session_that_is_read_in_time_is_not_sent() -> None:
+def test_a_session_that_is_read_in_time_is_not_sent() -> None:
     assert looked(head(), head(unread=False), head(unread=False)) == []
 
 
-def test_V13_a_judged_turn_waits_for_the_verdict() -> None:
+def test_a_judged_turn_waits_for_the_verdict() -> None:
     judged = head(critic={"state": "judging", "iteration": 0, "of": 0, "score": None})
     assert looked(judged, judged, judged) == []
     assert looked(judged, judged, head(), head()) == [END]
 
 
-def test_V13_each_kind_can_be_switched_off() -> None:
+def test_each_kind_can_be_switched_off() -> None:
     assert is_wanted(ASK, Notify())
     assert not is_wanted(ASK, Notify(asks=False))
     assert not is_wanted(END, Notify(ends=False))
     assert not is_wanted(FAILURE, Notify(failures=False))
 
 
-def test_V13_words_are_plain_and_without_secrets() -> None:
+def test_texts_are_plain_and_without_secrets() -> None:
     token = "ghp_" + "a" * 36
     asks = {"a": {"toolCall": {"title": f"curl -H {token}\x1b[31m\nnext " + "x" * 900}}}
     found = news_of(head(asks=1, title="\x1b]0;hi\x07 Build"), {"asks": asks})
@@ -98,13 +98,13 @@ def test_V13_words_are_plain_and_without_secrets() -> None:
     assert (found.text + found.title).isprintable()
 
 
-def test_V13_a_failure_says_its_error() -> None:
+def test_a_failures_notification_has_its_error() -> None:
     failed = head(reason="failed", last="reading")
     assert news_of(failed, {"error": {"message": "no route"}}).text == "no route"
     assert news_of(failed, {}).text == "reading"
 
 
-def test_V13_a_flood_ends_in_one_summary() -> None:
+def test_a_flood_ends_in_one_summary() -> None:
     bound, flood = Bound(), [News(ASK, f"s{n}", "T", at=n) for n in range(30)]
     first = bound.take(flood, 10, 0.0)
     assert [each.kind for each in first] == [ASK] * 10 + [SUMMARY]
@@ -119,7 +119,7 @@ def test_V13_a_flood_ends_in_one_summary() -> None:
 NEWS = News(ASK, "crow", "<Build> & co", "demo", "/w", "Run `rm`?", 12_000, 7)
 
 
-def test_V13_shapes() -> None:
+def test_bodies_have_the_receivers_shape() -> None:
     sent = shapes.post(NEWS, "https://h.example/{session}", "json", "", 1, "d")
     assert sent.url == "https://h.example/crow"
     body = json.loads(sent.body)
@@ -145,7 +145,7 @@ def test_V13_shapes() -> None:
     assert summary["heading"] == "3 more notifications"
 
 
-def test_V13_desktop_commands_have_words_as_arguments() -> None:
+def test_desktop_texts_are_passed_as_arguments() -> None:
     news = NEWS._replace(title="-e evil")
     mac = desktop.command(news, "darwin")
     assert mac[0] == "osascript"

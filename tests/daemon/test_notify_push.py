@@ -139,7 +139,7 @@ def service(
     found.close()
 
 
-def test_V13_the_example_of_rfc_8291() -> None:
+def test_encryption_matches_the_example_of_rfc_8291() -> None:
     to = Subscription(
         "https://push.example/x",
         "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
@@ -158,7 +158,7 @@ def test_V13_the_example_of_rfc_8291() -> None:
     )
 
 
-def test_V13_a_push_is_read_by_its_browser(service: Service) -> None:
+def test_a_push_can_be_decrypted_by_its_browser(service: Service) -> None:
     browser, key = Browser(), new_key()
     push.send_once(NEWS, browser.subscription(service.url + "/send/x?y=1"), key, PRIVATE)
     path, headers, body = service.heard.get(timeout=PATIENCE)
@@ -172,7 +172,7 @@ def test_V13_a_push_is_read_by_its_browser(service: Service) -> None:
     assert b"Run it" not in body
 
 
-def test_V13_a_push_is_signed_with_the_daemons_key(service: Service) -> None:
+def test_a_push_is_signed_with_the_daemons_key(service: Service) -> None:
     browser, key = Browser(), new_key()
     push.send_once(NEWS, browser.subscription(service.url + "/x"), key, PRIVATE)
     _, headers, _ = service.heard.get(timeout=PATIENCE)
@@ -189,7 +189,7 @@ def test_V13_a_push_is_signed_with_the_daemons_key(service: Service) -> None:
     assert claims["sub"].startswith("mailto:")
 
 
-def test_V13_a_browser_that_is_gone_is_forgotten(home: Path, service: Service) -> None:
+def test_an_expired_subscription_is_removed(home: Path, service: Service) -> None:
     kept = Subscriptions(str(home))
     kept.add(Browser().subscription(service.url + "/x"))
     service.status = 410
@@ -197,7 +197,7 @@ def test_V13_a_browser_that_is_gone_is_forgotten(home: Path, service: Service) -
     assert kept.all() == []
 
 
-def test_V13_a_device_that_was_logged_out_hears_nothing(home: Path, service: Service) -> None:
+def test_a_logged_out_device_gets_no_push(home: Path, service: Service) -> None:
     devices, kept = Devices(str(home)), Subscriptions(str(home))
     device, _ = devices.add("phone")
     kept.add(Browser().subscription(service.url + "/phone", device.id))
@@ -221,13 +221,13 @@ def test_V13_a_device_that_was_logged_out_hears_nothing(home: Path, service: Ser
         *("https://user:word@push.example/x", "https://x.localhost./x", "https://[x/", "nothing"),
     ],
 )
-def test_V13_private_and_plain_endpoints_are_refused(endpoint: str) -> None:
+def test_private_and_plain_endpoints_are_refused(endpoint: str) -> None:
     assert fault_of(endpoint, private=False)
     with pytest.raises(Undelivered):
         push.send_once(NEWS, Browser().subscription(endpoint), new_key(), Notify())
 
 
-def test_V13_a_name_that_leads_to_this_machine_is_refused(
+def test_a_host_name_leading_to_this_machine_is_refused(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Checked where it connects, not only by its name."""
@@ -241,7 +241,7 @@ def test_V13_a_name_that_leads_to_this_machine_is_refused(
     assert service.heard.empty()
 
 
-def test_V13_subscriptions_are_private_and_bounded(home: Path) -> None:
+def test_subscriptions_are_private_and_bounded(home: Path) -> None:
     kept = Subscriptions(str(home))
     for number in range(60):
         kept.add(Browser().subscription(f"https://push.example/{number}"))
@@ -254,7 +254,7 @@ def test_V13_subscriptions_are_private_and_bounded(home: Path) -> None:
     assert kept.key() != "x"
 
 
-def test_V13_the_api_of_push(daemon: Served) -> None:
+def test_subscriptions_are_managed_through_the_api(daemon: Served) -> None:
     key = daemon.ask("GET", "/api/push/key").json()["key"]
     assert base64.urlsafe_b64decode(key + "=")[0] == 4
     assert daemon.ask("GET", "/api/push/key").json()["key"] == key

@@ -73,7 +73,7 @@ USUAL = ("claude-scenario.jsonl", "codex-extra.jsonl", "gemini-cli.jsonl", "open
 @pytest.mark.parametrize(
     "name", [each if each in USUAL else pytest.param(each, marks=LONG) for each in RECORDED]
 )
-def test_V3_changes_give_what_is_rendered_anew(name: str) -> None:
+def test_streamed_changes_give_the_same_page_as_a_reload(name: str) -> None:
     for session_ in recordings.sessions(name)[:2]:
         events = list(recordings.play(name, session_).events)[:150]
         if events:
@@ -113,7 +113,7 @@ def changed(name: str, status: str) -> Json:
 
 
 @pytest.mark.parametrize("seed", [1, 2, *(pytest.param(n, marks=LONG) for n in range(3, 20))])
-def test_V3_a_streamed_turn_from_any_event(seed: int) -> None:
+def test_a_turn_can_be_streamed_from_any_event(seed: int) -> None:
     chance = random.Random(seed)
     events = events_of(streamed(chance))
     check(events, seed)
@@ -121,7 +121,7 @@ def test_V3_a_streamed_turn_from_any_event(seed: int) -> None:
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_I15_thousands_of_quiet_calls_in_one_turn_are_not_kept(nested: bool) -> None:
+def test_thousands_of_quiet_calls_in_one_turn_are_not_kept(nested: bool) -> None:
     """At the top, and below a call that goes on; what is kept is what stands at the end."""
     below = {"_meta": {"claudeCode": {"parentToolUseId": "task"}}} if nested else {}
     task = [tool("task", "Look around", "think", "in_progress")] if nested else []
@@ -141,7 +141,7 @@ def test_I15_thousands_of_quiet_calls_in_one_turn_are_not_kept(nested: bool) -> 
     assert shown.count("Look around") == nested
 
 
-def test_V3_work_is_in_proportion_to_the_text() -> None:
+def test_the_bytes_sent_are_in_proportion_to_the_text() -> None:
     """A text that comes in many pieces is not sent again and again."""
     words = samples.MARKDOWN * 40
     pieces = [words[at : at + 20] for at in range(0, len(words), 20)]
@@ -156,7 +156,7 @@ def test_V3_work_is_in_proportion_to_the_text() -> None:
 
 
 @pytest.mark.parametrize("size", [5, 300])
-def test_V3_texts_are_the_same_however_they_come(size: int) -> None:
+def test_texts_are_the_same_in_any_pieces(size: int) -> None:
     words = samples.MARKDOWN + "x" * 9_000 + "\n```\nopen " + "y\n" * 3_000
     prose = Prose()
     for at in range(0, len(words), size):
@@ -173,7 +173,7 @@ def test_V3_texts_are_the_same_however_they_come(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [3, 50])
-def test_V3_secrets_are_masked_before_they_are_html(size: int) -> None:
+def test_secrets_are_masked_before_they_become_html(size: int) -> None:
     token = "ghp_" + "a1B2c3D4" * 5
     lines = ("-----BEGIN PRIVATE KEY-----", "MIIabc" * 10, "qwerty" * 10)
     key = "\n".join([*lines, "-----END PRIVATE KEY-----\n"])
@@ -215,9 +215,7 @@ async def follow(daemon: Served, bird: Bird, page: Page) -> None:
             page.seq = body["seq"]
 
 
-async def test_V11_a_browser_that_was_away_goes_on_from_its_event(
-    aviary: Aviary, here: Served
-) -> None:
+async def test_a_browser_that_was_away_resumes_from_its_event(aviary: Aviary, here: Served) -> None:
     bird = aviary.hatch()
     await bird.turn("first")
     page = await asyncio.to_thread(screen, here, bird)

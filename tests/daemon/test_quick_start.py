@@ -21,7 +21,7 @@ print(json.dumps([build_api().openapi(), len(fields), early, left]))
 """
 
 
-def test_I14_the_document_is_the_same_and_nothing_is_built_before_it_is_used() -> None:
+def test_the_openapi_document_is_built_when_first_used() -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, check=True)
     document, fields, early, left = json.loads(done.stdout)
     assert document == json.loads(json.dumps(build_api().openapi()))

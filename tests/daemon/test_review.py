@@ -1,4 +1,4 @@
-"""V6, V8, V12: changes, the timeline and hits as HTML: nothing in them is markup of others."""
+"""Changes, the timeline and hits as HTML: nothing in them is markup of others."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\nBgkqhkiG9w0B\n-----END PRIVATE
 
 
 @pytest.mark.parametrize("view", ["unified", "split"])
-def test_V6_hostile_names_and_texts_are_shown_as_they_are(tmp_path: Path, view: str) -> None:
+def test_hostile_names_and_texts_are_shown_as_they_are(tmp_path: Path, view: str) -> None:
     tree = Tree(tmp_path / "t", a="1\n", b="1\n")
     tree.put({"a": f"{HOSTILE}\n", '"><b>': HOSTILE, "key.pem": KEY})
     found = pieces.rendered(changes(tree.cwd), pieces.Shown("s", view=view, branch="<b>"))
@@ -36,7 +36,7 @@ def test_V6_hostile_names_and_texts_are_shown_as_they_are(tmp_path: Path, view: 
     assert "•" in found
 
 
-def test_V6_a_page_that_only_shows_has_no_buttons(tmp_path: Path) -> None:
+def test_a_read_only_page_has_no_buttons(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "t", a="1\n")
     tree.put({"a": "2\n"})
     found = pieces.rendered(changes(tree.cwd), pieces.Shown("s", read_only=True))
@@ -44,7 +44,7 @@ def test_V6_a_page_that_only_shows_has_no_buttons(tmp_path: Path) -> None:
     assert "<form" not in found
 
 
-def test_V6_of_many_lines_the_rest_is_loaded_when_asked_for(tmp_path: Path) -> None:
+def test_long_diffs_load_the_rest_on_request(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "t")
     tree.put(dict.fromkeys("abc", "x\n" * 2000))
     found = pieces.rendered(changes(tree.cwd), pieces.Shown("s"))
@@ -56,7 +56,7 @@ def test_V6_of_many_lines_the_rest_is_loaded_when_asked_for(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("view", ["unified", "split"])
-def test_V6_lines_around_a_hunk_hide_secrets_and_markup(tmp_path: Path, view: str) -> None:
+def test_lines_around_a_hunk_hide_secrets_and_markup(tmp_path: Path, view: str) -> None:
     lines = [*f"{KEY}{HOSTILE}".split("\n"), *(f"line {n}" for n in range(60))]
     tree = Tree(tmp_path / "t", a="\n".join(lines) + "\n")
     tree.put({"a": "\n".join([*lines[:-1], "last"]) + "\n"})
@@ -76,7 +76,7 @@ def test_V6_lines_around_a_hunk_hide_secrets_and_markup(tmp_path: Path, view: st
         assert word not in found
 
 
-def test_V6_rows_of_a_hunk_have_numbers_and_changed_words() -> None:
+def test_rows_of_a_hunk_have_numbers_and_changed_words() -> None:
     rows = of_hunk([" a", "-b one", "-c", "+b two", " d", "+e"], 10, 20)
     assert [(row.sign, row.old, row.new) for row in rows] == [
         (" ", 10, 20),
@@ -90,7 +90,7 @@ def test_V6_rows_of_a_hunk_have_numbers_and_changed_words() -> None:
     assert rows[3].marks == ((2, 5),)
 
 
-def test_V8_a_hit_marks_its_words_and_hides_secrets() -> None:
+def test_a_hit_marks_its_words_and_hides_secrets() -> None:
     secret = "sk-" + "a" * 30
     text = f"<b>bird</b> {secret} heron"
     place = text.index("heron")
@@ -109,7 +109,7 @@ def event(seq: int, kind: str, **fields: object) -> Event:
     return Event(seq, seq * 1000, None, None, {"sessionUpdate": kind, **fields})
 
 
-def test_V12_turns_have_their_words_bursts_asks_and_failures() -> None:
+def test_timeline_entries_show_words_bursts_asks_and_failures() -> None:
     events = [
         event(1, "_session"),
         event(2, "_prompt", prompt=[{"type": "text", "text": f"fix it {HOSTILE}"}]),
@@ -145,7 +145,7 @@ def test_V12_turns_have_their_words_bursts_asks_and_failures() -> None:
     assert "12,345" in found
 
 
-def test_V12_a_page_of_a_long_session_reads_that_page(tmp_path: Path) -> None:
+def test_a_page_of_the_timeline_reads_only_that_page(tmp_path: Path) -> None:
     with Writer.open(str(tmp_path), create=True) as log:
         for n in range(1, 251):
             prompt = [{"type": "text", "text": f"prompt {n}"}]
@@ -158,8 +158,8 @@ def test_V12_a_page_of_a_long_session_reads_that_page(tmp_path: Path) -> None:
     assert page.page(str(tmp_path), "s", 10**9).turns == last.turns
 
 
-def test_V12_what_follows_a_hit_comes_without_a_gap(tmp_path: Path) -> None:
-    """V10: also of one turn that is too long to be read at once."""
+def test_the_transcript_after_a_hit_has_no_gap(tmp_path: Path) -> None:
+    """Also of one turn that is too long to be read at once."""
     step = {"sessionUpdate": "tool_call", "kind": "edit", "status": "completed"}
     text = [{"type": "content", "content": {"type": "text", "text": "x" * 4000}}]
     with Writer.open(str(tmp_path), create=True) as log:

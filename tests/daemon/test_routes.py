@@ -1,4 +1,4 @@
-"""I14: every route of the daemon, from a table that is made from the application: one that is added
+"""Every route of the daemon, from a table that is made from the application: one that is added
 tomorrow is tried, too."""
 
 import json
@@ -83,7 +83,7 @@ GUARDED = pytest.mark.parametrize(
 )
 
 
-def test_I14_little_can_be_read_without_a_token() -> None:
+def test_little_can_be_read_without_a_token() -> None:
     icons = {"/favicon.svg", "/apple-touch-icon.png", "/icon-512.png", "/manifest.webmanifest"}
     assert {"/healthz", "/login", "/offline", "/style.css", "/sw.js"} | icons == PUBLIC
     assert is_public("/assets/x/main.js")
@@ -99,14 +99,14 @@ def test_every_file_that_the_page_names_is_there() -> None:
     assert named <= set(assets.files())
 
 
-def test_I14_the_table_has_what_is_known_to_be_there() -> None:
+def test_the_table_of_routes_has_the_known_ones() -> None:
     known = {str(each) for each in addresses()}
     assert {"GET /api/sessions", "POST /api/sessions", "WEBSOCKET /api/stream"} <= known
     assert {"DELETE /api/sessions/x", "GET /api/openapi.json", "POST /login"} <= known
 
 
 @GUARDED
-def test_I14_every_route_wants_a_token(read_only: Served, each: Address) -> None:
+def test_every_route_needs_a_token(read_only: Served, each: Address) -> None:
     answer = ask(read_only, each, token="")
     if each.method == "HEAD":
         assert answer.status == 401
@@ -116,7 +116,7 @@ def test_I14_every_route_wants_a_token(read_only: Served, each: Address) -> None
 
 
 @EVERY
-def test_I14_every_route_refuses_another_sites_page(read_only: Served, each: Address) -> None:
+def test_every_route_refuses_cross_site_requests(read_only: Served, each: Address) -> None:
     answer = ask(read_only, each, Origin="https://evil.example")
     assert answer.status == 403
     if each.method != "HEAD":
@@ -124,7 +124,7 @@ def test_I14_every_route_refuses_another_sites_page(read_only: Served, each: Add
 
 
 @EVERY
-def test_I14_every_route_refuses_another_name(read_only: Served, each: Address) -> None:
+def test_every_route_refuses_another_host_name(read_only: Served, each: Address) -> None:
     """No DNS rebinding."""
     answer = ask(read_only, each, Host="evil.example")
     if each.path == HEALTH:
@@ -145,14 +145,12 @@ def test_I14_every_route_refuses_another_name(read_only: Served, each: Address) 
     ],
     ids=str,
 )
-def test_I14_every_write_is_refused_where_the_daemon_only_shows(
-    read_only: Served, each: Address
-) -> None:
+def test_a_read_only_daemon_refuses_every_write(read_only: Served, each: Address) -> None:
     assert error(ask(read_only, each)) == (403, "read_only")
 
 
 @EVERY
-def test_I14_every_answer_forbids_frames_scripts_of_others_and_sniffing(
+def test_every_answer_forbids_framing_foreign_scripts_and_sniffing(
     read_only: Served, each: Address
 ) -> None:
     answer = ask(read_only, each, token="")

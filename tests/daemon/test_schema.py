@@ -1,4 +1,4 @@
-"""I14: the OpenAPI document is true: whatever a client sends that it allows, or forbids, the daemon
+"""The OpenAPI document is true: whatever a client sends that it allows, or forbids, the daemon
 answers as it says, and never with a fault of its own."""
 
 import json
@@ -95,7 +95,7 @@ def _is_free(case: Case, name: str) -> bool:
     return fits and name in case.path_parameters
 
 
-def test_I14_the_document_is_openapi_3_1_and_complete(tried: Tried) -> None:
+def test_the_document_is_openapi_3_1_and_complete(tried: Tried) -> None:
     document = tried.served.ask("GET", "/api/openapi.json").json()
     assert document["openapi"].startswith("3.1")
     for path, methods in document["paths"].items():
@@ -110,7 +110,7 @@ def test_I14_the_document_is_openapi_3_1_and_complete(tried: Tried) -> None:
     assert "HTTPValidationError" not in json.dumps(document)
 
 
-def test_I14_every_integer_has_bounds_that_json_keeps_and_may_be_written_1_0(tried: Tried) -> None:
+def test_every_integer_is_bounded_and_may_be_written_1_0(tried: Tried) -> None:
     document = tried.served.ask("GET", "/api/openapi.json").json()
     asked = [
         parameter["schema"]
@@ -142,18 +142,18 @@ def _integers(value: Any) -> list[dict[str, Any]]:
     return own + [found for each in value.values() for found in _integers(each)]
 
 
-def test_I14_a_parameter_that_is_given_twice_is_refused(tried: Tried) -> None:
+def test_a_repeated_parameter_is_refused(tried: Tried) -> None:
     """Found with 150 requests each: the last one counted, whatever the others were."""
     for path in ("document?before=nonsense&before=0", "events?after=0&after=0"):
         answer = tried.served.ask("GET", f"/api/sessions/{tried.session}/{path}")
         assert (answer.status, answer.json()["error"]) == (422, "invalid")
 
 
-def test_I14_the_document_is_true(tried: Tried) -> None:
+def test_the_daemon_answers_as_the_document_says(tried: Tried) -> None:
     one(tried, 1, [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-def test_I14_the_document_is_true_of_many_requests(tried: Tried) -> None:
+def test_the_daemon_answers_many_requests_as_the_document_says(tried: Tried) -> None:
     one(tried, 150, [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])

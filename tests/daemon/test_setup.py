@@ -1,5 +1,5 @@
-"""V8: the terminal's forms over HTTP: read, saved, refused at their field; secrets go in only, and
-what loosens the guard of asks is confirmed first."""
+"""The terminal's forms over HTTP: read, saved, refused at their field; secrets go in only, and what
+loosens the guard of asks is confirmed first."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ def deed(served: Served, listed: str, name: str, do: str, **more: Any) -> Any:
     return answer.json()
 
 
-def test_V8_settings_are_read_and_saved_by_field(served: Served) -> None:
+def test_settings_are_read_and_saved_by_field(served: Served) -> None:
     drawn = served.ask("GET", f"{FORMS}/limits").json()
     assert drawn["form"]["properties"]["worker.cancel_grace"]["hint"] == "10"
     refused = save(served, "limits", {"worker.cancel_grace": "10000", "worker.stop_grace": "3"})
@@ -38,7 +38,7 @@ def test_V8_settings_are_read_and_saved_by_field(served: Served) -> None:
     assert config.load(served.home).policy.cancel_grace == 10.0
 
 
-def test_V8_what_loosens_is_confirmed_first(served: Served) -> None:
+def test_loosening_changes_are_confirmed_first(served: Served) -> None:
     asked = save(served, "worker", {"session.confirm": "all"})
     assert asked["loosens"] == ["Approvals changes from “Ask always” to “Approve all”."]
     assert config.load(served.home).confirm == "every"
@@ -47,7 +47,7 @@ def test_V8_what_loosens_is_confirmed_first(served: Served) -> None:
     assert save(served, "worker", {"session.confirm": "every"})["done"]
 
 
-def test_V8_secrets_go_in_and_not_out(served: Served) -> None:
+def test_secrets_are_written_and_never_read(served: Served) -> None:
     values = {"provider": "anthropic", "model": "m", "key": "sk-never-shown", "name": "quiet"}
     wrong = save(served, "models", {**values, "base_url": "nowhere"}, untested=True)["wrong"]
     assert "nowhere" in wrong["base_url"]
@@ -67,7 +67,7 @@ def test_V8_secrets_go_in_and_not_out(served: Served) -> None:
     assert served.ask("GET", f"{FORMS}/models?name=quiet").status == 404
 
 
-def test_V8_servers_rules_and_agents(served: Served) -> None:
+def test_servers_rules_and_agents_are_managed(served: Served) -> None:
     server = {"name": "notes", "kind": "stdio", "command": "true"}
     assert "is new" in save(served, "servers", server)["loosens"][0]
     assert save(served, "servers", server, confirm=True)["name"] == "notes"
@@ -97,7 +97,7 @@ def test_V8_servers_rules_and_agents(served: Served) -> None:
     assert deed(served, "agents", "mine", "remove")["done"]
 
 
-def test_V8_a_broken_file_is_told_and_left_alone(served: Served) -> None:
+def test_a_broken_file_is_reported_and_left_alone(served: Served) -> None:
     place = Path(served.home) / "config.toml"
     before = place.read_text() if place.exists() else ""
     place.write_text("[worker\n")

@@ -77,7 +77,7 @@ def whole(daemon: Served, session: str) -> dict[str, Any]:
     return {block["id"]: block for block in found["blocks"]}
 
 
-async def test_I14_a_snapshot_then_ops_give_the_document(aviary: Aviary, here: Served) -> None:
+async def test_a_snapshot_and_ops_give_the_document(aviary: Aviary, here: Served) -> None:
     bird = aviary.hatch()
     await bird.turn("first")
     document = Document()
@@ -92,9 +92,7 @@ async def test_I14_a_snapshot_then_ops_give_the_document(aviary: Aviary, here: S
     }
 
 
-async def test_I14_a_client_that_was_away_goes_on_from_its_event(
-    aviary: Aviary, here: Served
-) -> None:
+async def test_a_client_that_was_away_resumes_from_its_event(aviary: Aviary, here: Served) -> None:
     bird = aviary.hatch()
     await bird.turn("first")
     document = Document()
@@ -112,7 +110,7 @@ async def test_I14_a_client_that_was_away_goes_on_from_its_event(
     assert all(document.blocks[name]["text"] == block["text"] for name, block in there.items())
 
 
-async def test_I14_raw_events_resume_without_a_gap(aviary: Aviary, here: Served) -> None:
+async def test_raw_events_resume_without_a_gap(aviary: Aviary, here: Served) -> None:
     bird = aviary.hatch()
     await bird.turn("first")
     numbers: list[int] = []
@@ -129,9 +127,7 @@ async def test_I14_raw_events_resume_without_a_gap(aviary: Aviary, here: Served)
     assert numbers[0] == numbers[1] + 3
 
 
-async def test_I14_adoption_a_killed_daemon_loses_nothing_of_a_stream(
-    aviary: Aviary, here: Served
-) -> None:
+async def test_a_killed_daemon_loses_nothing_of_a_stream(aviary: Aviary, here: Served) -> None:
     """Killed in the middle of a turn; the next daemon adopts the worker."""
     bird = aviary.hatch()
     begun = await bird.prompt(
@@ -158,7 +154,7 @@ async def test_I14_adoption_a_killed_daemon_loses_nothing_of_a_stream(
     assert found == list(range(1, found[-1] + 1))
 
 
-async def test_I14_the_list_of_sessions_tells_what_changes(aviary: Aviary, here: Served) -> None:
+async def test_the_session_list_streams_changes(aviary: Aviary, here: Served) -> None:
     async with stream(here) as link:
         await subscribe(link, "fleet")
         kind, body = await heard(link)
@@ -204,7 +200,7 @@ async def test_what_is_not_understood_is_said_and_the_stream_goes_on(
         assert (await heard(link))[0] == "snapshot"
 
 
-async def test_D6_a_stream_is_closed_with_1001(daemon: Served) -> None:
+async def test_a_stream_is_closed_with_1001(daemon: Served) -> None:
     async with stream(daemon) as link:
         await subscribe(link, "fleet")
         await heard(link)
@@ -287,7 +283,7 @@ async def test_a_client_that_does_not_listen_is_told_that_it_lags(
     assert set(there) == set(document.blocks)
 
 
-def test_D5_a_worker_that_died_gets_its_post_mortem(
+def test_a_worker_that_died_gets_its_post_mortem(
     serving: Callable[..., Served],
 ) -> None:
     daemon = serving()
@@ -327,7 +323,7 @@ def test_the_list_numbers_what_it_tells(home: Path) -> None:
     assert (fleet.to_json()["seq"], len(fleet.to_json()["blocks"])) == (3, 3)
 
 
-def test_V1_a_snoozed_session_comes_back_though_nothing_of_it_changed(home: Path) -> None:
+def test_a_snoozed_session_comes_back_at_its_time(home: Path) -> None:
     """A look makes only what changed: the time is one of the things that do."""
     session = create_session(str(home), agent="demo", argv=[], cwd=str(home))
     fleet = Fleet(str(home))

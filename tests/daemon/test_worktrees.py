@@ -1,4 +1,4 @@
-"""Issue 16: worktrees through the daemon: created, compared, merged, dropped."""
+"""Worktrees through the daemon: created, compared, merged, dropped."""
 
 import json
 import sys

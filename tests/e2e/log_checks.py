@@ -35,7 +35,7 @@ def check_prompts(events: list[Event], sent: Sequence[str]) -> None:
                 assert event.update["turn"] == turns[-1]
             else:
                 turns.append(event.update["turn"])
-            if event.update.get("origin") != ORIGIN:  # else it brings back what was asked (P9)
+            if event.update.get("origin") != ORIGIN:  # else it brings back what was asked
                 played.update(event.update.get("queued") or [event.cause])
     assert played == Counter(sent)
     assert turns == list(range(1, len(turns) + 1))

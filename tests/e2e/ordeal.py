@@ -92,10 +92,10 @@ def check(fate: Fate) -> None:
 
 
 async def fall_asleep(aviary: Aviary, end: Callable[[], object]) -> None:
-    """Stop what is awake: then nothing is left (W4). Again, where a client was killed while it
-    started a worker: that one may come awake when the one before it is stopped. Records of the
-    dead go with the next worker of the home; that one's own agent may leave one where its warm
-    process is ended in the same moment."""
+    """Stop what is awake: then nothing is left. Again, where a client was killed while it started a
+    worker: that one may come awake when the one before it is stopped. Records of the dead go with
+    the next worker of the home; that one's own agent may leave one where its warm process is ended
+    in the same moment."""
     remains = Remains(aviary, SLEEP)
     await stop_all(aviary, remains, end)
     for _ in range(WAKES):

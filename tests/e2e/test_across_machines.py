@@ -1,5 +1,5 @@
 """Two homes and two daemons on two machines, a client on a third: a session at one whose agent is
-the other, over a link that breaks (issue 14)."""
+the other, over a link that breaks."""
 
 import http.client
 import json
@@ -172,7 +172,7 @@ class Desk:
 
 
 class Owner:
-    """Somebody at the third machine, who knows the other Rookery by its address (D10)."""
+    """Somebody at the third machine, who knows the other Rookery by its address."""
 
     def __init__(self, near: Machine, folder: Path) -> None:
         self._near, self._home = near, folder / "owner"
@@ -242,7 +242,7 @@ def desk(near: Machine, tmp_path: Path) -> Iterator[Desk]:
     found.end()
 
 
-def test_I14_across_machines(
+def test_a_session_across_two_machines_loses_nothing(
     net: Network, near: Machine, far: Machine, desk: Desk, tmp_path: Path
 ) -> None:
     owner = Owner(near, tmp_path)

@@ -1,5 +1,5 @@
-"""I9, the kill test: whoever is killed while something is asked, the ask stands afterwards, and is
-answered exactly once.
+"""Whoever is killed while something is asked, the ask stands afterwards, and is answered exactly
+once.
 
 A seed makes the run repeatable as to who is killed and when, and what is said in between.
 `KILLS_SEED=7 make test-all ARGS=tests/e2e/test_ask_kills.py`
@@ -314,16 +314,14 @@ async def kill_while_asked(aviary: Aviary, kills: int, seed: int) -> None:
 
 
 @pytest.mark.long
-async def test_I9_each_ask_that_stood_before_a_kill_stands_after_it(aviary: Aviary) -> None:
-    """P8, P9, W8, A8"""
+async def test_each_open_ask_is_still_open_after_a_kill(aviary: Aviary) -> None:
     await kill_while_asked(aviary, 20, SEED)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("slice_", range(4))
-async def test_I9_three_hundred_kills_lose_no_ask(aviary: Aviary, slice_: int) -> None:
-    """P8, P9, W8, A8"""
+async def test_three_hundred_kills_lose_no_ask(aviary: Aviary, slice_: int) -> None:
     await kill_while_asked(aviary, SLICE, SEED + 1 + slice_)
 
 

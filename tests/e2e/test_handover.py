@@ -28,7 +28,7 @@ async def watch(bird: Bird, path: Path) -> asyncio.subprocess.Process:
 
 
 async def test_client_killed_in_mid_turn_is_followed_by_another(aviary: Aviary) -> None:
-    """W1, W3: the second goes on where the first was killed, and the turn never noticed."""
+    """The second goes on where the first was killed, and the turn never noticed."""
     bird = aviary.hatch()
     await bird.reason("hello")
     seen = aviary.root / "seen"
@@ -53,7 +53,7 @@ async def test_client_killed_in_mid_turn_is_followed_by_another(aviary: Aviary) 
 
 
 async def test_client_that_started_everything_is_killed(aviary: Aviary) -> None:
-    """W1: the worker that it started, and the turn, live on."""
+    """The worker that it started, and the turn, live on."""
     bird = aviary.hatch()
     seen = aviary.root / "seen"
     first = await watch(bird, seen)
@@ -71,7 +71,7 @@ async def test_client_that_started_everything_is_killed(aviary: Aviary) -> None:
 
 
 async def test_follower_of_a_sleeping_session_sees_a_later_prompt(aviary: Aviary) -> None:
-    """W8: it waits without waking anybody, over stop and start."""
+    """It waits without waking anybody, over stop and start."""
     bird = aviary.hatch()
     async with bird.client() as client:
         following = client.follow()
@@ -100,7 +100,7 @@ async def read_to_the_end_of_a_turn(following: AsyncIterator[Event]) -> list[Eve
 
 
 async def test_follower_sees_the_end_of_a_worker_that_was_killed(aviary: Aviary) -> None:
-    """W8: following is enough to have the post-mortem written."""
+    """Following is enough to have the post-mortem written."""
     bird = aviary.hatch()
     begun = await bird.prompt([{"text": "half"}, {"until": "cancelled"}])
     async with bird.client() as client:

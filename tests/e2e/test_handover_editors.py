@@ -33,8 +33,8 @@ async def loaded(agent: Agent, session: str, cwd: Path) -> list[Json]:
 
 
 async def test_editor_terminal_editor(door: Door, tmp_path: Path) -> None:
-    """W1, P2: begun in an editor, watched with tail, approved with answer, cancelled in another
-    editor: each sees all of it, and the dialogs that are not needed any more are withdrawn."""
+    """Begun in an editor, watched with tail, approved with answer, cancelled in another editor:
+    each sees all of it, and the dialogs that are not needed any more are withdrawn."""
     first = await door.open()
     session = await first.new(str(tmp_path))
     turn = first.prompt(session, STORY)
@@ -64,7 +64,7 @@ async def test_editor_terminal_editor(door: Door, tmp_path: Path) -> None:
 
 
 async def test_editor_is_killed_in_mid_turn(door: Door, tmp_path: Path) -> None:
-    """W1: the turn goes on; the next load shows all of it, and what still runs."""
+    """The turn goes on; the next load shows all of it, and what still runs."""
     first = await door.open()
     session = await first.new(str(tmp_path))
     numbers = [{"text": f"{number} "} for number in range(20)]
@@ -90,8 +90,8 @@ async def test_editor_is_killed_in_mid_turn(door: Door, tmp_path: Path) -> None:
 
 
 async def test_prompts_of_two_editors(door: Door, tmp_path: Path) -> None:
-    """T3: the second waits for the first one's turn; each is answered for its own, and both see
-    what the other said."""
+    """The second waits for the first one's turn; each is answered for its own, and both see what
+    the other said."""
     first, second = await door.open(), await door.open()
     session = await first.new(str(tmp_path))
     await loaded(second, session, tmp_path)

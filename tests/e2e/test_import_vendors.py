@@ -29,7 +29,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("vendor", chosen(usual=USUAL), ids=lambda vendor: vendor.name)
-async def test_I16_import_of_a_session_begun_without_rookery(
+async def test_a_session_begun_without_rookery_is_imported(
     vendor: Vendor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))

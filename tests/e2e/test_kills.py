@@ -16,15 +16,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 @pytest.mark.long
 async def test_a_dozen_kills_lose_nothing(aviary: Aviary) -> None:
-    """W4, W8, T1, laws 1-5"""
     await undergo(aviary, 12, SEED)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("slice_", range(4))
-async def test_I10_kills_of_everything_lose_nothing_and_leave_nothing(
+async def test_kills_of_everything_lose_nothing_and_leave_nothing(
     aviary: Aviary, slice_: int
 ) -> None:
-    """W4, W8, T1, laws 1-5: with test_kills_below and test_kills_own a thousand."""
+    """With test_kills_below and test_kills_own a thousand."""
     await undergo(aviary, 110, SEED + 1 + slice_)

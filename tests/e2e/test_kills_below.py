@@ -68,6 +68,5 @@ def test_the_agent_of_the_scenes_has_sub_agents() -> None:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("slice_", range(4))
-async def test_I10_kills_over_sub_agents_and_asks_lose_nothing(aviary: Aviary, slice_: int) -> None:
-    """W4, W8, T1, P9, laws 1-5"""
+async def test_kills_during_sub_agents_and_asks_lose_nothing(aviary: Aviary, slice_: int) -> None:
     await undergo(aviary, 90, SEED + 10 + slice_, scenes=SCENES, agent=AGENT)

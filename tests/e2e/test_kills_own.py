@@ -33,6 +33,5 @@ async def undergo(kills: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("slice_", range(4))
-async def test_I10_kills_of_the_own_agent_lose_nothing_and_leave_nothing(slice_: int) -> None:
-    """W4, W8, T1, G4, laws 1-5"""
+async def test_kills_of_our_agent_lose_nothing_and_leave_nothing(slice_: int) -> None:
     await undergo(50, SEED + 100 + slice_)

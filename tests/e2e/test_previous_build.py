@@ -1,5 +1,5 @@
-"""An update in mid-session: logs and live workers of an earlier build are today's client's too (row
-W7). The builds are those of fixtures/previous-build.txt, taken from this clone's history."""
+"""An update in mid-session: logs and live workers of an earlier build are today's client's too. The
+builds are those of fixtures/previous-build.txt, taken from this clone's history."""
 
 import json
 import os
@@ -105,7 +105,7 @@ def check_pages(bird: Bird) -> Document:
 
 @each_build
 async def test_worker_of_an_earlier_build_is_driven_to_its_end(aviary: Aviary, commit: str) -> None:
-    """W7: followed, answered, cancelled, prompted and stopped by today's client."""
+    """Followed, answered, cancelled, prompted and stopped by today's client."""
     bird = left_at_its_ask(aviary, commit)
     old = bird.worker
     [head] = fleet.heads(bird.home)
@@ -125,7 +125,7 @@ async def test_worker_of_an_earlier_build_is_driven_to_its_end(aviary: Aviary, c
 
 @each_build
 async def test_what_it_does_not_know_is_refused_in_words(aviary: Aviary, commit: str) -> None:
-    """W7: a command that is newer than the worker; both live on."""
+    """A command that is newer than the worker; both live on."""
     bird = left_at_its_ask(aviary, commit)
     with pytest.raises(Rejected, match="dance"):
         await bird.send("dance")
@@ -136,8 +136,8 @@ async def test_what_it_does_not_know_is_refused_in_words(aviary: Aviary, commit:
 
 @each_build
 async def test_log_of_an_earlier_build_goes_on(aviary: Aviary, commit: str) -> None:
-    """W7, W8, P9: killed in mid-turn; today's worker buries it, keeps its ask, resumes its agent
-    and adds a turn."""
+    """Killed in mid-turn; today's worker buries it, keeps its ask, resumes its agent and adds a
+    turn."""
     bird = left_at_its_ask(aviary, commit)
     before = bird.events()
     tree.kill([bird.worker, bird.warden, bird.agent])
@@ -166,7 +166,7 @@ async def test_log_of_an_earlier_build_goes_on(aviary: Aviary, commit: str) -> N
 
 
 @each_build
-async def test_D3_W7_the_daemon_adopts_a_live_worker_of_an_earlier_build(
+async def test_the_daemon_adopts_a_live_worker_of_an_earlier_build(
     aviary: Aviary, commit: str
 ) -> None:
     """Read, answered, cancelled and prompted through the API of today's daemon."""

@@ -1,5 +1,5 @@
 """What docs/security.md says is not covered, done: each of these gets through, as the page says, or
-does not where it says that the kernel forbids it (I9-1, row P10)."""
+does not where it says that the kernel forbids it."""
 
 import asyncio
 import json

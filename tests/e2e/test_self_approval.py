@@ -1,6 +1,6 @@
-"""I9-1, row P10: nothing that descends from an agent of this home answers asks or loosens modes,
-rules or settings. `burglar.py` tries, from inside real agents: one that a worker started, one that
-was started cold, one forked from the warm process; with Landlock and by descent alone."""
+"""Nothing that descends from an agent of this home answers asks or loosens modes, rules or
+settings. `burglar.py` tries, from inside real agents: one that a worker started, one that was
+started cold, one forked from the warm process; with Landlock and by descent alone."""
 
 import asyncio
 import json
@@ -45,9 +45,7 @@ def _is_no(came: str) -> bool:
 
 
 @pytest.mark.parametrize("guard", GUARDS)
-async def test_I9_1_P10_an_agent_of_a_worker_cannot_approve_itself(
-    aviary: Aviary, guard: str
-) -> None:
+async def test_an_agent_of_a_worker_cannot_approve_itself(aviary: Aviary, guard: str) -> None:
     """A program of another vendor's, as a worker starts it."""
     unconfine(aviary, guard, "player")
     house = House(aviary)
@@ -61,7 +59,7 @@ async def test_I9_1_P10_an_agent_of_a_worker_cannot_approve_itself(
 
 
 @pytest.mark.parametrize("guard", GUARDS)
-async def test_I9_1_P10_nor_can_what_it_starts_in_a_terminal(aviary: Aviary, guard: str) -> None:
+async def test_a_command_in_a_terminal_cannot_approve_itself(aviary: Aviary, guard: str) -> None:
     """Which the worker starts for it."""
     unconfine(aviary, guard, "player")
     house = House(aviary)
@@ -86,7 +84,7 @@ async def test_I9_1_P10_nor_can_what_it_starts_in_a_terminal(aviary: Aviary, gua
     "warm",
     [pytest.param(False, id="cold", marks=pytest.mark.long), pytest.param(True, id="warm")],
 )
-async def test_I9_1_P10_our_own_agent_cannot_approve_itself(
+async def test_our_own_agent_cannot_approve_itself(
     aviary: Aviary, model: ScriptedModel, guard: str, warm: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command it was allowed to run leaves a job, which then tries to answer for the next."""
@@ -131,7 +129,7 @@ def forks(home: str) -> list[int]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("guard", GUARDS)
-async def test_I9_1_P10_nor_can_an_agent_that_an_editor_started(
+async def test_an_agent_started_by_an_editor_cannot_approve_itself(
     aviary: Aviary, model: ScriptedModel, guard: str
 ) -> None:
     """No worker is above it: it has a keeper, which also ends what it leaves behind."""
@@ -171,9 +169,7 @@ async def test_I9_1_P10_nor_can_an_agent_that_an_editor_started(
 
 
 @pytest.mark.parametrize("guard", GUARDS)
-async def test_I9_1_P10_an_orphan_of_a_dead_agent_is_still_known(
-    aviary: Aviary, guard: str
-) -> None:
+async def test_an_orphan_of_a_dead_agent_cannot_approve(aviary: Aviary, guard: str) -> None:
     """It left its parents and outlives the agent by the grace that a worker gives."""
     unconfine(aviary, guard, "player")
     house = House(aviary)
@@ -193,7 +189,7 @@ async def test_I9_1_P10_an_orphan_of_a_dead_agent_is_still_known(
 
 
 @pytest.mark.parametrize("guard", GUARDS)
-async def test_I9_1_P10_nor_one_whose_worker_and_warden_it_killed(
+async def test_an_orphan_that_killed_worker_and_warden_cannot_approve(
     aviary: Aviary, guard: str
 ) -> None:
     """By its control group, where descent tells nothing any more; the kernel does not let a

@@ -13,7 +13,7 @@ from tools.vendors.table import rendered
 CODEX, PI = VENDORS["codex"], VENDORS["pi"]
 
 
-def test_I11_vendors_a_run_of_one_leaves_the_rows_of_the_others() -> None:
+def test_a_run_of_one_vendor_leaves_the_others_rows() -> None:
     faulty = [
         Cell("approve", "", fault="it never asks."),
         Cell("reject", "", fault="it never asks."),
@@ -29,7 +29,7 @@ def test_I11_vendors_a_run_of_one_leaves_the_rows_of_the_others() -> None:
     assert "it never asks" not in mended
 
 
-def test_I11_vendors_a_recording_is_freed_of_its_machine(tmp_path: Path) -> None:
+def test_a_recording_keeps_nothing_of_its_machine(tmp_path: Path) -> None:
     work = str(tmp_path / "work")
     about = {"cwd": work, "project": work.replace("/", "-"), "python": sys.executable}
     lines = [{"t": 5.0, "dir": "send", "msg": about}, {"t": 5.5, "dir": "recv", "msg": {}}]

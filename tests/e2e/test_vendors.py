@@ -20,7 +20,7 @@ from tools.vendors.vendor import Vendor
 LIGHT = ("codex", "vibe", "pi", "gemini")
 """From npm and from PyPI; quick to install and to start."""
 CAGED = ("claude", "codex", "gemini", "opencode", "qwen", "rookery")
-"""Those that issue 16 names."""
+"""Those whose needs of the user's home are known well enough to run in a sandbox."""
 USUAL = [name for name in LIGHT if name in VENDORS]
 
 pytestmark = [
@@ -31,7 +31,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("vendor", chosen(usual=USUAL), ids=lambda vendor: vendor.name)
-async def test_I11_vendors_the_whole_scenario(
+async def test_a_vendors_agent_goes_through_the_whole_scenario(
     vendor: Vendor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Start, stream, ask, edit, command, MCP, options, cancel, kill -9, resume, switch, look: each
@@ -44,7 +44,7 @@ async def test_I11_vendors_the_whole_scenario(
 
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
 @pytest.mark.parametrize("vendor", chosen(usual=CAGED), ids=lambda vendor: vendor.name)
-async def test_I16_vendors_a_whole_turn_in_a_sandbox(
+async def test_a_vendors_agent_goes_through_a_turn_in_a_sandbox(
     vendor: Vendor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tool, approval, MCP server, cancel, kill -9 and resume inside of bwrap; what the agent needs
@@ -57,7 +57,7 @@ async def test_I16_vendors_a_whole_turn_in_a_sandbox(
 
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
 @pytest.mark.parametrize("vendor", chosen(usual=CAGED), ids=lambda vendor: vendor.name)
-async def test_I16_vendors_its_model_alone_is_reached_through_the_proxy(
+async def test_a_sandboxed_vendor_reaches_only_its_model_through_the_proxy(
     vendor: Vendor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With `network = listed`: by HTTPS, at an address that only the proxy leads to."""

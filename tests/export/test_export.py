@@ -1,4 +1,4 @@
-"""Issue 14: a session as Markdown, JSON lines and one HTML page."""
+"""A session as Markdown, JSON lines and one HTML page."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def exported(home: str, form: str, turns: export.Turns | None = None) -> str:
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_I14_secrets_of_known_shapes(secret: str) -> None:
+def test_secrets_of_known_shapes_are_masked(secret: str) -> None:
     assert redact(f"it is {secret}.") in (f"it is {MASK}.", f"it is {MASK}")
     for cut in range(1, len(secret)):
         shown = "".join(redact_pieces(["it is ", secret[:cut], secret[cut:], " it"]))
@@ -54,7 +54,7 @@ def test_I14_secrets_of_known_shapes(secret: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "secret"), IN_PLACE.items())
-def test_I14_secrets_by_their_place(text: str, secret: str) -> None:
+def test_secrets_are_masked_by_where_they_stand(text: str, secret: str) -> None:
     assert secret not in redact(text)
     assert MASK in redact(text)
 
@@ -71,7 +71,7 @@ def test_I14_secrets_by_their_place(text: str, secret: str) -> None:
         "skill_of_reading",
     ],
 )
-def test_I14_what_is_no_secret_stays(text: str) -> None:
+def test_text_that_is_no_secret_stays(text: str) -> None:
     assert redact(text) == text
 
 
@@ -100,7 +100,7 @@ def leaky(secret: str) -> list[Json]:
 
 @pytest.mark.parametrize("form", export.FORMATS)
 @pytest.mark.parametrize("secret", SECRETS)
-def test_I14_no_format_lets_a_secret_out(form: str, secret: str, tmp_path: Path) -> None:
+def test_no_format_reveals_a_secret(form: str, secret: str, tmp_path: Path) -> None:
     text = exported(home_of(tmp_path, *leaky(secret)), form)
     assert secret not in text
     assert secret[len(secret) // 2 :] not in text, "not even half of it"
@@ -111,7 +111,7 @@ def test_I14_no_format_lets_a_secret_out(form: str, secret: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("form", ["md", "html"])
-def test_I14_everything_that_was_said_is_there(form: str, tmp_path: Path) -> None:
+def test_everything_that_was_said_is_exported(form: str, tmp_path: Path) -> None:
     text = exported(home_of(tmp_path, *samples.updates()), form)
     plain = re.sub(r"<[^>]+>", "", text)
     for words in (
@@ -130,7 +130,7 @@ def test_I14_everything_that_was_said_is_there(form: str, tmp_path: Path) -> Non
         assert words in plain, words
 
 
-def test_I14_json_lines_are_the_events(tmp_path: Path) -> None:
+def test_json_lines_are_the_events(tmp_path: Path) -> None:
     given = samples.updates()
     lines = exported(home_of(tmp_path, *given), "jsonl").splitlines()
     events = [json.loads(line) for line in lines]
@@ -138,7 +138,7 @@ def test_I14_json_lines_are_the_events(tmp_path: Path) -> None:
     assert [event["update"] for event in events] == given
 
 
-def test_I14_some_turns(tmp_path: Path) -> None:
+def test_selected_turns_can_be_exported(tmp_path: Path) -> None:
     turns = [each for n in range(1, 6) for each in (prompt(f"question {n}"), chunk(f"answer {n}"))]
     home = home_of(tmp_path, session(), *turns)
     for form in export.FORMATS:
@@ -147,7 +147,7 @@ def test_I14_some_turns(tmp_path: Path) -> None:
         assert "answer 5" in exported(home, form, export.Turns(5))
 
 
-def test_I14_a_later_turn_ends_what_an_earlier_began(tmp_path: Path) -> None:
+def test_an_exported_turn_shows_calls_that_a_later_turn_ended(tmp_path: Path) -> None:
     shell = {"sessionUpdate": "_terminal", "id": "t"}
     home = home_of(
         tmp_path,
@@ -163,7 +163,7 @@ def test_I14_a_later_turn_ends_what_an_earlier_began(tmp_path: Path) -> None:
     assert "exit 3" in exported(home, "html")
 
 
-def test_I14_an_export_holds_a_turn_and_not_the_session(tmp_path: Path) -> None:
+def test_an_export_keeps_one_turn_in_memory(tmp_path: Path) -> None:
     """Thirty turns and five times as many take the same memory, in each format."""
     words = "All work and no play makes a long transcript. " * 200
 
@@ -184,7 +184,7 @@ def test_I14_an_export_holds_a_turn_and_not_the_session(tmp_path: Path) -> None:
         assert many < few + 600_000, form
 
 
-def test_I14_an_export_is_the_same_each_time(tmp_path: Path) -> None:
+def test_an_export_is_the_same_each_time(tmp_path: Path) -> None:
     home = home_of(tmp_path, *samples.updates())
     for form in export.FORMATS:
         out = BytesIO()
@@ -192,7 +192,7 @@ def test_I14_an_export_is_the_same_each_time(tmp_path: Path) -> None:
         assert out.getvalue() == exported(home, form).encode()
 
 
-def test_I14_images_are_inside_the_file(tmp_path: Path) -> None:
+def test_images_are_embedded(tmp_path: Path) -> None:
     from rookery.log.store import Writer
 
     home = home_of(tmp_path, session(id="other"), session="other")
@@ -205,7 +205,7 @@ def test_I14_images_are_inside_the_file(tmp_path: Path) -> None:
 # --- files -------------------------------------------------------------------------------------
 
 
-def test_I14_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
+def test_an_export_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     home = home_of(tmp_path, *samples.updates())
     place = tmp_path / "out"
     place.mkdir()
@@ -235,7 +235,7 @@ def test_the_first_heading_of_a_text_is_one_level_below_the_pages_own(
     assert re.findall(r"<(h\d)", markdown.rendered(text)) == tags
 
 
-def test_I14_names_of_files(tmp_path: Path) -> None:
+def test_export_files_are_named_after_the_session(tmp_path: Path) -> None:
     home = home_of(tmp_path, session(title="../../etc/Über <b>: “x”\n"), prompt("hello"))
     written = to_new_file(home, "a1b2c3", "", str(tmp_path))
     assert written == str(tmp_path / "etc-über-b-x.md")

@@ -1,4 +1,4 @@
-"""Issue 14: `rookery export`."""
+"""`rookery export`."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.cli.driving import made, play, rookery
 KEY = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 
 
-def test_I14_export_writes_a_file_and_prints_its_name(home: Path, tmp_path: Path) -> None:
+def test_export_writes_a_file_and_prints_its_name(home: Path, tmp_path: Path) -> None:
     session = made({"text": f"Good **morning**, {KEY}."}, title="A walk!")
     done = rookery("export", session, cwd=tmp_path)
     assert (done.code, done.out) == (0, "a-walk.md\n"), done.err
@@ -30,7 +30,7 @@ def test_I14_export_writes_a_file_and_prints_its_name(home: Path, tmp_path: Path
     assert not list(tmp_path.glob("*.tmp"))
 
 
-def test_I14_export_to_stdout_and_of_some_turns(home: Path, tmp_path: Path) -> None:
+def test_export_prints_selected_turns_to_stdout(home: Path, tmp_path: Path) -> None:
     session = made({"text": "first answer"}, title="Walks")
     rookery("prompt", session, play({"text": "second answer"}))
     events = rookery("export", session, "-f", "jsonl", "-o", "-").out.splitlines()
@@ -40,7 +40,7 @@ def test_I14_export_to_stdout_and_of_some_turns(home: Path, tmp_path: Path) -> N
     assert "first answer" not in last
 
 
-def test_I14_export_of_several_sessions(home: Path, tmp_path: Path) -> None:
+def test_export_of_several_sessions(home: Path, tmp_path: Path) -> None:
     ids = [made({"text": f"answer {n}"}, title="Same") for n in (1, 2)]
     wrong = rookery("export", *ids, "-o", "one.md", cwd=tmp_path)
     assert wrong.code == 2
@@ -53,7 +53,7 @@ def test_I14_export_of_several_sessions(home: Path, tmp_path: Path) -> None:
         assert f"answer {n}" in (tmp_path / name).read_text()
 
 
-def test_I14_export_says_what_is_wrong(home: Path, tmp_path: Path) -> None:
+def test_export_says_what_is_wrong(home: Path, tmp_path: Path) -> None:
     assert "no session 'zzzz'" in rookery("export", "zzzz").err
     session = made({"text": "x"})
     assert rookery("export", session, "--turns", "5-2").code == 2
@@ -67,5 +67,5 @@ def test_I14_export_says_what_is_wrong(home: Path, tmp_path: Path) -> None:
     ("said", "turns"),
     [("3", Turns(3, 3)), ("2-5", Turns(2, 5)), ("8-", Turns(8)), ("", Turns()), ("0", Turns(0, 0))],
 )
-def test_I14_turns_of_an_export(said: str, turns: Turns) -> None:
+def test_the_turns_of_an_export_are_selected(said: str, turns: Turns) -> None:
     assert read_turns(None, None, said) == turns

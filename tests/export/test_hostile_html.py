@@ -1,4 +1,4 @@
-"""Issue 14: whatever an agent writes, the page is ours: escaped, bounded, nothing loaded or run."""
+"""Whatever an agent writes, the page is ours: escaped, bounded, nothing loaded or run."""
 
 import html
 import re
@@ -126,7 +126,7 @@ def everywhere(words: str) -> list[Json]:
 
 
 @pytest.mark.parametrize("words", WORDS)
-def test_I14_hostile_words_stay_words(words: str, tmp_path: Path) -> None:
+def test_hostile_words_stay_words(words: str, tmp_path: Path) -> None:
     seen = Seen(page(tmp_path, *everywhere(words)))
     for address in seen.links:
         assert address.startswith(("#turn-", "#n", "https://example.org")), address
@@ -135,7 +135,7 @@ def test_I14_hostile_words_stay_words(words: str, tmp_path: Path) -> None:
         assert letter not in seen.text
 
 
-def test_I14_the_policy_of_the_page_allows_one_style_and_images_inside(tmp_path: Path) -> None:
+def test_the_pages_policy_allows_one_style_and_embedded_images(tmp_path: Path) -> None:
     text = page(tmp_path, session(), prompt("hello"))
     policy = text.split('Content-Security-Policy" content="')[1].split('"')[0]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
@@ -151,7 +151,7 @@ def test_I14_the_policy_of_the_page_allows_one_style_and_images_inside(tmp_path:
     "address",
     ["http://a.b/c?d=e&f", "https://a.b/(c)", "mailto:x@y.z", "https://a.b/X"],
 )
-def test_I14_links_that_can_be_followed(address: str) -> None:
+def test_safe_links_can_be_followed(address: str) -> None:
     seen = Seen(markdown.rendered(f"[see](<{address}>)"))
     assert seen.links == [address]
     assert 'rel="noopener noreferrer"' in markdown.rendered(f"[see](<{address}>)")
@@ -161,13 +161,13 @@ def test_I14_links_that_can_be_followed(address: str) -> None:
     "address",
     ["ftp://a.b", "//a.b/c", "/etc/passwd", "src/a.py", "tel:1", "blob:x", "about:blank", "x:y"],
 )
-def test_I14_other_addresses_are_text(address: str) -> None:
+def test_unsafe_addresses_stay_text(address: str) -> None:
     seen = Seen(markdown.rendered(f"[see](<{address}>)"))
     assert not seen.links
     assert address in seen.text
 
 
-def test_I14_an_image_is_checked_by_its_bytes() -> None:
+def test_an_image_is_checked_by_its_bytes() -> None:
     blobs = {
         "png": png(),
         "svg": b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
@@ -187,14 +187,14 @@ LONG = 10_000_000
 
 
 @pytest.mark.parametrize("letter", ["a", "<", "&", "[", "*", "`", "> ", "\t", "é", "\x1b[1m"])
-def test_I14_very_long_lines_are_bounded(letter: str) -> None:
+def test_very_long_lines_are_bounded(letter: str) -> None:
     text = letter * (LONG // 100 // len(letter))
     assert len(markdown.rendered(text)) < 40 * len(text) + 1000
     assert len(printed(text * 100)) < 60_000
     assert len(highlighted(text, "python")) < 40 * len(text) + 1000
 
 
-def test_I14_a_line_of_ten_megabytes(tmp_path: Path) -> None:
+def test_a_line_of_ten_megabytes_is_exported(tmp_path: Path) -> None:
     shell = {
         "sessionUpdate": "_terminal",
         "id": "t",
@@ -209,7 +209,7 @@ def test_I14_a_line_of_ten_megabytes(tmp_path: Path) -> None:
     assert "<x>" not in text
 
 
-def test_I14_deep_nesting() -> None:
+def test_deep_nesting_is_bounded() -> None:
     deep: object = "end"
     for _ in range(5_000):
         deep = [deep]
@@ -222,7 +222,7 @@ def test_I14_deep_nesting() -> None:
     Seen(markdown.rendered("**a " * 10_000))
 
 
-def test_I14_calls_nested_in_calls(tmp_path: Path) -> None:
+def test_calls_nested_in_calls_are_bounded(tmp_path: Path) -> None:
     calls = [
         tool(f"t{n}", f"step {n}", "think", "in_progress")
         | {"_meta": {"claudeCode": {"parentToolUseId": f"t{n - 1}"}}}
@@ -232,7 +232,7 @@ def test_I14_calls_nested_in_calls(tmp_path: Path) -> None:
     assert all(f"step {n}" in seen.text for n in range(60))
 
 
-def test_I14_colours_are_classes_of_ours() -> None:
+def test_terminal_colours_become_our_classes() -> None:
     text = '\x1b[38;5;196mred\x1b[48;2;0;0;255mground\x1b[0m \x1b[1;4;7mall\x1b[999;"><b>m'
     shown = printed(text)
     assert 'class="f-red"' in shown

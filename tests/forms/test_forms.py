@@ -1,5 +1,5 @@
-"""V8: one definition of every form: what is shown, what is refused, what is saved, what is kept
-secret, and what loosens the guard of asks."""
+"""One definition of every form: what is shown, what is refused, what is saved, what is kept secret,
+and what loosens the guard of asks."""
 
 import json
 import re
@@ -133,7 +133,7 @@ class TestModels:
         assert form.keep(home, {**form.values, "model": "n"}).ok
         assert profiles.load(home).profiles["work"].key == Secret("sk-hidden")
 
-    def test_I17_3_a_fallback_is_chosen_from_the_saved_models(self, home: str) -> None:
+    def test_a_fallback_is_chosen_from_the_saved_models(self, home: str) -> None:
         """The field is there once there is another model; one that is gone is said to be."""
         blank = {"provider": "anthropic", "model": "m", "key": "sk-hidden"}
         assert "fallback" not in models.ModelForm(profiles.Settings()).fields
@@ -217,7 +217,7 @@ class TestRules:
         assert "needs at least one" in rules.RuleForm().check({"do": "allow"})["command"]
         assert "quote" in rules.RuleForm().check({"do": "ask", "command": "'a"})["command"]
 
-    def test_I15_a_rule_is_opened_and_changed(self, home: str) -> None:
+    def test_a_rule_is_opened_and_changed(self, home: str) -> None:
         """Every ground comes back as it was; what is no single line stays without being shown."""
         (Path(home) / "config.toml").write_text(RULES)
         before = config.load(home).rules
@@ -238,7 +238,7 @@ class TestRules:
         taken = rules.RuleForm(home, "2")
         assert taken.save(home, {**taken.values, "name": "mine"}).wrong
 
-    def test_I15_rules_are_tried_in_an_order_that_can_be_changed(self, home: str) -> None:
+    def test_the_order_of_rules_can_be_changed(self, home: str) -> None:
         (Path(home) / "config.toml").write_text(RULES)
         assert rules.loosened_by(home, "2", -1) == ["The order of the rules changed."]
         told = rules.moved(home, "2", -1)
@@ -247,7 +247,7 @@ class TestRules:
         assert not rules.moved(home, "gone", 1).ok
         assert isinstance(rules.opened(home, "gone"), str)
 
-    def test_I15_an_agents_process_changes_no_rule(
+    def test_an_agents_process_cannot_change_a_rule(
         self, home: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (Path(home) / "config.toml").write_text(RULES)

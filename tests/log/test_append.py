@@ -199,7 +199,6 @@ def test_blobs_are_kept_once(directory: str, write: Write, read: Read) -> None:
 
 
 def test_a_writer_learns_that_its_session_was_deleted(directory: str, write: Write) -> None:
-    """W5."""
     writer = write()
     assert writer.stands()
     shutil.rmtree(directory)

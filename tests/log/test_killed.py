@@ -1,4 +1,4 @@
-"""W8: a writer killed -9 at any moment loses no event that it acknowledged, and leaves no half."""
+"""A writer killed -9 at any moment loses no event that it acknowledged, and leaves no half."""
 
 import os
 import random
@@ -26,7 +26,7 @@ def kill_after(directory: str, seed: int, appends: int) -> int:
     return max(int(line) for line in heard[:-1] or heard)
 
 
-def test_w8_no_acknowledged_event_is_lost(directory: str) -> None:
+def test_no_acknowledged_event_is_lost(directory: str) -> None:
     chance = random.Random(8)
     for seed in range(20):
         acknowledged = kill_after(directory, seed, chance.randrange(2, 40))
@@ -43,7 +43,7 @@ def test_w8_no_acknowledged_event_is_lost(directory: str) -> None:
             assert writer.append([chunk("goes on")])[0].seq == len(events) + 1
 
 
-def test_w8_a_reader_alone_reads_what_a_killed_writer_left(directory: str) -> None:
+def test_a_reader_alone_reads_what_a_killed_writer_left(directory: str) -> None:
     """Nobody owns the shared memory any more, and the WAL holds what the file does not."""
     acknowledged = kill_after(directory, 1, 5)
     assert os.path.getsize(os.path.join(directory, "log.db-wal")) > 0
@@ -52,7 +52,7 @@ def test_w8_a_reader_alone_reads_what_a_killed_writer_left(directory: str) -> No
         assert len(reader.read(0)) == reader.last_seq()
 
 
-def test_w8_also_where_the_shared_memory_is_gone(directory: str) -> None:
+def test_a_killed_writers_log_is_read_without_its_shared_memory(directory: str) -> None:
     acknowledged = kill_after(directory, 2, 5)
     os.unlink(os.path.join(directory, "log.db-shm"))
     for _ in range(2):
@@ -60,7 +60,7 @@ def test_w8_also_where_the_shared_memory_is_gone(directory: str) -> None:
             assert len(reader.read(0)) == reader.last_seq() >= acknowledged
 
 
-def test_w8_killed_while_the_wal_was_emptied_into_the_file(directory: str) -> None:
+def test_a_kill_during_a_wal_checkpoint_loses_nothing(directory: str) -> None:
     """Its first page is new and says that there are more pages than there are."""
     killed = f"{directory}-killed"
     os.mkdir(killed)

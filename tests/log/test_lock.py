@@ -171,7 +171,7 @@ def test_a_forked_child_does_not_free_the_lock(path: str) -> None:
 
 
 def test_a_holder_learns_that_its_session_was_deleted(path: str) -> None:
-    """W5: the session's directory is gone, or another holds the lock."""
+    """The session's directory is gone, or another holds the lock."""
     lock = Lock.acquire(path)
     assert lock.stands()
     os.unlink(path)  # as deleting the session does

@@ -44,25 +44,21 @@ def assert_headers(reader: Reader) -> None:
         assert (point.seq, point.header) == (event.seq, header)
 
 
-def test_I10_13_marks_stand_inside_a_long_turn(
-    directory: str, long_turn: Writer, read: Read
-) -> None:
+def test_a_long_turn_has_checkpoints_inside(directory: str, long_turn: Writer, read: Read) -> None:
     found = stored(directory)
     assert len(found) > 5
     assert all(seq > 4 for seq in found)
     assert_headers(read())
 
 
-def test_I10_13_no_mark_in_a_log_of_short_turns(apart: None, directory: str, write: Write) -> None:
+def test_a_log_of_short_turns_has_no_checkpoints(apart: None, directory: str, write: Write) -> None:
     writer = write()
     for n in range(1, 50):
         writer.append([prompt(n), chunk("a" * 500), idle(n)])
     assert stored(directory) == []
 
 
-def test_I10_13_a_header_in_a_long_turn_is_read_from_its_mark(
-    long_turn: Writer, read: Read
-) -> None:
+def test_a_header_in_a_long_turn_is_read_from_its_checkpoint(long_turn: Writer, read: Read) -> None:
     """Not folded from the turn's beginning."""
     reader = read()
     statements: list[str] = []
@@ -93,7 +89,7 @@ DAMAGE = (
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_I10_13_marks_are_a_cache_and_may_be_lost(
+def test_checkpoints_are_a_cache_and_may_be_lost(
     directory: str, long_turn: Writer, read: Read, damage: str
 ) -> None:
     """Law 1: they are never believed against the log."""
@@ -108,9 +104,7 @@ def test_I10_13_marks_are_a_cache_and_may_be_lost(
         writer.append([chunk("more"), idle(2), prompt(3)])
 
 
-def test_I10_13_an_event_is_not_lost_for_a_mark(
-    directory: str, long_turn: Writer, read: Read
-) -> None:
+def test_a_failing_checkpoint_loses_no_event(directory: str, long_turn: Writer, read: Read) -> None:
     foreign(directory, "DROP TABLE mark")
     before = long_turn.last_seq
     for _ in range(20):
@@ -119,7 +113,7 @@ def test_I10_13_an_event_is_not_lost_for_a_mark(
     assert len(read().read(before)) == 20
 
 
-def test_I10_13_a_writer_that_comes_back_in_mid_turn_goes_on(
+def test_a_writer_that_returns_in_mid_turn_continues(
     directory: str, long_turn: Writer, read: Read
 ) -> None:
     """As after kill -9: no end of a turn, no header row of it, marks up to some event."""
@@ -134,7 +128,7 @@ def test_I10_13_a_writer_that_comes_back_in_mid_turn_goes_on(
     assert_headers(read())
 
 
-def test_I10_13_an_older_log_gets_its_marks_from_the_lock_holder(
+def test_the_lock_holder_adds_checkpoints_to_an_older_log(
     directory: str, long_turn: Writer, read: Read
 ) -> None:
     """In mid-turn at once, since whoever writes folds the turn anyway."""
@@ -146,7 +140,7 @@ def test_I10_13_an_older_log_gets_its_marks_from_the_lock_holder(
     assert_headers(read())
 
 
-def test_I10_13_an_older_log_whose_turn_is_over_gets_them_step_by_step(
+def test_an_older_log_of_finished_turns_gets_checkpoints_step_by_step(
     directory: str, long_turn: Writer, read: Read
 ) -> None:
     long_turn.append([idle(2)])
@@ -163,7 +157,7 @@ def test_I10_13_an_older_log_whose_turn_is_over_gets_them_step_by_step(
         assert_headers(read())
 
 
-def test_I10_13_a_log_of_another_header_version_is_marked_once(
+def test_a_log_of_another_header_version_gets_checkpoints_once(
     directory: str, long_turn: Writer, read: Read
 ) -> None:
     """Its rows are of no use; the fold from the beginning is made once, and not at each opening."""
@@ -176,7 +170,7 @@ def test_I10_13_a_log_of_another_header_version_is_marked_once(
     assert_headers(reader)
 
 
-def test_I10_13_an_earlier_build_reads_and_writes_a_log_with_marks(
+def test_an_earlier_build_reads_and_writes_a_log_with_checkpoints(
     directory: str, long_turn: Writer
 ) -> None:
     """It knows nothing of the table, and the version of the file is the same."""
@@ -186,7 +180,7 @@ def test_I10_13_an_earlier_build_reads_and_writes_a_log_with_marks(
     connection.close()
 
 
-def test_I10_13_marks_stay_a_small_part_of_the_log(
+def test_checkpoints_stay_a_small_part_of_the_log(
     apart: None, directory: str, write: Write, read: Read
 ) -> None:
     """Also where the header is large and always another: a thousand calls with very long names."""

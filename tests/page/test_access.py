@@ -122,7 +122,7 @@ def check(site: Site, paths: list[str], viewport: dict[str, int], theme: str) ->
     assert not found, "\n".join(found)
 
 
-def test_V9_a_screen_of_each_kind_is_for_everybody(site: Site, sessions: list[str]) -> None:
+def test_each_kind_of_screen_is_accessible(site: Site, sessions: list[str]) -> None:
     """A list, forms, a table, a session that asks what cannot be undone, changes."""
     kinds = ["/", "/new", "/usage", "/settings/models/new", sessions[3], sessions[4]]
     check(site, kinds, LAPTOP, "light")
@@ -131,7 +131,7 @@ def test_V9_a_screen_of_each_kind_is_for_everybody(site: Site, sessions: list[st
 @pytest.mark.long
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [LAPTOP, TABLET, PHONE], ids=["1440", "1024", "390"])
-def test_V9_in_every_width_and_theme(
+def test_every_width_and_theme_is_accessible(
     site: Site, sessions: list[str], viewport: dict[str, int], theme: str
 ) -> None:
     check(site, [*SCREENS, *sessions], viewport, theme)
@@ -141,7 +141,7 @@ def test_V9_in_every_width_and_theme(
 @pytest.mark.parametrize(
     ("viewport", "theme"), [(LAPTOP, "light"), (TABLET, "dark"), (PHONE, "light")]
 )
-def test_V9_what_is_seen_rarely_is_for_everybody_too(
+def test_rare_screens_are_accessible_too(
     serving: Callable[..., Site], viewport: dict[str, int], theme: str
 ) -> None:
     """What is not there, and a daemon that only shows."""
@@ -164,7 +164,7 @@ WIDER = """() => [document.documentElement, document.querySelector("#main")]
     [{"width": 320, "height": 640}, {"width": 512, "height": 384}],
     ids=["320", "1024-at-200-percent"],
 )
-def test_I15_nothing_reaches_beyond_the_window(site: Site, viewport: dict[str, int]) -> None:
+def test_nothing_overflows_the_window(site: Site, viewport: dict[str, int]) -> None:
     """With names and texts without a place to break, and with right-to-left ones."""
     told = f"Hello {LONG}\n\n```\n{LONG}{LONG}\n```\n\n| a | b |\n|-|-|\n| {LONG} | x |"
     session = read(site, site.page(), [{"text": told}, {"plan": [LONG], "done": 0}], LONG, "Hello")
@@ -201,7 +201,7 @@ OPENED: dict[str, Callable[[Page], object]] = {
     [(LAPTOP, "dark"), (TABLET, "light"), (TABLET, "dark"), (PHONE, "light")],
     ids=["1440-dark", "1024-light", "1024-dark", "390-light"],
 )
-def test_V9_what_opens_over_a_session_is_for_everybody(
+def test_dialogs_over_a_session_are_accessible(
     site: Site, sessions: list[str], viewport: dict[str, int], theme: str
 ) -> None:
     page = site.page(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
@@ -220,7 +220,7 @@ def test_V9_what_opens_over_a_session_is_for_everybody(
     assert not found, "\n".join(found)
 
 
-def test_V9_no_screen_is_forgotten() -> None:
+def test_every_screen_is_tested() -> None:
     """A new address of the page is looked at, too."""
     routes = [each for router in ROUTERS for each in router.routes if isinstance(each, Route)]
     paths = {each.path for each in routes if "GET" in (each.methods or ())}
@@ -253,7 +253,7 @@ def test_without_javascript_sessions_and_transcripts_are_read(
     "path",
     ["/", "/settings", "/settings/models/new", "/settings/rules", "/new", "/inbox", "session"],
 )
-def test_V9_keys_alone_reach_everything(site: Site, sessions: list[str], path: str) -> None:
+def test_the_keyboard_alone_reaches_everything(site: Site, sessions: list[str], path: str) -> None:
     """Tab goes to each thing that can be used, once round, and each shows that it has the focus."""
     page = site.page(sessions[1] if path == "session" else path)
     page.wait_for_load_state("networkidle")

@@ -80,8 +80,8 @@ def has_focus(page: Page) -> None:
 
 
 def test_the_first_answer_counts_and_the_other_card_goes(site: Site) -> None:
-    """V5: an approval from a second window; the first window says how it ended, and a late press
-    is told so."""
+    """An approval from a second window; the first window says how it ended, and a late press is
+    told so."""
     session = site.session(RUN, title="Fix the login")
     site.say(session, "go")
     first, second = opened(site, session), opened(site, session)
@@ -111,7 +111,7 @@ def test_a_late_answer_is_told_where_it_was_given(site: Site, device: str, words
 
 
 def test_what_cannot_be_undone_is_typed(site: Site) -> None:
-    """V5: one key is not enough; the word and Enter are."""
+    """One key is not enough; the word and Enter are."""
     session = site.session(REMOVE, title="Clean up")
     site.say(session, "go")
     page = opened(site, session)
@@ -128,7 +128,7 @@ def test_what_cannot_be_undone_is_typed(site: Site) -> None:
 
 @pytest.mark.long
 def test_a_question_is_a_form(site: Site) -> None:
-    """V3, V5: its fields are checked here and by the daemon."""
+    """Its fields are checked here and by the daemon."""
     session = site.session(FORM, title="Ask me")
     site.say(session, "go")
     page = opened(site, session)
@@ -145,8 +145,8 @@ def test_a_question_is_a_form(site: Site) -> None:
     expect(page.locator(".answers")).to_have_count(0)
 
 
-def test_T12_a_reached_budget_is_a_card_like_any_other(site: Site) -> None:
-    """Row T12: seen in the bar and in the list; one click raises it, and the session goes on."""
+def test_a_reached_budget_is_a_card_like_any_other(site: Site) -> None:
+    """Seen in the bar and in the list; one click raises it, and the session goes on."""
     steps = [{"usage": 900}, {"text": "spent"}, {"until": "cancel"}]
     session = site.session(title="Spend", budget={"turn": "500 tokens"})
     site.say(session, json.dumps({"play": steps}))
@@ -270,7 +270,7 @@ def test_keys_of_the_terminal_act_on_an_ask_that_has_the_focus(site: Site) -> No
 
 @pytest.mark.long
 def test_who_types_answers_nothing(site: Site) -> None:
-    """V5: letters of a text go to the composer, also those that hit a card."""
+    """Letters of a text go to the composer, also those that hit a card."""
     session = site.session(RUN)
     page = site.page(f"/sessions/{session}")
     field = page.locator("#composer textarea")
@@ -329,7 +329,7 @@ def test_a_thumb_holds_what_cannot_be_undone(site: Site) -> None:
 
 @pytest.mark.long
 def test_the_inbox_goes_from_ask_to_ask(serving: Callable[..., Site]) -> None:
-    """V5: answer one, the next slides in; what is answered elsewhere goes at once."""
+    """Answer one, the next slides in; what is answered elsewhere goes at once."""
     site = serving()
     sessions = [site.session(RUN, title=f"Session {number}") for number in range(3)]
     for session in sessions:

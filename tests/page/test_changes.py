@@ -1,4 +1,4 @@
-"""V6, V12: changes and the timeline beside the transcript."""
+"""Changes and the timeline beside the transcript."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +39,7 @@ def comment(page: Page, line: str, words: str) -> None:
     expect(page.locator(".said-on", has_text=words)).to_be_visible()
 
 
-def test_V6_a_review_undoes_a_hunk_sends_comments_as_one_prompt_and_commits(
+def test_a_review_undoes_a_hunk_sends_comments_as_one_prompt_and_commits(
     site: Site, tree: Tree
 ) -> None:
     session = site.session(cwd=tree.cwd)
@@ -74,9 +74,7 @@ def test_V6_a_review_undoes_a_hunk_sends_comments_as_one_prompt_and_commits(
 
 
 @pytest.mark.long
-def test_V6_viewed_marks_last_until_the_file_changes_and_lines_are_added(
-    site: Site, tree: Tree
-) -> None:
+def test_viewed_marks_last_until_the_file_changes(site: Site, tree: Tree) -> None:
     session = site.session(cwd=tree.cwd)
     page = site.page(f"/sessions/{session}/changes")
     files = page.get_by_role("navigation", name="Changed files")
@@ -120,7 +118,7 @@ def test_V6_viewed_marks_last_until_the_file_changes_and_lines_are_added(
 
 
 @pytest.mark.long
-def test_V6_what_one_turn_changed_is_told_from_the_rest(site: Site, tree: Tree) -> None:
+def test_the_changes_of_one_turn_are_shown_apart(site: Site, tree: Tree) -> None:
     tree.save()
     later = LINES.replace("line 5\n", "five\n")
     steps = {"write": "app.py", "content": later}, {"write": "other.txt", "content": "one\n"}
@@ -151,7 +149,7 @@ def test_V6_what_one_turn_changed_is_told_from_the_rest(site: Site, tree: Tree) 
 
 
 @pytest.mark.long
-def test_V6_keys_alone_comment_on_a_range_of_lines(site: Site, tree: Tree) -> None:
+def test_the_keyboard_alone_comments_on_a_range_of_lines(site: Site, tree: Tree) -> None:
     session = site.session(cwd=tree.cwd)
     page = site.page(f"/sessions/{session}/changes")
     page.locator(".changes tr[tabindex]", has_text="line 1").first.press("ArrowDown")
@@ -176,7 +174,7 @@ def test_V6_keys_alone_comment_on_a_range_of_lines(site: Site, tree: Tree) -> No
 
 
 @pytest.mark.long
-def test_V6_what_changed_since_is_not_undone_and_a_hook_says_why(site: Site, tree: Tree) -> None:
+def test_undo_refuses_changed_files_and_a_failed_hook_is_shown(site: Site, tree: Tree) -> None:
     site.expected = ("409",)
     session = site.session(cwd=tree.cwd)
     page = site.page(f"/sessions/{session}/changes")
@@ -208,7 +206,7 @@ def test_V6_what_changed_since_is_not_undone_and_a_hook_says_why(site: Site, tre
 
 
 @pytest.mark.long
-def test_V6_undo_asks_while_the_agent_works(site: Site, tree: Tree) -> None:
+def test_undo_asks_first_while_the_agent_works(site: Site, tree: Tree) -> None:
     session = site.session({"otherwise": [{"text": "hm"}, {"ask": "go on?"}]}, cwd=tree.cwd)
     site.say(session, "work")
     page = site.page(f"/sessions/{session}")
@@ -229,7 +227,7 @@ def test_V6_undo_asks_while_the_agent_works(site: Site, tree: Tree) -> None:
 
 
 @pytest.mark.long
-def test_V6_both_views_a_phone_and_no_scripts(site: Site, tree: Tree) -> None:
+def test_both_views_work_on_a_phone_and_without_scripts(site: Site, tree: Tree) -> None:
     session = site.session(cwd=tree.cwd)
     page = site.page(f"/sessions/{session}/changes")
     page.get_by_role("link", name="Split", exact=True).click()
@@ -257,9 +255,7 @@ def test_V6_both_views_a_phone_and_no_scripts(site: Site, tree: Tree) -> None:
 
 
 @pytest.mark.long
-def test_V6_where_the_daemon_only_shows_nothing_can_be_changed(
-    serving: Callable[..., Site], tree: Tree
-) -> None:
+def test_a_read_only_daemon_offers_no_changes(serving: Callable[..., Site], tree: Tree) -> None:
     site = serving(read_only=True)
     session = site.session(cwd=tree.cwd)
     page = site.page(f"/sessions/{session}/changes")

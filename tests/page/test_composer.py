@@ -1,4 +1,4 @@
-"""V2, V4: what a session runs with is changed in its bar; what helps to write a prompt."""
+"""What a session runs with is changed in its bar; what helps to write a prompt."""
 
 import base64
 import re
@@ -50,7 +50,7 @@ def is_kept(page: Page, session: str) -> bool:
 
 
 @pytest.mark.long
-def test_V2_another_agent_takes_over_with_a_recap(site: Site) -> None:
+def test_another_agent_takes_over_with_a_recap(site: Site) -> None:
     page = site.page(f"/sessions/{site.session(SCRIPT)}")
     prompt(page, "remember the word heron")
     page.locator("#bar .acts").get_by_role("button", name="More actions").click()
@@ -74,7 +74,7 @@ def test_V2_another_agent_takes_over_with_a_recap(site: Site) -> None:
 
 
 @pytest.mark.long
-def test_V4_commands_files_images_drafts_and_earlier_prompts(site: Site) -> None:
+def test_commands_files_images_drafts_and_history(site: Site) -> None:
     session = site.session(SCRIPT)
     work = next(site.directory.glob("agent-*/work"))
     (work / "heron.py").write_text("x")
@@ -122,7 +122,7 @@ def test_V4_commands_files_images_drafts_and_earlier_prompts(site: Site) -> None
 
 
 @pytest.mark.long
-def test_V4_on_a_phone_enter_breaks_the_line_and_the_thumb_reaches_all(site: Site) -> None:
+def test_on_a_phone_enter_breaks_the_line_and_everything_is_in_reach(site: Site) -> None:
     session = site.session(SCRIPT)
     page = site.page(f"/sessions/{session}", viewport=PHONE, has_touch=True, is_mobile=True)
     field = page.get_by_label("Prompt", exact=True)
@@ -149,7 +149,7 @@ def test_V4_on_a_phone_enter_breaks_the_line_and_the_thumb_reaches_all(site: Sit
 
 
 @pytest.mark.long
-def test_V2_a_daemon_that_only_shows_has_no_composer(serving: object, tmp_path: Path) -> None:
+def test_a_read_only_daemon_has_no_composer(serving: object, tmp_path: Path) -> None:
     site = serving(read_only=True)  # type: ignore[operator]
     page = site.page(f"/sessions/{site.session(SCRIPT)}")
     expect(page.locator("#composer")).to_contain_text("read-only")

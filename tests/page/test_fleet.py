@@ -40,7 +40,7 @@ def titles(html: str) -> list[str]:
 
 
 def test_what_needs_you_comes_first() -> None:
-    """V1: asks, failures, finished and unread, then running, then idle."""
+    """Asks, failures, finished and unread, then running, then idle."""
     heads = [
         head("idle", awake=True),
         head("asleep", at=NOW - 1),
@@ -65,7 +65,7 @@ def test_what_needs_you_comes_first() -> None:
 
 
 def test_a_row_says_what_matters() -> None:
-    """V1: agent, title, what it does, plan, cost, age, directory; whatever its text is."""
+    """Agent, title, what it does, plan, cost, age, directory; whatever its text is."""
     usage = {"cost": {"amount": 0.42, "currency": "USD"}}
     given = {"title": "<script>x</script>", "plan": [2, 4], "usage": usage, "doing": "run `ls <b>`"}
     html = fleet_list.column([head("one", **given)], NOW)
@@ -75,7 +75,7 @@ def test_a_row_says_what_matters() -> None:
 
 
 def test_many_sessions_have_pages() -> None:
-    """V1: a list of a thousand shows the hundred that matter most."""
+    """A list of a thousand shows the hundred that matter most."""
     heads = [head(f"s{number:04}", at=NOW - number) for number in range(1000)]
     html = fleet_list.screen(heads, NOW)
     assert len(titles(html)) == fleet_list.PAGE
@@ -98,7 +98,7 @@ def test_ages_are_short(ago: float, words: str) -> None:
 
 
 def test_what_a_session_does_follows_its_calls() -> None:
-    """V1: the call that runs, else whether it thinks or writes."""
+    """The call that runs, else whether it thinks or writes."""
     at = doing.Doing()
     call = {"sessionUpdate": "tool_call", "toolCallId": "1", "kind": "execute", "title": "x"}
     at = doing.after(at, {"sessionUpdate": "agent_thought_chunk"}, "/")
@@ -113,7 +113,7 @@ def test_what_a_session_does_follows_its_calls() -> None:
 
 
 def test_the_list_lives_and_obeys_keys(site: Site) -> None:
-    """V1, V9: news appear by themselves, are spoken and told by the tab; j, k, Enter, /."""
+    """News appear by themselves, are spoken and told by the tab; j, k, Enter, /."""
     quick, asking = site.session(QUICK, title="Quick one"), site.session(RUN, title="Asking one")
     page = site.page("/")
     rows = page.locator("#list li")
@@ -138,8 +138,8 @@ def test_the_list_lives_and_obeys_keys(site: Site) -> None:
     page.wait_for_url(f"**/sessions/{quick}")
 
 
-def test_I15_a_second_ask_and_the_end_are_spoken(site: Site) -> None:
-    """V9: also where the session does not seem to have changed between two looks at it."""
+def test_a_second_ask_and_the_end_are_announced(site: Site) -> None:
+    """Also where the session does not seem to have changed between two looks at it."""
     asks = [
         {"ask": line, "kind": "execute", "rawInput": {"command": line}}
         for line in ("make one", "make two")
@@ -158,7 +158,7 @@ def test_I15_a_second_ask_and_the_end_are_spoken(site: Site) -> None:
 
 @pytest.mark.long
 def test_a_session_is_renamed_pinned_put_away_and_deleted(site: Site) -> None:
-    """V1: what a row's menu does."""
+    """What a row's menu does."""
     site.session(QUICK, title="Mine")
     page = site.page("/")
     row = page.locator("#list li", has_text="Mine")
@@ -183,7 +183,7 @@ def test_a_session_is_renamed_pinned_put_away_and_deleted(site: Site) -> None:
 
 @pytest.mark.long
 def test_the_list_works_without_scripts_and_on_a_phone(site: Site) -> None:
-    """V1, V9: filters, groups and pages are links."""
+    """Filters, groups and pages are links."""
     site.session(QUICK, title="Readable <b>text</b>")
     page = site.page("/", java_script_enabled=False, viewport=PHONE)
     expect(page.get_by_text("Readable <b>text</b>")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The transcript under a stream, in a real browser: V2, V3, V10 and the stream's side of V11."""
+"""The transcript under a stream, in a real browser: what moves, what loads, what is lost."""
 
 import json
 import os
@@ -164,7 +164,7 @@ def test_only_the_reader_ends_the_following_and_sending_goes_back_to_the_end(sit
     page.wait_for_function(AT_END)
 
 
-def test_V2_V3_a_stream_moves_nothing_that_is_being_read(site: Site) -> None:
+def test_a_stream_does_not_move_what_is_being_read(site: Site) -> None:
     long = "\n\n".join(f"Paragraph {n} with *some* words in it." for n in range(60))
     name = site.session(title="Streams")
     site.say(name, play({"text": f"{long}\n\nFirst end."}))
@@ -210,7 +210,9 @@ def test_V2_V3_a_stream_moves_nothing_that_is_being_read(site: Site) -> None:
     page.wait_for_function(AT_END)
 
 
-def test_V11_reloaded_and_the_daemon_killed_in_mid_turn(serving: Callable[..., Site]) -> None:
+def test_a_reload_and_a_killed_daemon_in_mid_turn_lose_nothing(
+    serving: Callable[..., Site],
+) -> None:
     site = serving()
     site.expected = ("WebSocket", "ERR_CONNECTION", "Failed to load resource")
     name = site.session(title="Survives")
@@ -272,7 +274,7 @@ INERT = """
 
 
 @pytest.mark.long
-def test_V3_hostile_words_are_inert_in_every_block(site: Site) -> None:
+def test_hostile_words_are_inert_in_every_block(site: Site) -> None:
     updates = [each for words in WORDS for each in everywhere(words)]
     page = site.page(logged(site, "bad1", updates))
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
@@ -304,7 +306,7 @@ def test_V3_hostile_words_are_inert_in_every_block(site: Site) -> None:
 
 
 @pytest.mark.long
-def test_V10_older_turns_come_in_above_and_the_place_is_held(site: Site) -> None:
+def test_older_turns_load_above_and_the_place_holds(site: Site) -> None:
     words = "\n\n".join(["Some words of an answer."] * 5)
     updates = [session()]
     for number in range(1, 121):
@@ -346,7 +348,7 @@ def test_V10_older_turns_come_in_above_and_the_place_is_held(site: Site) -> None
 
 
 @pytest.mark.long
-def test_V3_a_notice_offers_what_helps(site: Site) -> None:
+def test_a_notice_offers_the_action_that_helps(site: Site) -> None:
     turns = [[{"text": "Working."}, {"crash": 3}], [{"text": "Back again."}]]
     name = site.session({"turns": turns}, title="Crashes")
     site.say(name, "go")
@@ -358,7 +360,7 @@ def test_V3_a_notice_offers_what_helps(site: Site) -> None:
 
 
 @pytest.mark.long
-def test_I15_a_session_whose_worker_was_killed_is_started_again_by_a_button(site: Site) -> None:
+def test_a_button_restarts_a_session_whose_worker_was_killed(site: Site) -> None:
     turns = [[{"text": "Working."}, {"until": "cancel"}], [{"text": "Back again."}]]
     name = site.session({"turns": turns}, title="Killed")
     site.say(name, "go")
@@ -372,7 +374,7 @@ def test_I15_a_session_whose_worker_was_killed_is_started_again_by_a_button(site
 
 
 @pytest.mark.long
-def test_V3_a_long_output_is_bounded_and_followed(site: Site) -> None:
+def test_a_long_output_is_bounded_and_followed(site: Site) -> None:
     name = site.session(title="Prints")
     page = site.page(f"/sessions/{name}")
     site.say(name, play({"command": "seq 1 30000"}, {"text": "Printed."}))
@@ -383,7 +385,7 @@ def test_V3_a_long_output_is_bounded_and_followed(site: Site) -> None:
 
 
 @pytest.mark.long
-def test_I15_a_turn_of_many_quiet_calls_leaves_a_small_page(site: Site) -> None:
+def test_a_turn_of_many_quiet_calls_keeps_the_page_small(site: Site) -> None:
     """What was folded and went comes back with Earlier. Who opens the page in the middle of a long
     run sees it go on."""
     name = site.session(title="Reads a lot")
@@ -404,7 +406,7 @@ def test_I15_a_turn_of_many_quiet_calls_leaves_a_small_page(site: Site) -> None:
     expect(row.get_by_text("Read a.py").first).to_be_visible()
 
 
-def test_I15_a_session_that_is_deleted_while_it_is_open(site: Site) -> None:
+def test_deleting_an_open_session_keeps_what_was_typed(site: Site) -> None:
     """What is shown and what was typed stays; nothing more can be sent."""
     session = site.session({"turns": [[{"text": "Here I was."}]]}, title="Short life")
     site.say(session, "Hello")
@@ -423,7 +425,7 @@ def test_I15_a_session_that_is_deleted_while_it_is_open(site: Site) -> None:
 
 
 @pytest.mark.long
-def test_I15_what_loads_covers_a_phone_and_can_be_closed(site: Site) -> None:
+def test_a_loading_panel_covers_a_phone_and_can_be_closed(site: Site) -> None:
     session = site.session()
     page = site.page(f"/sessions/{session}", viewport=PHONE, has_touch=True)
     page.route("**/changes?*", lambda route: None)

@@ -1,4 +1,4 @@
-"""V7: a new session from the page."""
+"""A new session from the page."""
 
 import json
 import tempfile
@@ -22,7 +22,7 @@ from tests.rigs.player import player
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
 
 
-def test_V7_a_prompt_and_enter_begin_a_session_that_streams(site: Site) -> None:
+def test_a_prompt_and_enter_start_a_session_that_streams(site: Site) -> None:
     site.expected = ("409",)
     page = site.page("/new")
     prompt = page.get_by_label("First prompt")
@@ -51,7 +51,7 @@ def test_V7_a_prompt_and_enter_begin_a_session_that_streams(site: Site) -> None:
     expect(again.get_by_label("Agent", exact=True)).to_have_value("demo")
 
 
-def test_V7_the_form_works_without_scripts(served: Served) -> None:
+def test_the_form_works_without_scripts(served: Served) -> None:
     given = {"cwd": "/tmp/<b>no", "agent": "demo", "prompt": "<script>x</script>"}
     answer = served.ask("POST", "/new", urlencode(given).encode(), **FORM)
     assert answer.status == 409
@@ -68,7 +68,7 @@ def test_V7_the_form_works_without_scripts(served: Served) -> None:
     assert foreign.status == 403
 
 
-def test_V7_an_agent_that_cannot_start_is_not_preselected(served: Served) -> None:
+def test_an_agent_that_cannot_start_is_not_preselected(served: Served) -> None:
     create_session(served.home, agent=registry.OWN, argv=[], cwd=tempfile.gettempdir())
     form = served.ask("GET", "/new", Accept="text/html").body.decode()
     assert "(needs: rookery setup)" in form, "it has no model"
@@ -77,7 +77,7 @@ def test_V7_an_agent_that_cannot_start_is_not_preselected(served: Served) -> Non
     assert f'<option value="{registry.OWN}" selected>' in asked
 
 
-def test_V7_directories_are_found_by_how_they_begin(served: Served, site: Site) -> None:
+def test_directories_are_completed(served: Served, site: Site) -> None:
     for name in ("shop", "Shed", ".hidden", "other"):
         (site.directory / name).mkdir()
     (site.directory / "ship.txt").touch()
@@ -97,7 +97,7 @@ def test_V7_directories_are_found_by_how_they_begin(served: Served, site: Site) 
 
 
 @pytest.mark.long
-def test_V7_on_a_phone_nothing_is_wider_than_the_screen(site: Site) -> None:
+def test_nothing_is_wider_than_a_phones_screen(site: Site) -> None:
     page = site.page("/new", viewport=PHONE, has_touch=True, is_mobile=True)
     page.get_by_text("More agents").tap()
     page.get_by_text("More: effort").tap()
@@ -129,7 +129,7 @@ OPTIONS = [
 
 
 @pytest.mark.long
-def test_V7_model_effort_mode_files_and_a_branch_are_chosen_before_it_starts(
+def test_model_effort_mode_files_and_branch_are_chosen_at_the_start(
     serving: Callable[..., Site], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for key, value in WHO.items():
@@ -178,7 +178,7 @@ def test_V7_model_effort_mode_files_and_a_branch_are_chosen_before_it_starts(
 
 
 @pytest.mark.long
-def test_V7_an_agent_is_installed_where_it_is_missing(
+def test_an_agent_is_installed_where_it_is_missing(
     serving: Callable[..., Site], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with npm_packages(monkeypatch, tmp_path):
@@ -204,7 +204,7 @@ def test_V7_an_agent_is_installed_where_it_is_missing(
 
 
 @pytest.mark.long
-def test_I16_a_race_from_the_form_is_compared_merged_and_picked(
+def test_a_race_is_started_compared_merged_and_picked(
     serving: Callable[..., Site], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for key, value in WHO.items():
@@ -260,7 +260,7 @@ def test_I16_a_race_from_the_form_is_compared_merged_and_picked(
 
 
 @pytest.mark.long
-def test_I16_a_session_begun_elsewhere_is_imported_by_the_page(
+def test_a_session_begun_elsewhere_is_imported(
     serving: Callable[..., Site], tmp_path: Path
 ) -> None:
     site = serving()

@@ -15,7 +15,7 @@ from tests.page.test_asks import RUN, opened
 
 
 def test_the_page_can_be_installed(served: Served) -> None:
-    """V9: a manifest, icons also for phones that take no SVG, a service worker for all of it."""
+    """A manifest, icons also for phones that take no SVG, a service worker for all of it."""
     manifest = json.loads(served.ask("GET", "/manifest.webmanifest", token="").body)
     assert manifest["display"] == "standalone"
     assert {each["url"] for each in manifest["shortcuts"]} == {"/new", "/inbox"}
@@ -32,7 +32,7 @@ def test_the_page_can_be_installed(served: Served) -> None:
 
 @pytest.mark.long
 def test_a_name_without_https_says_what_is_lacking(site: Site) -> None:
-    """V13: on plain http at another address there are no notifications, and the page says so."""
+    """On plain http at another address there are no notifications, and the page says so."""
     page = site.page()
     page.add_init_script("Object.defineProperty(window, 'isSecureContext', {value: false})")
     page.goto(site.served.address + "/inbox")
@@ -52,7 +52,7 @@ def own_address() -> str:
 
 @pytest.mark.long
 def test_plain_http_at_an_address_of_the_network(serving: Callable[..., Site]) -> None:
-    """V13, V3: a browser that withholds what it keeps for https; the page works without it."""
+    """A browser that withholds what it keeps for https; the page works without it."""
     address = own_address()
     if not address or address.startswith("127."):
         pytest.skip("this machine has no address in a network")
@@ -90,7 +90,7 @@ def controlled(page: Page) -> None:
 
 @pytest.mark.long
 def test_a_pushed_ask_is_answered_from_its_notification(site: Site) -> None:
-    """V13: shown with the plain ways to answer, which need no page."""
+    """Shown with the plain ways to answer, which need no page."""
     site.expected = (
         "Push API",
     )  # which a browser for tests has not: the page says what is lacking
@@ -126,7 +126,7 @@ def test_a_pushed_ask_is_answered_from_its_notification(site: Site) -> None:
 
 @pytest.mark.long
 def test_a_page_whose_daemon_is_gone_waits_for_it(serving: Callable[..., Site]) -> None:
-    """V9, V11: it says that Rookery is not reachable, and comes back by itself."""
+    """It says that Rookery is not reachable, and comes back by itself."""
     site = serving()
     site.expected = ("ERR_", "WebSocket", "Failed to load")
     page = site.page("/inbox")

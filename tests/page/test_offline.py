@@ -1,4 +1,4 @@
-"""V11: what is typed without a connection is kept and sent once."""
+"""What is typed without a connection is kept and sent once."""
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -19,7 +19,7 @@ def prompts(site: Site, session: str) -> list[str]:
     ]
 
 
-def test_V11_prompts_typed_offline_are_sent_once_and_in_order(site: Site) -> None:
+def test_prompts_typed_offline_are_sent_once_and_in_order(site: Site) -> None:
     site.expected = ("ERR_INTERNET_DISCONNECTED", "WebSocket", "Failed to load resource")
     session = site.session({"otherwise": [{"text": "Heard: $prompt"}]})
     page = site.page(f"/sessions/{session}")
@@ -48,7 +48,7 @@ def test_V11_prompts_typed_offline_are_sent_once_and_in_order(site: Site) -> Non
 
 
 @pytest.mark.long
-def test_V11_an_answer_that_was_lost_and_a_reload_send_nothing_twice(site: Site) -> None:
+def test_a_lost_response_and_a_reload_send_nothing_twice(site: Site) -> None:
     site.expected = ("Failed to load resource", "ERR_FAILED", "net::")
     session = site.session({"otherwise": [{"text": "Heard: $prompt"}]})
     page = site.page(f"/sessions/{session}")
@@ -75,7 +75,7 @@ def test_V11_an_answer_that_was_lost_and_a_reload_send_nothing_twice(site: Site)
 
 
 @pytest.mark.long
-def test_V11_a_refused_prompt_comes_back_with_the_reason(site: Site) -> None:
+def test_a_refused_prompt_comes_back_with_the_reason(site: Site) -> None:
     site.expected = ("409", "422")
     session = site.session({"otherwise": [{"text": "Heard: $prompt"}]})
     page = site.page(f"/sessions/{session}")
@@ -88,7 +88,7 @@ def test_V11_a_refused_prompt_comes_back_with_the_reason(site: Site) -> None:
     assert prompts(site, session) == []
 
 
-def test_V11_who_was_logged_out_meanwhile_is_led_to_the_login(site: Site) -> None:
+def test_a_user_logged_out_meanwhile_is_led_to_the_login(site: Site) -> None:
     """As by a laptop that slept while its token was revoked: its stream is refused when it wakes,
     which a browser does not tell from a daemon that is gone."""
     site.expected = ("WebSocket", "401")

@@ -1,4 +1,4 @@
-"""V4: while a turn runs, prompts wait in a queue that can be changed; a turn is steered and
+"""While a turn runs, prompts wait in a queue that can be changed; a turn is steered and
 cancelled."""
 
 import pytest
@@ -34,7 +34,7 @@ def press(page: Page, words: str, label: str) -> None:
     row.get_by_role("button", name=label, exact=True).click()
 
 
-def test_V4_the_queue_is_changed_and_the_turn_steered_and_cancelled(site: Site) -> None:
+def test_the_queue_is_changed_and_the_turn_steered_and_cancelled(site: Site) -> None:
     page = site.page(f"/sessions/{site.session(SCRIPT)}")
     field = page.get_by_label("Prompt", exact=True)
     field.fill("long work")
@@ -69,9 +69,9 @@ def test_V4_the_queue_is_changed_and_the_turn_steered_and_cancelled(site: Site) 
 
 
 @pytest.mark.long
-def test_I15_what_is_sent_now_during_a_cancel_goes_when_it_is_over(site: Site) -> None:
-    """T3, T5: the agent ignores the cancel, is ended after `cancel_grace`, and started again for
-    what was sent meanwhile; the rest follows when that is done."""
+def test_send_now_during_a_cancel_waits_for_its_end(site: Site) -> None:
+    """The agent ignores the cancel, is ended after `cancel_grace`, and started again for what was
+    sent meanwhile; the rest follows when that is done."""
     deaf = [{"text": "Working."}, {"deaf": True}, {"silence": True}]
     script = {"match": [{"contains": "long work", "steps": deaf}], "otherwise": SCRIPT["otherwise"]}
     page = site.page(f"/sessions/{site.session(script)}")

@@ -12,7 +12,7 @@ from tests.page.conftest import PHONE, Site
 from tests.page.test_search import awaited, said
 
 
-def test_S5_rewind_undo_and_fork_from_the_timeline(site: Site) -> None:
+def test_rewind_undo_and_fork_from_the_timeline(site: Site) -> None:
     site.expected = ("409",)  # of what would happen
     session = site.session()
     for words in ("first question", "second question", "third question"):
@@ -78,7 +78,7 @@ def test_the_users_own_files_stay_unless_the_list_is_agreed_to(site: Site, tmp_p
 
 
 @pytest.mark.long
-def test_I16_a_fork_with_a_worktree_is_merged_and_one_that_is_not_is_dropped(
+def test_forks_with_worktrees_are_merged_and_dropped(
     serving: Callable[..., Site], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for key, value in WHO.items():

@@ -1,4 +1,4 @@
-"""V8: search over everything ever said; V12: the timeline, and find in a session."""
+"""Search over everything ever said; the timeline, and find in a session."""
 
 import re
 
@@ -32,8 +32,8 @@ def said(site: Site, session: str, words: str) -> None:
 
 
 @pytest.mark.long
-def test_V8_search_opens_a_hit_at_its_place(site: Site) -> None:
-    """V12: the timeline jumps there, too."""
+def test_search_opens_a_hit_at_its_place(site: Site) -> None:
+    """The timeline jumps there, too."""
     session = talked(site, "birds")
     page = site.page("/search")
     field = page.get_by_role("searchbox", name="Search everything ever said")
@@ -62,7 +62,7 @@ def test_V8_search_opens_a_hit_at_its_place(site: Site) -> None:
 
 
 @pytest.mark.long
-def test_V8_search_without_scripts_and_without_hits(site: Site) -> None:
+def test_search_works_without_scripts_and_without_hits(site: Site) -> None:
     talked(site, "birds")
     page = site.page("/search?q=heron", java_script_enabled=False)
     expect(page.locator(".hits li").first).to_contain_text("heron")
@@ -74,7 +74,7 @@ def test_V8_search_without_scripts_and_without_hits(site: Site) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-def test_V12_the_timeline_of_a_long_session_is_paged(site: Site, size: dict[str, int]) -> None:
+def test_the_timeline_of_a_long_session_is_paged(site: Site, size: dict[str, int]) -> None:
     session = site.session({"otherwise": [{"text": "ok"}]})
     for n in range(105):
         said(site, session, f"prompt {n + 1}")

@@ -1,4 +1,4 @@
-"""V2, V4: the bar, the queue and the composer as HTML, from a session's header."""
+"""The bar, the queue and the composer as HTML, from a session's header."""
 
 import re
 from typing import Any
@@ -25,7 +25,7 @@ def texts(html: str) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
-def test_V2_the_bar_says_what_a_session_runs_with() -> None:
+def test_the_bar_says_what_a_session_runs_with() -> None:
     usage = {"used": 76_000, "size": 200_000, "cost": {"amount": 0.42, "currency": "USD"}}
     effort = MODEL | {"id": "effort", "name": "Effort", "category": "thought_level"}
     effort |= {"value": "default", "choices": [{"value": "default", "name": "Default"}]}
@@ -39,7 +39,7 @@ def test_V2_the_bar_says_what_a_session_runs_with() -> None:
     assert 'data-running="1"' in bar
 
 
-def test_V2_a_session_that_waits_never_looks_busy() -> None:
+def test_a_waiting_session_never_looks_busy() -> None:
     asks = {"a": {"id": "a", "at": 10_000}}
     bar = session_bar.rendered(header(state="running", asks=asks), None, 51_000, False)
     assert 'data-state="needs-you"' in bar
@@ -47,14 +47,14 @@ def test_V2_a_session_that_waits_never_looks_busy() -> None:
     assert "running" not in texts(bar)
 
 
-def test_V2_the_same_state_is_the_same_bar_whatever_the_time_is() -> None:
+def test_the_bar_depends_on_the_state_not_on_the_time() -> None:
     shown = header(state="running", since=1_000)
     bars = [session_bar.rendered(shown, None, at, False, still=True) for at in (5_000, 95_000)]
     assert bars[0] == bars[1]
     assert 'data-since="1000"' in bars[0]
 
 
-def test_V2_what_others_wrote_is_inert() -> None:
+def test_foreign_text_is_inert() -> None:
     evil = {**MODEL, "id": SCRIPT, "name": SCRIPT, "value": SCRIPT, "choices": []}
     queue = [{"id": SCRIPT, "prompt": [{"type": "text", "text": SCRIPT}]}]
     shown = header(title=SCRIPT, cwd=SCRIPT, agent=SCRIPT, options=[evil], queue=queue)
@@ -67,14 +67,14 @@ def test_V2_what_others_wrote_is_inert() -> None:
         assert "\u202e" not in html
 
 
-def test_V2_a_daemon_that_only_shows_offers_nothing_to_change() -> None:
+def test_a_read_only_daemon_offers_nothing_to_change() -> None:
     assert 'data-do="pick"' not in session_bar.rendered(header(options=[MODEL]), None, 1, True)
     shown = composer.rendered("3f2a91bc", header(), "This device may only look.")
     assert "only look" in shown
     assert "<textarea" not in shown
 
 
-def test_V4_the_queue_has_its_prompts_in_order() -> None:
+def test_the_queue_has_its_prompts_in_order() -> None:
     waiting = [{"id": f"q{n}", "prompt": [{"type": "text", "text": f"Step {n}"}]} for n in (1, 2)]
     strip = queue_strip.rendered(header(queue=waiting, state="running"))
     assert strip.index("Step 1") < strip.index("Step 2")

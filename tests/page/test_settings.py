@@ -1,4 +1,4 @@
-"""V8: settings, models, servers, agents, rules, devices and usage in a browser."""
+"""Settings, models, servers, agents, rules, devices and usage in a browser."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -15,7 +15,7 @@ def _save(page: Page) -> None:
     page.locator("button[type=submit].primary").click()
 
 
-def test_V8_a_setting_is_changed_and_a_wrong_field_says_so(site: Site) -> None:
+def test_a_setting_is_changed_and_a_wrong_field_says_so(site: Site) -> None:
     page = site.page("/settings/limits")
     field = page.get_by_label("Cancel timeout")
     field.fill("10000")
@@ -66,7 +66,7 @@ def test_a_form_that_is_sent_before_its_script_came_leaves_nothing_in_the_addres
 
 
 @pytest.mark.long
-def test_V8_what_loosens_is_confirmed_and_can_be_left(site: Site) -> None:
+def test_loosening_changes_are_confirmed_or_left(site: Site) -> None:
     """0026: a person's browser may loosen, after it was told what."""
     page = site.page("/settings/worker")
     page.get_by_label("Approvals").select_option("all")
@@ -87,7 +87,7 @@ def test_V8_what_loosens_is_confirmed_and_can_be_left(site: Site) -> None:
 
 
 @pytest.mark.long
-def test_V8_servers_and_rules_by_keyboard_on_a_phone(site: Site) -> None:
+def test_servers_and_rules_are_managed_by_keyboard_on_a_phone(site: Site) -> None:
     page = site.page("/settings/servers/new", viewport=PHONE, has_touch=True)
     expect(page.get_by_label("Command")).to_be_visible()
     expect(page.get_by_label("Address")).to_be_hidden()
@@ -147,7 +147,7 @@ def test_an_mcp_server_is_logged_in_to_where_the_list_shows_it(site: Site) -> No
 
 
 @pytest.mark.long
-def test_I15_rules_are_changed_and_put_in_order(site: Site) -> None:
+def test_rules_are_changed_and_reordered(site: Site) -> None:
     """By keyboard; what then allows more than before is confirmed."""
     for rule in (
         {"do": "deny", "path": "/etc/**"},
@@ -171,7 +171,7 @@ def test_I15_rules_are_changed_and_put_in_order(site: Site) -> None:
 
 
 @pytest.mark.long
-def test_V8_unsaved_changes_are_not_lost_unasked(site: Site) -> None:
+def test_leaving_with_unsaved_changes_asks_first(site: Site) -> None:
     page = site.page("/settings/limits")
     page.get_by_label("Cancel timeout").fill("14")
     asked: list[str] = []
@@ -186,7 +186,7 @@ def test_V8_unsaved_changes_are_not_lost_unasked(site: Site) -> None:
 
 
 @pytest.mark.long
-def test_V8_devices_and_the_theme(site: Site) -> None:
+def test_devices_and_the_theme_are_set(site: Site) -> None:
     page = site.page("/settings/devices")
     expect(page.get_by_text("this device")).to_be_visible()
     known = page.get_by_role("button", name="Revoke").count()
@@ -209,7 +209,7 @@ def test_V8_devices_and_the_theme(site: Site) -> None:
 
 
 @pytest.mark.long
-def test_V8_usage_by_day_agent_and_session(site: Site) -> None:
+def test_usage_is_shown_by_day_agent_and_session(site: Site) -> None:
     spent = {"usage": 1000, "size": 10_000, "cost": 0.25}
     name = site.session({"turns": [[{"text": "Hello"}, spent]]}, title="Spending <b>much</b>")
     site.say(name, "Go")

@@ -74,7 +74,7 @@ def test_force_end_is_offered_where_stop_did_not_help(site: Site) -> None:
     expect(menu.get_by_role("button", name="Force end")).to_contain_text("Stop did not help")
 
 
-def test_V2_what_is_done_to_a_session_as_a_whole(site: Site) -> None:
+def test_actions_on_a_whole_session(site: Site) -> None:
     """Ctrl+. and Force end, pin, restart, start over, sleep, archive, the three downloads."""
     session = site.session(SCRIPT, title="Ways")
     page = site.page(f"/sessions/{session}")
@@ -126,7 +126,7 @@ def test_V2_what_is_done_to_a_session_as_a_whole(site: Site) -> None:
     expect(words).to_contain_text("Heard: three")
 
 
-def test_V4_prompts_are_dragged_and_pictures_dropped_and_pasted(site: Site) -> None:
+def test_prompts_are_reordered_by_dragging_and_images_dropped_and_pasted(site: Site) -> None:
     import base64
 
     page = site.page(f"/sessions/{site.session(SCRIPT)}")
@@ -167,7 +167,7 @@ def test_a_limited_session_is_told_to_continue_then(site: Site) -> None:
     expect(page.locator(".limits")).to_contain_text("5 h")
 
 
-def test_V4_a_prompt_with_a_secret_is_edited_and_sent_again_as_it_was(site: Site) -> None:
+def test_editing_a_queued_prompt_keeps_its_masked_secret(site: Site) -> None:
     """The page shows it masked; what the agent gets is the secret, not the mask."""
     script = {**SCRIPT, "turns": [[{"rate_limit": "17:40"}]]}
     session = site.session(script)
@@ -201,7 +201,7 @@ def test_V4_a_prompt_with_a_secret_is_edited_and_sent_again_as_it_was(site: Site
     assert sent[-1] == f"edited {SECRET} there"
 
 
-def test_V2_between_a_phone_and_a_laptop_the_column_folds(site: Site) -> None:
+def test_the_session_list_folds_at_medium_widths(site: Site) -> None:
     """700 to 1100 px: a button brings the sessions, a click elsewhere or a choice takes them."""
     first, other = site.session(SCRIPT, title="First"), site.session(SCRIPT, title="Other")
     page = site.page(f"/sessions/{first}", viewport={"width": 900, "height": 768})
@@ -227,7 +227,7 @@ def test_V2_between_a_phone_and_a_laptop_the_column_folds(site: Site) -> None:
     expect(options).to_have_attribute("aria-expanded", "true")
 
 
-def test_V5_a_late_answer_is_told_who_was_first(site: Site) -> None:
+def test_a_late_answer_says_who_was_first(site: Site) -> None:
     ask = {"ask": "Run it", "kind": "execute", "rawInput": {"command": "make"}}
     session = site.session({"otherwise": [{**ask, "allowed": [{"text": "ran"}]}]})
     site.say(session, "go")
@@ -245,7 +245,7 @@ def test_V5_a_late_answer_is_told_who_was_first(site: Site) -> None:
     expect(page.locator(".toast")).to_contain_text("This was already answered (")
 
 
-def test_V6_without_git_the_edits_of_the_agent_are_shown(site: Site) -> None:
+def test_without_git_the_agents_edits_are_shown(site: Site) -> None:
     edit = {"diff": "a <b>.txt", "old": "one\ntwo\n", "new": "one\n2 <script>\n"}
     session = site.session({"otherwise": [edit, {"text": "Edited."}]})
     site.say(session, "go")

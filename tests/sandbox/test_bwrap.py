@@ -1,4 +1,4 @@
-"""F3: an agent in bwrap, and its terminals, in a real worker."""
+"""An agent in bwrap, and its terminals, in a real worker."""
 
 import os
 import shlex
@@ -110,7 +110,7 @@ async def test_a_terminals_path_opens_no_directory(aviary: Aviary) -> None:
 
 
 async def test_no_socket_and_no_log_of_ours_is_inside(aviary: Aviary) -> None:
-    """P10: neither by a path nor, with the network on, by an abstract name."""
+    """Neither by a path nor, with the network on, by an abstract name."""
     configure(aviary)
     bird = caged(aviary)
     await bird.turn("hello")
@@ -234,7 +234,7 @@ async def test_a_killed_worker_wakes_in_the_same_sandbox(aviary: Aviary) -> None
 
 
 async def test_an_agent_is_asked_to_end_before_its_sandbox_does(aviary: Aviary) -> None:
-    """W4: TERM reaches what runs inside, which has the time to answer it."""
+    """TERM reaches what runs inside, which has the time to answer it."""
     configure(aviary, more="[worker]\nstop_grace = 60\n")
     script = "trap 'touch asked; exit' TERM; exec 3<&0; \"$@\" <&3 & wait"
     bird = caged(aviary, before=("/bin/sh", "-c", script, "sh"))
@@ -248,7 +248,7 @@ async def test_an_agent_is_asked_to_end_before_its_sandbox_does(aviary: Aviary) 
 async def test_without_bwrap_nothing_runs(
     aviary: Aviary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F3: a clear start error with the install line, and never a silent fall back."""
+    """A clear start error with the install line, and never a silent fall back."""
     configure(aviary)
     bird = caged(aviary)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -1,5 +1,4 @@
-"""F3: whatever runs for an agent in a sandbox runs inside: the critic's command, hooks, MCP
-servers."""
+"""Whatever runs for an agent in a sandbox runs inside: the critic's command, hooks, MCP servers."""
 
 import json
 import os
@@ -31,7 +30,7 @@ def namespace(pid: int | str) -> str:
     return os.readlink(f"/proc/{pid}/ns/mnt")
 
 
-async def test_the_critics_command_runs_inside_f3(aviary: Aviary) -> None:
+async def test_the_critics_command_runs_inside(aviary: Aviary) -> None:
     outside = aviary.root / "outside"
     command = json.dumps(attempt("critic", outside))
     configure(aviary, f"[critic]\ncommand = {command}\nrefine = true\n", network="off")
@@ -47,7 +46,7 @@ async def test_the_critics_command_runs_inside_f3(aviary: Aviary) -> None:
 
 
 @pytest.mark.long
-async def test_hooks_and_mcp_servers_run_inside_f3(aviary: Aviary) -> None:
+async def test_hooks_and_mcp_servers_run_inside(aviary: Aviary) -> None:
     """Of Rookery's own agent, which starts cold there. The program and the script of a server are
     visible without being named in the settings."""
     outside = aviary.root / "outside"

@@ -1,5 +1,5 @@
-"""The kind `container` (row F3): what is inside, how it ends, and what is said where it cannot be.
-With real podman, on an image made of this machine's own Python."""
+"""The kind `container`: what is inside, how it ends, and what is said where it cannot be. With real
+podman, on an image made of this machine's own Python."""
 
 import asyncio
 import json
@@ -65,9 +65,9 @@ async def calls(bird: Bird, *made: tuple[str, object]) -> list[Any]:
     return [json.loads(answer) for answer in json.loads(text_of(events)).values()]
 
 
-async def test_an_agent_and_its_terminals_run_in_one_container_f3(harbour: Aviary) -> None:
+async def test_an_agent_and_its_terminals_run_in_one_container(harbour: Aviary) -> None:
     """What they write in the session's directory is the user's. At the end the agent is asked
-    first (W4), and nothing is left."""
+    first, and nothing is left."""
     asked = "trap 'echo asked > asked' TERM; \"$@\"; true"  # the trap, when the agent has ended
     bird = hatch(harbour, ["/bin/sh", "-c", asked, "sh", *command(harbour.work)], image=real())
     line = "echo $HOSTNAME $HOME; echo made > made; echo $$ > /tmp/first; pwd"
@@ -91,7 +91,7 @@ async def test_an_agent_and_its_terminals_run_in_one_container_f3(harbour: Aviar
 
 
 @pytest.mark.long
-async def test_paths_of_the_container_are_those_of_the_session_f3(harbour: Aviary) -> None:
+async def test_paths_of_the_container_are_those_of_the_session(harbour: Aviary) -> None:
     """Only what is mounted is mapped, and the root check comes after that."""
     bird = hatch(harbour, image=real(), workspace="/workspace")
     (harbour.root / "secret").write_text("secret")
@@ -113,7 +113,7 @@ async def test_paths_of_the_container_are_those_of_the_session_f3(harbour: Aviar
 
 
 @pytest.mark.long
-async def test_a_killed_worker_leaves_no_container_f3(harbour: Aviary) -> None:
+async def test_a_killed_worker_leaves_no_container(harbour: Aviary) -> None:
     bird = hatch(harbour, image=real())
     await calls(bird)
     inside = [row.pid for row in tree.descendants(bird.worker.pid)]
@@ -137,7 +137,7 @@ async def test_a_killed_worker_leaves_no_container_f3(harbour: Aviary) -> None:
         ),
     ],
 )
-async def test_what_is_missing_is_said_f3(
+async def test_a_missing_engine_is_reported(
     harbour: Aviary, settings: dict[str, str], words: str
 ) -> None:
     """And nothing runs without a sandbox instead."""
@@ -153,7 +153,7 @@ async def test_what_is_missing_is_said_f3(
         ("localhost/no-such:1", None, "has no image localhost/no-such:1"),
     ],
 )
-async def test_what_the_image_lacks_is_said_f3(
+async def test_a_missing_program_or_image_is_reported(
     harbour: Aviary, image: str, argv: list[str] | None, words: str
 ) -> None:
     known = real()
@@ -170,7 +170,7 @@ def place(tmp_path: Path, *binds: Bind) -> Place:
     return Place(roots, user, [str(tmp_path / "home")], str(scratch), "name.1", binds)
 
 
-def test_the_engine_gets_nothing_that_an_agent_could_choose_f3(
+def test_the_engine_gets_nothing_that_an_agent_could_choose(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither its program nor its environment; and no value is an argument, which others see."""
@@ -194,7 +194,7 @@ def test_the_engine_gets_nothing_that_an_agent_could_choose_f3(
     assert Path(files[0]).stat().st_mode & 0o777 == 0o600
 
 
-def test_names_that_cannot_be_mounted_are_refused_f3(tmp_path: Path) -> None:
+def test_names_that_cannot_be_mounted_are_refused(tmp_path: Path) -> None:
     odd = Bind(str(tmp_path), "/with,comma")
     with pytest.raises(SandboxError, match="comma"):
         Container(Sandbox(kind="container", engine="true", image="i"), place(tmp_path, odd))

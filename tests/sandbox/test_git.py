@@ -1,5 +1,5 @@
-"""F3: an agent commits in a sandbox, and leaves nothing in the repository that the user's own git
-would run. With real bwrap, and no worker around it."""
+"""An agent commits in a sandbox, and leaves nothing in the repository that the user's own git would
+run. With real bwrap, and no worker around it."""
 
 import fcntl
 import os
@@ -82,7 +82,7 @@ def settings(repository: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in files if path.is_file()}
 
 
-def test_a_commit_works_and_git_runs_nothing_of_the_agents_f3(desk: Desk) -> None:
+def test_a_commit_works_and_git_runs_nothing_of_the_agents(desk: Desk) -> None:
     repository = desk.main / ".git"
     before = settings(repository)
     assert desk.inside(WORK).split() == ["inside", "first"]
@@ -93,7 +93,7 @@ def test_a_commit_works_and_git_runs_nothing_of_the_agents_f3(desk: Desk) -> Non
     assert git(desk.main, "status", "--short") == ""
 
 
-def test_a_work_tree_keeps_its_repository_f3(desk: Desk) -> None:
+def test_a_work_tree_keeps_its_repository(desk: Desk) -> None:
     """What says where it is cannot be changed: neither in the work tree nor in its repository's
     part for it."""
     tree, repository = desk.root / "tree", desk.main / ".git"
@@ -112,7 +112,7 @@ def test_a_work_tree_keeps_its_repository_f3(desk: Desk) -> None:
         assert now == before, roots
 
 
-def test_placeholders_last_as_long_as_a_sandbox_is_around_them_f3(desk: Desk) -> None:
+def test_placeholders_last_as_long_as_a_sandbox_is_around_them(desk: Desk) -> None:
     """Git works with them, inside and outside. One that a killed worker left goes with the next."""
     common = desk.main / ".git" / "commondir"
     settings_of_tree = common.with_name("config.worktree")
@@ -132,7 +132,7 @@ def test_placeholders_last_as_long_as_a_sandbox_is_around_them_f3(desk: Desk) ->
     assert git(desk.main, "log", "--format=%s", "more").split() == ["inside", "first"]
 
 
-def test_a_placeholder_that_is_kept_from_us_starts_no_agent_f3(desk: Desk) -> None:
+def test_a_placeholder_that_is_kept_from_us_starts_no_agent(desk: Desk) -> None:
     """An agent in another sandbox can lock it: one that is removed meanwhile would be no wall."""
     common = desk.main / ".git" / "commondir"
     common.write_text(".\n")
@@ -144,7 +144,7 @@ def test_a_placeholder_that_is_kept_from_us_starts_no_agent_f3(desk: Desk) -> No
     assert not common.exists()
 
 
-def test_a_repository_with_its_own_place_of_files_keeps_it_f3(desk: Desk) -> None:
+def test_a_repository_with_its_own_place_of_files_keeps_it(desk: Desk) -> None:
     """Git would not obey core.worktree beside a commondir."""
     git(desk.main, "config", "core.worktree", str(desk.root / "user"))
     made = desk.sandbox()
@@ -152,13 +152,13 @@ def test_a_repository_with_its_own_place_of_files_keeps_it_f3(desk: Desk) -> Non
     made.close()
 
 
-def test_the_user_may_allow_it_f3(desk: Desk) -> None:
+def test_the_user_may_allow_git_configuration_and_hooks(desk: Desk) -> None:
     desk.inside("git config core.editor mine; echo x > .git/hooks/pre-commit", git_hooks=True)
     assert git(desk.main, "config", "core.editor") == "mine\n"
     assert (desk.main / ".git" / "hooks" / "pre-commit").exists()
 
 
-def test_what_has_become_a_link_is_not_mounted_f3(desk: Desk) -> None:
+def test_a_path_that_became_a_link_is_not_mounted(desk: Desk) -> None:
     """An agent that made the repository itself may have left a link: it opens nothing."""
     secret = desk.root / "secret"
     secret.mkdir()

@@ -1,5 +1,5 @@
-"""F3: an agent starts in bwrap whatever PATH names before the directory of its program, and no
-entry of PATH opens what is hidden. With real bwrap."""
+"""An agent starts in bwrap whatever PATH names before the directory of its program, and no entry of
+PATH opens what is hidden. With real bwrap."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
-"""No way leads out of a sandbox (row F3, issue 16: 0 of at least 30 succeed). The same agent
-without one shows that its ways are real.
+"""No way leads out of a sandbox: of at least 30 none succeeds. The same agent without one shows
+that its ways are real.
 
 What a way reached is seen from outside (prison.py): the agent's own word counts for nothing.
 """
@@ -110,7 +110,7 @@ NEVER = {"write-inherited", "client-write", "client-write-dotdot", "client-write
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="mounts and devices are root's: nothing to compare")
-async def test_without_a_sandbox_the_ways_are_real_f3(jail: tuple[Aviary, Prison]) -> None:
+async def test_without_a_sandbox_every_way_out_works(jail: tuple[Aviary, Prison]) -> None:
     """The control: the same attempts by the same agent lead out where nothing is around it."""
     aviary, around = jail
     bird = hatch(aviary, around, '[agents.demo]\nconfined = false\ncommand = ["x"]\n')
@@ -134,7 +134,7 @@ KINDS = ["bwrap", pytest.param("container", marks=pytest.mark.long)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_no_way_leads_out_f3(jail: tuple[Aviary, Prison], kind: str) -> None:
+async def test_no_way_leads_out_of_the_sandbox(jail: tuple[Aviary, Prison], kind: str) -> None:
     """With the network off."""
     aviary, around = jail
     bird = hatch(aviary, around, settings(kind, OFF), sandbox=kind)
@@ -168,7 +168,7 @@ def orphans(around: Prison) -> list[int]:
 
 
 @pytest.mark.long
-async def test_with_the_network_on_only_the_network_is_open_f3(
+async def test_with_the_network_on_only_the_network_is_open(
     jail: tuple[Aviary, Prison],
 ) -> None:
     """Neither sockets of the file system nor abstract ones, which are the network's, too."""
@@ -179,7 +179,7 @@ async def test_with_the_network_on_only_the_network_is_open_f3(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_the_proxy_leads_to_what_is_listed_and_nowhere_else_f3(
+async def test_the_proxy_leads_to_what_is_listed_and_nowhere_else(
     jail: tuple[Aviary, Prison], kind: str
 ) -> None:
     """The name that is listed leads to this machine itself: so it leads nowhere. What is listed

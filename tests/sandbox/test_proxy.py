@@ -1,4 +1,4 @@
-"""F3: which hosts the proxy of a sandbox connects to."""
+"""Which hosts the proxy of a sandbox connects to."""
 
 from ipaddress import ip_address
 

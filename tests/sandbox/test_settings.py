@@ -1,4 +1,4 @@
-"""P10: nothing that an agent writes to config.toml loosens a sandbox until the user confirms it."""
+"""Nothing that an agent writes to config.toml loosens a sandbox until the user confirms it."""
 
 import json
 import sys
@@ -91,7 +91,7 @@ REFUSED = "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1"
         ),
     ],
 )
-def test_the_doctor_says_what_there_is_and_what_is_missing_f3(
+def test_the_doctor_says_what_there_is_and_what_is_missing(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     kind: str,

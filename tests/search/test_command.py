@@ -1,4 +1,4 @@
-"""`rookery search`, and `rookery show --at`, which opens a hit (issue 14, search)."""
+"""`rookery search`, and `rookery show --at`, which opens a hit."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ def _here(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROOKERY_HOME", home)
 
 
-def test_I14_hits_with_their_words_marked_and_the_way_there(
+def test_hits_have_their_words_marked_and_a_command_to_open_them(
     home: str, write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("aaaa", prompt("Where is the robin?"), chunk("The robin is here."), idle(), title="Birds")

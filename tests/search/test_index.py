@@ -1,5 +1,5 @@
 """The index against what happens to files: deleted, replaced, damaged, full disk, kill -9, two at
-once (issue 14, search)."""
+once."""
 
 import os
 import shutil

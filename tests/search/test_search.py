@@ -1,4 +1,4 @@
-"""What search finds, in which order, and what it shows of it (issue 14, search)."""
+"""What search finds, in which order, and what it shows of it."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ def marked(hit: Hit) -> list[str]:
     return [hit.snippet.text[begins:ends] for begins, ends in hit.snippet.marks]
 
 
-def test_I14_everything_said_is_found(home: str, write: Write) -> None:
+def test_everything_said_is_found(home: str, write: Write) -> None:
     content = [{"type": "content", "content": {"type": "text", "text": "42 walruses sleeping"}}]
     diff = {"type": "diff", "path": "/src/otter.py", "oldText": "a\n", "newText": "badger\n"}
     write(

@@ -1,4 +1,4 @@
-"""Links in the pages: every file, and every heading they point to, is there."""
+"""Links in the pages lead somewhere; what pages say of other pages and of the code is so."""
 
 import ast
 import re
@@ -59,6 +59,17 @@ def test_every_page_of_docs_is_reachable_from_the_readme() -> None:
             waiting += [target for target, _ in links_of(page)]
     docs = {page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "decisions"}
     assert docs <= reached, sorted(page.name for page in docs - reached)
+
+
+def test_the_index_has_each_decision_once_by_its_title() -> None:
+    folder = ROOT / "docs" / "decisions"
+    entry = r"(?m)^- \[(\d{4})\]\((.+?)\): (.+?)(?: \((?:superseded|amended) by [^()]+\))?$"
+    listed = re.findall(entry, (folder / "README.md").read_text(encoding="utf-8"))
+    there = []
+    for page in sorted(folder.glob("[0-9]*.md")):
+        number, _, title = page.read_text(encoding="utf-8").partition("\n")[0].partition(": ")
+        there.append((number.removeprefix("# "), page.name, title))
+    assert sorted(listed) == there
 
 
 # What goes wrong, in the words that users see

@@ -1,4 +1,4 @@
-"""Retired words and phrases stay out of what users read (issue 12, English).
+"""Retired words and phrases stay out of what users read.
 
 Users read every string literal that is not a docstring, and the docstrings of commands, which are
 their help. Add a folder to COVERED once its strings are rewritten, and a phrase to RETIRED once it
@@ -89,11 +89,11 @@ OLD = [
 ]
 
 
-def test_I12_the_gate_finds_every_old_sentence() -> None:
+def test_the_gate_finds_every_old_sentence() -> None:
     assert [words for words in OLD if not retired(words)] == []
 
 
-def test_I12_the_gate_reads_literals_and_help_but_no_docstrings() -> None:
+def test_the_gate_reads_literals_and_help_but_no_docstrings() -> None:
     tree = ast.parse(
         '"""Nobody reads this."""\n'
         "@click.command()\n"
@@ -106,7 +106,7 @@ def test_I12_the_gate_reads_literals_and_help_but_no_docstrings() -> None:
     assert sorted(words for _, words in shown(tree)) == ["Delete for ever.", "Start {} anew"]
 
 
-def test_I12_no_retired_words_in_what_users_read() -> None:
+def test_no_retired_words_in_texts_for_users() -> None:
     found = [
         f"{path.relative_to(PACKAGE)}:{line}: {words[:80]!r} has {phrase!r}; instead: {better}"
         for path in covered()
@@ -117,7 +117,7 @@ def test_I12_no_retired_words_in_what_users_read() -> None:
 
 
 @pytest.mark.parametrize("name", COVERED)
-def test_I12_covered_places_exist(name: str) -> None:
+def test_covered_folders_exist(name: str) -> None:
     assert (PACKAGE / name).exists()
 
 

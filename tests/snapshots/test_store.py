@@ -1,4 +1,4 @@
-"""A snapshot is the directory, byte for byte, and the user's own git never hears of it (row S5)."""
+"""A snapshot is the directory, byte for byte, and the user's own git never hears of it."""
 
 import os
 import shutil
@@ -37,7 +37,7 @@ def restored(meadow: Meadow, target: str, wanted: Tree) -> str:
 
 
 @pytest.mark.parametrize("seed", [1, 2, pytest.param(3, marks=pytest.mark.long)])
-def test_S5_any_turn_and_back_again_byte_for_byte(tmp_path: Path, seed: int) -> None:
+def test_rewinding_and_undoing_is_exact_byte_for_byte(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     meadow = Meadow(tmp_path)
     vandal = Vandal(meadow.root, random)
@@ -57,7 +57,7 @@ def test_S5_any_turn_and_back_again_byte_for_byte(tmp_path: Path, seed: int) -> 
     assert own(meadow.root) == before
 
 
-def test_S5_filters_line_endings_and_hooks_are_not_used(tmp_path: Path) -> None:
+def test_git_filters_line_ending_conversion_and_hooks_are_not_used(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     wanted = {"a.bin": b"large file", "b.txt": b"one\r\ntwo\n", "c.txt": b"$Id$\n"}
     for name, data in wanted.items():
@@ -92,7 +92,7 @@ def test_a_restored_file_keeps_its_owner_and_its_other_names(tmp_path: Path) -> 
     assert (alone.stat().st_uid, alone.stat().st_gid) == owner
 
 
-def test_S5_nothing_changed_is_the_same_snapshot(tmp_path: Path) -> None:
+def test_without_changes_the_snapshot_is_the_same(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     (meadow.root / "a").write_text("one")
     first = meadow.take()
@@ -101,7 +101,7 @@ def test_S5_nothing_changed_is_the_same_snapshot(tmp_path: Path) -> None:
     assert meadow.take().tree == first.tree
 
 
-def test_S5_ignored_large_and_nested_are_left_alone(tmp_path: Path) -> None:
+def test_ignored_large_and_nested_folders_are_left_alone(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     nested = meadow.root / "nested"
     nested.mkdir()
@@ -120,7 +120,7 @@ def test_S5_ignored_large_and_nested_are_left_alone(tmp_path: Path) -> None:
     assert (nested / "deep").read_text() == "changed"
 
 
-def test_S5_what_the_repository_has_although_it_is_ignored(tmp_path: Path) -> None:
+def test_tracked_files_are_kept_although_ignored(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     (meadow.root / "kept.ign").write_text("one")
     git(meadow.root, "add", "-f", "kept.ign")
@@ -131,7 +131,7 @@ def test_S5_what_the_repository_has_although_it_is_ignored(tmp_path: Path) -> No
     assert (meadow.root / "kept.ign").read_text() == "one"
 
 
-def test_S5_the_users_own_ignore_rules(tmp_path: Path) -> None:
+def test_the_users_own_ignore_rules_apply(tmp_path: Path) -> None:
     """.git/info/exclude, and the list for all repositories."""
     meadow = Meadow(tmp_path)
     (tmp_path / ".config/git").mkdir(parents=True)
@@ -145,7 +145,7 @@ def test_S5_the_users_own_ignore_rules(tmp_path: Path) -> None:
     assert not {b"everywhere", b"here"} & set(found.split())
 
 
-def test_S5_only_the_sessions_part_of_a_repository(tmp_path: Path) -> None:
+def test_only_the_sessions_part_of_a_repository_is_kept(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     (meadow.root / "part").mkdir()
     (meadow.root / "part/a").write_text("one")
@@ -158,7 +158,7 @@ def test_S5_only_the_sessions_part_of_a_repository(tmp_path: Path) -> None:
     assert [(top / name).read_text() for name in ("part/a", "other")] == ["one", "two"]
 
 
-def test_S5_without_a_repository(tmp_path: Path) -> None:
+def test_snapshots_work_without_a_repository(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path, repository=False)
     (meadow.root / "node_modules").mkdir()
     (meadow.root / "node_modules/x").write_text("made")
@@ -173,7 +173,7 @@ def test_S5_without_a_repository(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("root", ["/", "/usr", "~", "~/.."])
-def test_S5_a_home_or_the_system_is_never_walked(tmp_path: Path, root: str) -> None:
+def test_a_home_or_system_folder_is_never_walked(tmp_path: Path, root: str) -> None:
     user = tmp_path / "users" / "me"
     user.mkdir(parents=True)
     meadow = Meadow(tmp_path)
@@ -183,7 +183,7 @@ def test_S5_a_home_or_the_system_is_never_walked(tmp_path: Path, root: str) -> N
 
 
 @pytest.mark.parametrize("root", ["home", "home/sessions", "home/sessions/0a/files"])
-def test_S5_what_rookery_keeps_is_never_walked(tmp_path: Path, root: str) -> None:
+def test_rookerys_own_files_are_never_walked(tmp_path: Path, root: str) -> None:
     """Stores are there: each snapshot would have all others in it."""
     meadow = Meadow(tmp_path)
     meadow.root = tmp_path / root
@@ -195,7 +195,7 @@ def test_S5_what_rookery_keeps_is_never_walked(tmp_path: Path, root: str) -> Non
     assert meadow.take().id
 
 
-def test_S5_what_others_change_meanwhile_stays(tmp_path: Path) -> None:
+def test_changes_made_by_others_meanwhile_stay(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     for name in ("a", "b"):
         (meadow.root / name).write_text("one")
@@ -212,7 +212,7 @@ def test_S5_what_others_change_meanwhile_stays(tmp_path: Path) -> None:
     assert [(meadow.root / name).read_text() for name in "ab"] == ["somebody else's", "one"]
 
 
-def test_S5_a_link_leads_nowhere_outside(tmp_path: Path) -> None:
+def test_a_link_never_leads_outside(tmp_path: Path) -> None:
     """A folder that became a link: nothing is written where it leads."""
     meadow = Meadow(tmp_path)
     outside = tmp_path / "outside"
@@ -233,7 +233,7 @@ def test_S5_a_link_leads_nowhere_outside(tmp_path: Path) -> None:
     assert list(outside.iterdir()) == []
 
 
-def test_S5_folders_without_files_come_and_go(tmp_path: Path) -> None:
+def test_empty_folders_are_restored_and_removed(tmp_path: Path) -> None:
     """Those with ignored files in them, too; an ignored folder is not looked at."""
     meadow = Meadow(tmp_path)
     (meadow.root / ".gitignore").write_text("*.ign\nbuild/\n")
@@ -257,7 +257,7 @@ def test_S5_folders_without_files_come_and_go(tmp_path: Path) -> None:
     assert (meadow.root / "build/made").is_dir()
 
 
-def test_S5_a_folder_is_removed_in_the_directory_alone(tmp_path: Path) -> None:
+def test_folders_are_removed_only_inside_the_directory(tmp_path: Path) -> None:
     """One on the way to it became a link while the rewind ran."""
     meadow = Meadow(tmp_path)
     taken = meadow.take().id
@@ -282,8 +282,8 @@ def test_S5_a_folder_is_removed_in_the_directory_alone(tmp_path: Path) -> None:
     assert (tmp_path / "outside/sub").is_dir()
 
 
-def test_S5_a_repository_that_took_a_files_place_runs_nothing(tmp_path: Path) -> None:
-    """F3: an agent that is quick enough gets it into the index; its settings are never obeyed."""
+def test_a_repository_in_place_of_a_file_runs_nothing(tmp_path: Path) -> None:
+    """An agent that is quick enough gets it into the index; its settings are never obeyed."""
     meadow = Meadow(tmp_path)
     trap, sprung = meadow.root / "trap", tmp_path / "sprung"
     trap.write_text("a file")
@@ -308,7 +308,7 @@ def test_S5_a_repository_that_took_a_files_place_runs_nothing(tmp_path: Path) ->
     assert (trap / "f").read_text() == "y"
 
 
-def test_S5_permissions_that_change_within_a_second(tmp_path: Path) -> None:
+def test_permissions_changed_within_a_second_are_noticed(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     (meadow.root / "key").write_text("x")
     taken = [(meadow.take().id, 0o644)]
@@ -321,7 +321,7 @@ def test_S5_permissions_that_change_within_a_second(tmp_path: Path) -> None:
         assert (meadow.root / "key").stat().st_mode & 0o777 == mode
 
 
-def test_S5_a_store_that_was_killed_or_damaged_goes_on(tmp_path: Path) -> None:
+def test_a_killed_or_damaged_store_keeps_working(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     (meadow.root / "a").write_text("one")
     taken = meadow.take().id
@@ -332,7 +332,7 @@ def test_S5_a_store_that_was_killed_or_damaged_goes_on(tmp_path: Path) -> None:
     assert (meadow.root / "a").read_text() == "one"
 
 
-def test_S5_tidied_what_the_log_knows_stays(tmp_path: Path) -> None:
+def test_tidying_keeps_snapshots_that_the_log_knows(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     taken = []
     for each in range(3):
@@ -349,9 +349,7 @@ def test_S5_tidied_what_the_log_knows_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_S5_a_second_session_begins_with_what_the_first_one_kept(
-    tmp_path: Path, packed: bool
-) -> None:
+def test_a_second_session_starts_from_the_firsts_snapshots(tmp_path: Path, packed: bool) -> None:
     """It reads no file again, has nothing of the first one's earlier snapshots, and needs it no
     more."""
     meadow = Meadow(tmp_path)
@@ -376,7 +374,7 @@ def test_S5_a_second_session_begins_with_what_the_first_one_kept(
     assert (meadow.root / "a").read_text() == "one"
 
 
-def test_S5_sessions_that_begin_at_once_read_the_files_once(tmp_path: Path) -> None:
+def test_sessions_started_together_read_the_files_once(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     for number in range(50):
         (meadow.root / f"f{number}").write_text(str(number))
@@ -394,7 +392,7 @@ def test_S5_sessions_that_begin_at_once_read_the_files_once(tmp_path: Path) -> N
     assert len(known[0] & known[1] & known[2]) >= 50
 
 
-def test_S5_another_sessions_store_that_is_damaged_is_not_needed(tmp_path: Path) -> None:
+def test_another_sessions_damaged_store_is_not_needed(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     (meadow.root / "a").write_text("one")
     tree = meadow.take().tree

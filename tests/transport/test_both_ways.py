@@ -1,4 +1,4 @@
-"""D10: one behaviour, over files and sockets and over another machine's daemon."""
+"""One behaviour, over files and sockets and over another machine's daemon."""
 
 import asyncio
 import json
@@ -59,7 +59,7 @@ async def asked(client: Session) -> tuple[str, dict[str, Any]]:
     return next(iter(asks.items()))
 
 
-async def test_D10_a_session_is_created_listed_and_found(way: Way) -> None:
+async def test_a_session_is_created_listed_and_found(way: Way) -> None:
     red = f"red-{os.urandom(4).hex()}"
     first, second = create(way, title=f"{red} robin"), create(way, title=f"{red} kite")
     heads = {head["id"]: head for head in way.rookery.heads(probe=True)}
@@ -77,7 +77,7 @@ async def test_D10_a_session_is_created_listed_and_found(way: Way) -> None:
     assert way.rookery.head("ffffffffff") is None
 
 
-async def test_D10_a_prompt_streams_and_resumes_from_any_event(way: Way) -> None:
+async def test_a_prompt_streams_and_resumes_from_any_event(way: Way) -> None:
     session = create(way)
     with way.rookery.open(session) as client:
         steps = [{"text": f"piece {number}. "} for number in range(20)]
@@ -92,7 +92,7 @@ async def test_D10_a_prompt_streams_and_resumes_from_any_event(way: Way) -> None
         assert client.log.last_seq() >= kept[-1].seq
 
 
-async def test_D10_a_prompt_that_is_sent_twice_is_done_once(way: Way) -> None:
+async def test_a_prompt_sent_twice_is_done_once(way: Way) -> None:
     session = create(way)
     with way.rookery.open(session) as client:
         command = {"do": "prompt", "prompt": play({"text": "once"}), "id": "twice"}
@@ -102,7 +102,7 @@ async def test_D10_a_prompt_that_is_sent_twice_is_done_once(way: Way) -> None:
         assert client.log.turns() == 1
 
 
-async def test_D10_what_a_log_tells_is_the_same(way: Way) -> None:
+async def test_every_way_reads_the_same_document(way: Way) -> None:
     """Snapshot: the end of a session folds to the same document as all of its events."""
     session = create(way)
     with way.rookery.open(session) as client:
@@ -123,7 +123,7 @@ async def test_D10_what_a_log_tells_is_the_same(way: Way) -> None:
         assert "one" in way.rookery.call("recap", session)["text"]
 
 
-async def test_D10_an_ask_is_answered(way: Way) -> None:
+async def test_an_ask_is_answered(way: Way) -> None:
     session = create(way)
     with way.rookery.open(session) as client:
         await client.send({"do": "prompt", "prompt": [{"type": "text", "text": "hello"}]})
@@ -139,7 +139,7 @@ async def test_D10_an_ask_is_answered(way: Way) -> None:
         await client.send({"do": "cancel"})
 
 
-async def test_D10_a_turn_is_cancelled(way: Way) -> None:
+async def test_a_turn_is_cancelled(way: Way) -> None:
     session = create(way)
     with way.rookery.open(session) as client:
         await client.send({"do": "prompt", "prompt": play({"text": "x"}, {"wait": 600})})
@@ -148,7 +148,7 @@ async def test_D10_a_turn_is_cancelled(way: Way) -> None:
         assert events[-1].update["reason"] == "cancelled"
 
 
-async def test_D10_a_session_is_stopped_killed_and_wakes_again(way: Way) -> None:
+async def test_a_session_is_stopped_killed_and_wakes_again(way: Way) -> None:
     session = create(way)
     with way.rookery.open(session) as client:
         await client.send({"do": "prompt", "prompt": play({"text": "x"})})
@@ -165,7 +165,7 @@ async def test_D10_a_session_is_stopped_killed_and_wakes_again(way: Way) -> None
         assert await asyncio.to_thread(way.rookery.falls_asleep, session, PATIENCE)
 
 
-async def test_D10_a_session_is_renamed_marked_as_read_and_deleted(way: Way) -> None:
+async def test_a_session_is_renamed_marked_as_read_and_deleted(way: Way) -> None:
     session = create(way)
     with way.rookery.open(session) as client:
         await client.send({"do": "rename", "title": "Wren"})
@@ -206,7 +206,7 @@ async def test_D10_a_session_is_renamed_marked_as_read_and_deleted(way: Way) -> 
     assert way.rookery.call("trash") == {"sessions": []}
 
 
-async def test_D10_what_was_shown_is_pruned_and_what_went_meanwhile_is_not(way: Way) -> None:
+async def test_prune_deletes_only_what_was_shown(way: Way) -> None:
     first, second = create(way), create(way)
     with pytest.raises(Refused, match="at least one of"):
         way.rookery.call("prune")
@@ -225,7 +225,7 @@ async def test_D10_what_was_shown_is_pruned_and_what_went_meanwhile_is_not(way: 
     assert {first, second} <= set(gone["deleted"])
 
 
-async def test_D10_the_processes_of_a_session_are_ended(way: Way) -> None:
+async def test_the_processes_of_a_session_are_ended(way: Way) -> None:
     session = create(way)
     with way.rookery.open(session) as client:
         await client.send({"do": "start"})
@@ -244,7 +244,7 @@ def agreed(way: Way, operation: str, session: str = "", **given: Any) -> Json:
     return way.rookery.call(operation, session, fingerprint=agreed_to, **given)
 
 
-async def test_D10_files_go_with_a_prompt(way: Way) -> None:
+async def test_files_go_with_a_prompt(way: Way) -> None:
     session = create(way)
     data = b"\x89PNG\r\n\x1a\n" + bytes(100)
     with way.rookery.open(session) as client:
@@ -257,7 +257,7 @@ async def test_D10_files_go_with_a_prompt(way: Way) -> None:
         assert client.log.blob(image["blob"]) == data
 
 
-async def test_D10_how_much_is_asked_is_chosen_at_the_start(way: Way) -> None:
+async def test_the_approval_mode_is_chosen_at_the_start(way: Way) -> None:
     order = Order("all", True, "run --yolo")
     session = create(way, order=order, critic=False)
     with way.rookery.history(session) as log:
@@ -266,7 +266,7 @@ async def test_D10_how_much_is_asked_is_chosen_at_the_start(way: Way) -> None:
     assert header["unattended"] == order._asdict()
 
 
-async def test_D10_the_session_list_tells_what_changes(way: Way) -> None:
+async def test_the_session_list_streams_changes(way: Way) -> None:
     looked = asyncio.Event()
 
     async def next_of(lists: AsyncIterator[list[Block]], title: str) -> None:
@@ -285,7 +285,7 @@ async def test_D10_the_session_list_tells_what_changes(way: Way) -> None:
             await next_of(lists, "Chick")
 
 
-async def test_D10_killed_in_mid_stream_nothing_is_lost_or_doubled(way: Way) -> None:
+async def test_a_kill_in_mid_stream_loses_and_repeats_nothing(way: Way) -> None:
     session = create(way)
     pieces = [{"text": f"piece {number}. ", "chunks": 3, "every": 0.05} for number in range(20)]
     links: list[str] = []
@@ -308,7 +308,7 @@ async def test_D10_killed_in_mid_stream_nothing_is_lost_or_doubled(way: Way) -> 
         assert not links or not links[-1]
 
 
-async def test_D10_a_command_whose_answer_is_lost_is_done_once(way: Way) -> None:
+async def test_a_command_whose_answer_is_lost_is_done_once(way: Way) -> None:
     """The way is cut again and again while prompts are sent."""
     session = create(way)
     cutting = asyncio.create_task(_cut(way), name="cut")
@@ -335,7 +335,7 @@ async def would_rewind(way: Way, session: str, **turn: int) -> Json:
     return await asyncio.to_thread(way.rookery.call, "rewind-preview", session, **turn)
 
 
-async def test_D10_a_rewind_is_shown_first_and_done_as_it_was_shown(way: Way) -> None:
+async def test_a_rewind_is_done_as_it_was_previewed(way: Way) -> None:
     place = os.path.join(way.work, f"rewind-{os.urandom(4).hex()}")
     os.mkdir(place)
     session = create(way, cwd=place)
@@ -366,7 +366,7 @@ async def test_D10_a_rewind_is_shown_first_and_done_as_it_was_shown(way: Way) ->
         assert os.listdir(place) == []
 
 
-async def test_D10_another_agent_takes_over_at_once_or_once_that_was_agreed_to(way: Way) -> None:
+async def test_another_agent_takes_over_after_confirmation(way: Way) -> None:
     session = create(way)
     with way.rookery.open(session) as client:
         await client.send({"do": "prompt", "prompt": play({"text": "x"})})

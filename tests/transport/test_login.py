@@ -1,4 +1,4 @@
-"""D10: logging in to another machine's daemon: what is kept, what is trusted, who may use it."""
+"""Logging in to another machine's daemon: what is kept, what is trusted, who may use it."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def log_in(served: Served, home: str, *more: str, text: str = "") -> Result:
     return rookery("login", served.address, *more, text=given, ROOKERY_HOME=home)
 
 
-def test_D10_login_by_a_link_keeps_the_token_to_itself(daemon: Served, mine: str) -> None:
+def test_login_by_a_link_keeps_the_token_private(daemon: Served, mine: str) -> None:
     done = log_in(daemon, mine, "--name", "laptop")
     assert done.code == 0, done.err
     path = Path(mine) / logins.FILE
@@ -58,7 +58,7 @@ def test_D10_login_by_a_link_keeps_the_token_to_itself(daemon: Served, mine: str
         assert token not in found.out + found.err
 
 
-def test_D10_logout_ends_the_login_here_and_there(daemon: Served, mine: str) -> None:
+def test_logout_ends_the_login_on_both_machines(daemon: Served, mine: str) -> None:
     log_in(daemon, mine)
     kept = logins.load(mine, daemon.address)
     done = rookery("logout", daemon.address, ROOKERY_HOME=mine)
@@ -68,7 +68,7 @@ def test_D10_logout_ends_the_login_here_and_there(daemon: Served, mine: str) -> 
         found.heads()
 
 
-def test_D10_a_link_is_used_once_and_kept_off_the_command_line(daemon: Served, mine: str) -> None:
+def test_a_link_is_used_once_and_kept_off_the_command_line(daemon: Served, mine: str) -> None:
     link = link_of(daemon)
     done = rookery("login", link, ROOKERY_HOME=mine)
     assert done.code == 2
@@ -79,7 +79,7 @@ def test_D10_a_link_is_used_once_and_kept_off_the_command_line(daemon: Served, m
     assert "expired or was used" in again.err
 
 
-def test_D10_a_revoked_login_says_how_to_log_in_again(daemon: Served, mine: str) -> None:
+def test_a_revoked_login_says_how_to_log_in_again(daemon: Served, mine: str) -> None:
     log_in(daemon, mine)
     (device,) = daemon.own("GET", "/api/devices").json()
     daemon.own("DELETE", f"/api/devices/{device['id']}")
@@ -88,7 +88,7 @@ def test_D10_a_revoked_login_says_how_to_log_in_again(daemon: Served, mine: str)
     assert f"rookery login {daemon.address}" in done.err
 
 
-def test_D10_a_file_that_others_can_read_is_refused(daemon: Served, mine: str) -> None:
+def test_a_file_that_others_can_read_is_refused(daemon: Served, mine: str) -> None:
     log_in(daemon, mine)
     path = os.path.join(mine, logins.FILE)
     os.chmod(path, 0o644)
@@ -97,7 +97,7 @@ def test_D10_a_file_that_others_can_read_is_refused(daemon: Served, mine: str) -
     assert f"chmod 600 {path}" in done.err
 
 
-def test_D10_a_daemon_that_is_gone_is_said_in_a_sentence(daemon: Served, mine: str) -> None:
+def test_an_unreachable_daemon_is_one_sentence(daemon: Served, mine: str) -> None:
     log_in(daemon, mine)
     daemon.stop()
     done = rookery("ps", ROOKERY_HOME=mine, ROOKERY_URL=daemon.address)
@@ -105,7 +105,7 @@ def test_D10_a_daemon_that_is_gone_is_said_in_a_sentence(daemon: Served, mine: s
     assert done.err.startswith(f"rookery: {daemon.address} cannot be reached")
 
 
-def test_D10_a_read_only_daemon_refuses_with_its_reason(
+def test_a_read_only_daemon_refuses_with_its_reason(
     serving: Callable[..., Served], mine: str
 ) -> None:
     served = serving(read_only=True)
@@ -115,7 +115,7 @@ def test_D10_a_read_only_daemon_refuses_with_its_reason(
             found.create(agent="demo", cwd="/tmp")
 
 
-def test_D10_what_a_daemon_does_not_know_is_of_another_version(daemon: Served) -> None:
+def test_an_unknown_route_is_explained_by_the_daemons_version(daemon: Served) -> None:
     with closing(distant(daemon)) as found, pytest.raises(OtherVersion):
         found.door.json("GET", "/api/tomorrow")
 
@@ -132,7 +132,7 @@ def secured(home: Path, tmp_path: Path) -> Iterator[tuple[Served, Any, str]]:
     served.stop()
 
 
-def test_D10_a_certificate_is_trusted_by_its_file_or_its_fingerprint(
+def test_a_certificate_is_trusted_by_its_file_or_its_fingerprint(
     secured: tuple[Served, Any, str], mine: str
 ) -> None:
     served, proof, url = secured
@@ -146,7 +146,7 @@ def test_D10_a_certificate_is_trusted_by_its_file_or_its_fingerprint(
         assert found.code == 0, found.err
 
 
-async def test_D10_a_changed_certificate_is_refused_before_anything_is_sent(
+async def test_a_changed_certificate_is_refused_before_anything_is_sent(
     secured: tuple[Served, Any, str],
 ) -> None:
     _, _, url = secured
@@ -169,7 +169,7 @@ async def test_D10_a_changed_certificate_is_refused_before_anything_is_sent(
         ("http://[::1]:7433", "http://[::1]:7433"),
     ],
 )
-def test_D10_an_address_is_known_in_one_spelling(url: str, written: str) -> None:
+def test_an_address_has_one_spelling(url: str, written: str) -> None:
     assert normal(url) == written
 
 
@@ -177,12 +177,12 @@ def test_D10_an_address_is_known_in_one_spelling(url: str, written: str) -> None
     "url",
     ["box:7433", "ftp://box", "https://", "https://me:word@box", "https://box/api", "https://b x"],
 )
-def test_D10_what_is_no_address_is_refused(url: str) -> None:
+def test_an_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(BadUrl):
         normal(url)
 
 
-def test_D10_plain_http_to_another_machine_needs_the_users_word(mine: str) -> None:
+def test_plain_http_to_another_machine_needs_the_users_consent(mine: str) -> None:
     done = rookery("login", "http://192.0.2.7:7433", text="code", ROOKERY_HOME=mine)
     assert done.code == 1
     assert "--allow-http" in done.err
@@ -192,7 +192,7 @@ def test_D10_plain_http_to_another_machine_needs_the_users_word(mine: str) -> No
 # --- agents --------------------------------------------------------------------------------------
 
 
-def test_D10_P10_an_agent_cannot_use_the_users_login(daemon: Served, mine: str) -> None:
+def test_an_agent_cannot_use_the_users_login(daemon: Served, mine: str) -> None:
     """What descends from an agent of this home gets no saved login, and makes none."""
     log_in(daemon, mine)
     mark = f"{home_tag(mine)}.1"
@@ -210,7 +210,7 @@ def test_D10_P10_an_agent_cannot_use_the_users_login(daemon: Served, mine: str) 
         assert found.heads() == []
 
 
-def test_D10_the_token_is_in_no_process_list(daemon: Served, mine: str) -> None:
+def test_the_token_is_in_no_process_list(daemon: Served, mine: str) -> None:
     log_in(daemon, mine)
     token = logins.load(mine, daemon.address).token
     session = daemon.create()
@@ -225,7 +225,7 @@ def test_D10_the_token_is_in_no_process_list(daemon: Served, mine: str) -> None:
         following.send_signal(signal.SIGINT)
 
 
-def test_D10_commands_about_this_machine_refuse_another(mine: str) -> None:
+def test_commands_about_this_machine_refuse_another(mine: str) -> None:
     url = "https://192.0.2.7:7433"
     for command in (["config", "list"], ["mcp", "list"]):
         done = rookery(*command, ROOKERY_HOME=mine, ROOKERY_URL=url)

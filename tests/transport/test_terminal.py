@@ -1,4 +1,4 @@
-"""D10: `rookery --daemon URL` in a real terminal."""
+"""`rookery --daemon URL` in a real terminal."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from tests.tui.tmux import Tmux
 ASK = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "APPROVED"}]}
 
 
-def test_D10_a_session_elsewhere_is_opened_prompted_and_answered(
+def test_a_remote_session_is_opened_prompted_and_answered(
     home: Path, daemon: Served, tmp_path: Path
 ) -> None:
     """And a daemon that is killed meanwhile: the screen says so, and comes back by itself."""
@@ -48,7 +48,7 @@ def test_D10_a_session_elsewhere_is_opened_prompted_and_answered(
 
 
 @pytest.mark.long
-def test_D10_search_finds_what_was_said_there(daemon: Served, tmp_path: Path) -> None:
+def test_search_finds_what_was_said_remotely(daemon: Served, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     daemon.create(title="Far away")
     birds = daemon.create(title="Birds")

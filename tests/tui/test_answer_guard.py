@@ -1,4 +1,4 @@
-"""Whether a key on an ask is an answer or typing (issue 13, line 1)."""
+"""Whether a key on an ask is an answer or typing."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def typed(guard: AnswerGuard, text: str, start: float, gap: float) -> str:
 
 @pytest.mark.parametrize("gap", [0.0, 0.01, 0.05, 0.1, 0.2])
 @pytest.mark.parametrize("start", [0.0, 0.3, 0.69, 0.71, 1.0, 5.0])
-def test_I13_1_what_is_typed_across_an_arrival_is_written_whole(gap: float, start: float) -> None:
+def test_text_typed_across_an_asks_arrival_is_written_whole(gap: float, start: float) -> None:
     guard = AnswerGuard()
     guard.begin(0.0, by_itself=True)
     assert typed(guard, TYPED, start, gap) == TYPED[:2]
@@ -31,16 +31,14 @@ def test_I13_1_what_is_typed_across_an_arrival_is_written_whole(gap: float, star
 
 @pytest.mark.parametrize("gap", [0.3, 0.5, 0.9, 1.4, 2.0, 2.9])
 @pytest.mark.parametrize("start", [0.0, 0.3, 0.69])
-def test_I13_1_slow_typing_that_begins_as_an_ask_comes_approves_nothing(
-    gap: float, start: float
-) -> None:
+def test_slow_typing_that_begins_as_an_ask_comes_approves_nothing(gap: float, start: float) -> None:
     for text in (TYPED, "no thanks", "and then", "rather not", "do it"):
         guard = AnswerGuard()
         guard.begin(0.0, by_itself=True)
         assert typed(guard, text, start, gap) == text[:2]
 
 
-def test_I13_1_one_letter_a_minute_approves_nothing_either() -> None:
+def test_one_letter_a_minute_approves_nothing() -> None:
     guard = AnswerGuard()
     guard.begin(0.0, by_itself=True)
     assert typed(guard, TYPED, 0.2, 60.0) == "e"
@@ -48,9 +46,7 @@ def test_I13_1_one_letter_a_minute_approves_nothing_either() -> None:
 
 @pytest.mark.parametrize("gap", [0.3, 0.4, 0.5])
 @pytest.mark.parametrize("start", [0.71, 0.85, 0.99])
-def test_I13_1_slow_typing_soon_after_an_ask_came_approves_nothing(
-    gap: float, start: float
-) -> None:
+def test_slow_typing_soon_after_an_ask_came_approves_nothing(gap: float, start: float) -> None:
     guard = AnswerGuard()
     guard.begin(0.0, by_itself=True)
     assert typed(guard, TYPED, start, gap) == TYPED[:2]
@@ -76,14 +72,14 @@ def test_an_ask_that_had_the_focus_for_a_second_is_answered_at_once(
     assert guard.press("y", 121.0, is_answer=True).wait == PAUSE < 0.25
 
 
-def test_I13_1_the_first_moment_begins_when_the_ask_is_painted() -> None:
+def test_the_first_moment_begins_when_the_ask_is_painted() -> None:
     guard = AnswerGuard()
     guard.begin(0.0, by_itself=True)
     guard.seen(2.0)
     assert guard.press("y", 2 + FIRST - 0.01, is_answer=True) == (False, 0.0, "")
 
 
-def test_I13_1_a_key_alone_answers_after_its_pause_and_not_in_the_first_moment() -> None:
+def test_a_single_key_answers_after_its_pause_and_not_at_once() -> None:
     guard = AnswerGuard()
     guard.begin(0.0, by_itself=True)
     assert guard.press("y", FIRST - 0.2, is_answer=True) == (False, 0.0, "")
@@ -93,7 +89,7 @@ def test_I13_1_a_key_alone_answers_after_its_pause_and_not_in_the_first_moment()
     assert not guard.settle(FIRST + 0.2)
 
 
-def test_I13_1_a_key_that_is_held_down_never_answers() -> None:
+def test_a_held_down_key_never_answers() -> None:
     guard = AnswerGuard()
     guard.begin(0.0, by_itself=True)
     at = FIRST + 1

@@ -1,5 +1,5 @@
 """How asks are answered: by keys with the same meaning for every agent, and never by what somebody
-types (issue 13, lines 1, 2 and 4)."""
+types."""
 
 import asyncio
 from pathlib import Path
@@ -47,7 +47,7 @@ def asked(options: list[Json], **more: object) -> list[Json]:
 
 
 @pytest.mark.parametrize("options", [CLAUDE, CODEX], ids=["claude", "codex"])
-async def test_I13_1_keys_mean_the_same_for_every_agent(options: list[Json]) -> None:
+async def test_keys_mean_the_same_for_every_agent(options: list[Json]) -> None:
     for key, option in (("y", "once"), ("n", "no")):
         async with showing(asked(options)) as (app, pilot):
             await pilot.press("f2", key)
@@ -57,7 +57,7 @@ async def test_I13_1_keys_mean_the_same_for_every_agent(options: list[Json]) -> 
         assert app.sent == [answer("q1", "n", "no") | {"reason": "not now"}]
 
 
-async def test_I13_1_always_shows_its_rule_first() -> None:
+async def test_always_shows_its_rule_first() -> None:
     rule = "the command exactly: rm -rf build"
     async with showing(asked(CODEX, always=rule, alwaysChoices=[rule])) as (app, pilot):
         await pilot.press("f2")
@@ -72,7 +72,7 @@ async def test_I13_1_always_shows_its_rule_first() -> None:
         assert app.sent == [command]
 
 
-async def test_I13_1_an_agents_own_words_stand_where_they_say_more() -> None:
+async def test_an_agents_own_words_stand_where_they_say_more() -> None:
     async with showing(asked(PLAN)) as (app, pilot):
         await pilot.press("f2")
         shown = lines(app)
@@ -84,7 +84,7 @@ async def test_I13_1_an_agents_own_words_stand_where_they_say_more() -> None:
             assert words in shown
 
 
-async def test_I13_1_eight_choices_are_in_sight_and_the_rest_is_behind_a_key() -> None:
+async def test_eight_choices_are_in_sight_and_the_rest_behind_a_key() -> None:
     many = [*CLAUDE, *({"optionId": f"o{n}", "name": f"Other {n}", "kind": ""} for n in range(5))]
     async with showing(asked(many)) as (app, pilot):
         await pilot.press("f2")
@@ -99,7 +99,7 @@ async def test_I13_1_eight_choices_are_in_sight_and_the_rest_is_behind_a_key() -
         assert app.sent == [answer("q1", "n", "o4")]
 
 
-async def test_I13_1_a_key_that_is_not_listed_is_written_and_takes_the_focus_along() -> None:
+async def test_an_unlisted_key_is_typed_into_the_composer() -> None:
     async with showing(PERMIT) as (app, pilot):
         await pilot.press("f2", *"please")
         assert app.sent == []
@@ -107,7 +107,7 @@ async def test_I13_1_a_key_that_is_not_listed_is_written_and_takes_the_focus_alo
         assert app.composer.has_focus
 
 
-async def test_I13_1_a_command_is_shown_whole_and_the_keys_stay_in_sight() -> None:
+async def test_a_command_is_shown_whole_and_the_keys_stay_in_sight() -> None:
     lines_of_it = [f"echo {n}" for n in range(60)]
     call = {"toolCallId": "d1", "kind": "execute", "title": "Run it"}
     call["rawInput"] = {"command": "\n".join(lines_of_it)}
@@ -122,7 +122,7 @@ async def test_I13_1_a_command_is_shown_whole_and_the_keys_stay_in_sight() -> No
         assert "y  allow once" in lines(app)
 
 
-async def test_I13_1_only_the_keys_of_the_ask_are_listed_below() -> None:
+async def test_only_the_asks_keys_are_listed_below() -> None:
     async with showing(gallery.ASKS[:3]) as (app, pilot):
         await pilot.press("f2")
         below = status(app)
@@ -133,7 +133,7 @@ async def test_I13_1_only_the_keys_of_the_ask_are_listed_below() -> None:
         assert "y confirm" in status(app)
 
 
-async def test_I13_1_what_is_about_to_be_answered_stands_with_the_next_ask_key() -> None:
+async def test_the_next_ask_key_confirms_a_pending_answer() -> None:
     """F2 right after y is no typing; any other key takes the answer back."""
     async with showing(PERMIT) as (app, pilot):
         app.transcript.asks.guard = AnswerGuard(0, 1e6)
@@ -144,7 +144,7 @@ async def test_I13_1_what_is_about_to_be_answered_stands_with_the_next_ask_key()
         assert app.sent == [answer("q1", "n", "once")]
 
 
-async def test_I13_1_the_command_is_shown_once() -> None:
+async def test_the_command_is_shown_once() -> None:
     call = gallery.tool("d1", "rm -rf build", "execute", "pending")
     ask = {**gallery.ASKS[2], "always": "the command rm -rf build", "alwaysChoices": ["a", "b"]}
     async with showing([*gallery.ASKS[:2], call, {**ask, "danger": ""}]) as (app, _pilot):
@@ -166,7 +166,7 @@ def status(app: Still) -> str:
     return app.query_one(Status).render_line(0).text
 
 
-async def test_I13_1_an_ask_takes_the_focus_when_nobody_types() -> None:
+async def test_an_ask_takes_the_focus_when_nobody_types() -> None:
     async with showing(PERMIT[:2]) as (app, pilot):
         app.asking.takes_focus = True
         arrive(app)
@@ -179,7 +179,7 @@ async def test_I13_1_an_ask_takes_the_focus_when_nobody_types() -> None:
         assert app.composer.has_focus
 
 
-async def test_I13_1_an_ask_leaves_the_focus_to_someone_who_types() -> None:
+async def test_an_ask_leaves_the_focus_to_someone_who_types() -> None:
     async with showing(PERMIT[:2]) as (app, pilot):
         app.asking.takes_focus = True
         await pilot.press(*"ye")
@@ -192,7 +192,7 @@ async def test_I13_1_an_ask_leaves_the_focus_to_someone_who_types() -> None:
         assert app.sent == [answer("q1", "n", "once")]
 
 
-async def test_I13_1_an_ask_does_not_move_what_somebody_reads() -> None:
+async def test_an_ask_does_not_move_what_is_being_read() -> None:
     long = gallery.prompt("\n\n".join(f"Clean up {n}." for n in range(40)))
     async with showing([long, PERMIT[1]], (80, 16)) as (app, pilot):
         app.asking.takes_focus = True
@@ -209,7 +209,7 @@ async def test_I13_1_an_ask_does_not_move_what_somebody_reads() -> None:
         assert app.transcript.screen.focused is app.transcript
 
 
-async def test_I13_1_a_paste_never_answers() -> None:
+async def test_a_paste_never_answers() -> None:
     async with showing(PERMIT) as (app, pilot):
         await pilot.press("f2")
         app.post_message(Paste("yes"))
@@ -223,7 +223,7 @@ async def test_I13_1_a_paste_never_answers() -> None:
 
 
 @pytest.mark.parametrize("key", ["n", "q", "escape", "d", "down", "1"])
-async def test_I13_2_any_other_key_goes_back_to_the_ask(key: str) -> None:
+async def test_any_other_key_leads_back_to_the_ask(key: str) -> None:
     async with showing(gallery.ASKS[:3]) as (app, pilot):
         session = app.session
         await pilot.press("f2", "y")
@@ -240,7 +240,7 @@ async def test_I13_2_any_other_key_goes_back_to_the_ask(key: str) -> None:
 # --- typing always writes ------------------------------------------------------------------------
 
 
-async def test_I13_4_a_queue_that_empties_gives_the_focus_back() -> None:
+async def test_a_queue_that_empties_gives_the_focus_back() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         queue = app.query_one(Queue)
         waits = [{"id": "w", "prompt": [{"type": "text", "text": "go on"}]}]
@@ -251,7 +251,7 @@ async def test_I13_4_a_queue_that_empties_gives_the_focus_back() -> None:
         assert app.composer.text == "hello"
 
 
-async def test_I13_4_a_clicked_option_leaves_the_focus_in_the_composer() -> None:
+async def test_a_clicked_option_leaves_the_focus_in_the_composer() -> None:
     async with showing(PERMIT, (120, 50)) as (app, pilot):
         shown = lines(app).split("\n")
         row = next(y for y, line in enumerate(shown) if "y  allow once" in line)
@@ -262,7 +262,7 @@ async def test_I13_4_a_clicked_option_leaves_the_focus_in_the_composer() -> None
         assert app.composer.text == "hello"
 
 
-async def test_I13_4_letters_without_a_meaning_are_written_from_anywhere() -> None:
+async def test_letters_without_a_meaning_are_typed_from_anywhere() -> None:
     async with showing(gallery.WORK) as (app, pilot):
         app.transcript.focus()
         await pilot.press(*"hello")
@@ -277,7 +277,7 @@ async def test_I13_4_letters_without_a_meaning_are_written_from_anywhere() -> No
 # --- Esc, and the list ---------------------------------------------------------------------------
 
 
-async def test_I13_5_esc_goes_back_one_step_and_cancels_only_from_the_composer() -> None:
+async def test_esc_goes_back_one_step_and_cancels_only_from_the_composer() -> None:
     async with showing(gallery.WORK) as (app, pilot):
         assert "Esc cancel" in status(app)
         app.transcript.focus()
@@ -293,7 +293,7 @@ async def test_I13_5_esc_goes_back_one_step_and_cancels_only_from_the_composer()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)])
-async def test_I13_5_the_list_key_always_leads_to_the_list(size: tuple[int, int]) -> None:
+async def test_the_list_key_always_leads_to_the_list(size: tuple[int, int]) -> None:
     async with showing(gallery.TALK, size) as (app, pilot):
         app.composer.past.add("an old prompt")
         await pilot.press("ctrl+b", "ctrl+b")
@@ -307,7 +307,7 @@ async def test_I13_5_the_list_key_always_leads_to_the_list(size: tuple[int, int]
 # --- the composer --------------------------------------------------------------------------------
 
 
-async def test_I13_5_a_key_clears_the_composer_and_up_brings_it_back() -> None:
+async def test_a_key_clears_the_composer_and_up_brings_it_back() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"half a thought", "ctrl+c")
         assert app.composer.text == ""
@@ -315,7 +315,7 @@ async def test_I13_5_a_key_clears_the_composer_and_up_brings_it_back() -> None:
         assert app.composer.text == "half a thought"
 
 
-async def test_I13_5_a_long_paste_is_one_chip_and_is_sent_whole() -> None:
+async def test_a_long_paste_is_one_chip_and_is_sent_whole() -> None:
     text = "\n".join(f"line {n}" for n in range(120))
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"Look:")
@@ -331,7 +331,7 @@ async def test_I13_5_a_long_paste_is_one_chip_and_is_sent_whole() -> None:
         assert not app.query_one(Chips).display
 
 
-def test_I13_5_drafts_of_other_windows_stay(tmp_path: Path) -> None:
+def test_drafts_in_other_windows_stay(tmp_path: Path) -> None:
     drafts.keep(str(tmp_path), {"one": "a", "two": "b"}, {"one", "two"})
     drafts.keep(str(tmp_path), {"three": "c"}, {"two", "three"})
     assert drafts.read(str(tmp_path)) == {"one": "a", "three": "c"}
@@ -342,7 +342,7 @@ def test_I13_5_drafts_of_other_windows_stay(tmp_path: Path) -> None:
 # --- steering ------------------------------------------------------------------------------------
 
 
-async def test_I13_6_enter_steers_and_another_key_queues_as_the_status_line_says() -> None:
+async def test_enter_steers_and_another_key_queues_as_the_status_line_says() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         app.on_news(News(app.session, [["set", "header", {"steers": True}]]))
         await pilot.press(*"now")
@@ -354,13 +354,13 @@ async def test_I13_6_enter_steers_and_another_key_queues_as_the_status_line_says
         assert [each.get("steer") for each in app.sent] == [True, None, None]
 
 
-def test_I13_6_alt_enter_is_known_from_terminals_without_extended_keys() -> None:
+def test_alt_enter_works_in_terminals_without_extended_keys() -> None:
     learn()
     pressed = [event.key for event in XTermParser().feed("\x1b\r") if isinstance(event, Key)]
     assert pressed == ["alt+enter"]
 
 
-async def test_I13_6_enter_queues_where_the_agent_cannot_be_steered() -> None:
+async def test_enter_queues_where_the_agent_cannot_be_steered() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"now")
         assert "Enter queue" in status(app)

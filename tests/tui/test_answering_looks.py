@@ -1,4 +1,4 @@
-"""How an ask looks while it is answered (issue 13): every step at 80×24 and at 200×60."""
+"""How an ask looks while it is answered: every step at 80×24 and at 200×60."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ SCENES: dict[str, tuple[list[Json], tuple[str, ...], list[Look]]] = {
 
 
 @pytest.mark.parametrize("name", SCENES)
-async def test_I13_pictures(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
+async def test_asks_being_answered(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
     updates, pressed, looks = SCENES[name]
     app = Still(gallery.opened(updates))
     await compare(app, snapshot, tmp_path, keys(*pressed), looks=looks)

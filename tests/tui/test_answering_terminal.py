@@ -1,4 +1,4 @@
-"""Asks in a real terminal: what somebody types while one arrives never answers it (issue 13)."""
+"""Asks in a real terminal: what somebody types while one arrives never answers it."""
 
 import json
 from collections.abc import Sequence
@@ -19,9 +19,7 @@ ASK = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "APPROVED"}]}
 
 
 @pytest.mark.parametrize("offsets", EVERY)
-def test_I13_1_what_is_typed_while_an_ask_arrives_approves_nothing(
-    home: Path, offsets: Sequence[int]
-) -> None:
+def test_typing_while_an_ask_arrives_approves_nothing(home: Path, offsets: Sequence[int]) -> None:
     """At every offset: some letters before it, the others as soon as it is there, in one burst and
     one by one."""
     with Tmux(home) as screen:
@@ -51,7 +49,7 @@ def test_I13_1_what_is_typed_while_an_ask_arrives_approves_nothing(
         assert not (home / "approved").exists()
 
 
-def test_I13_1_one_key_answers_an_ask_that_took_the_focus(home: Path) -> None:
+def test_one_key_answers_an_ask_that_took_the_focus(home: Path) -> None:
     with Tmux(home, size=(80, 24)) as screen:
         screen.ready()
         screen.say(play(ASK))
@@ -63,7 +61,7 @@ def test_I13_1_one_key_answers_an_ask_that_took_the_focus(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I13_2_I13_3_a_destructive_ask_and_its_rejected_call(home: Path) -> None:
+def test_a_destructive_ask_is_rejected_and_says_so(home: Path) -> None:
     deletes = {"ask": "Clean up", "kind": "execute", "rawInput": {"command": "rm -rf build"}}
     with Tmux(home, size=(80, 24)) as screen:
         screen.ready()
@@ -80,7 +78,7 @@ def test_I13_2_I13_3_a_destructive_ask_and_its_rejected_call(home: Path) -> None
 
 
 @pytest.mark.long
-def test_I13_5_a_draft_and_a_pasted_text_survive_leaving(home: Path) -> None:
+def test_a_draft_and_a_pasted_text_survive_leaving(home: Path) -> None:
     with Tmux(home, size=(80, 24)) as screen:
         screen.ready()
         screen.type("half a thought")
@@ -101,7 +99,7 @@ def test_I13_5_a_draft_and_a_pasted_text_survive_leaving(home: Path) -> None:
         screen.wait_for("line 39")
 
 
-def test_I13_5_a_draft_survives_a_terminal_that_is_killed(home: Path) -> None:
+def test_a_draft_survives_a_terminal_that_is_killed(home: Path) -> None:
     with Tmux(home, size=(80, 24)) as screen:
         screen.ready()
         screen.type("half a thought")
@@ -115,7 +113,7 @@ def test_I13_5_a_draft_survives_a_terminal_that_is_killed(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I13_1_from_ask_to_ask_in_all_sessions(home: Path) -> None:
+def test_a_key_goes_from_ask_to_ask_in_all_sessions(home: Path) -> None:
     """F2 y F2 y"""
     with Tmux(home) as screen:
         screen.ready()
@@ -133,7 +131,7 @@ def test_I13_1_from_ask_to_ask_in_all_sessions(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I13_4_I13_6_the_queue_is_entered_on_purpose_and_gives_the_focus_back(home: Path) -> None:
+def test_the_queue_takes_the_focus_on_purpose_and_gives_it_back(home: Path) -> None:
     """While a turn runs Enter queues, as the line below says; the queue's letters act only in it,
     and once it is empty typing writes again."""
     go = home / "go"
@@ -160,7 +158,7 @@ def test_I13_4_I13_6_the_queue_is_entered_on_purpose_and_gives_the_focus_back(ho
 
 
 @pytest.mark.long
-def test_I13_6_enter_steers_an_agent_that_can_be_steered(home: Path) -> None:
+def test_enter_steers_an_agent_that_can_be_steered(home: Path) -> None:
     script = home / "script.json"
     script.write_text(json.dumps({"agent": {"steering": True}}))
     words = json.dumps(player(str(script), "--state", str(home / "state")))
@@ -179,7 +177,7 @@ def test_I13_6_enter_steers_an_agent_that_can_be_steered(home: Path) -> None:
     assert head["turn"] == 1
 
 
-def test_T12_a_reached_budget_is_seen_and_answered(home: Path) -> None:
+def test_a_reached_budget_is_seen_and_answered(home: Path) -> None:
     (home / "config.toml").write_text('[session]\nbudget_turn = "500 tokens"\n')
     with Tmux(home, size=(80, 24)) as screen:
         screen.ready()

@@ -1,4 +1,4 @@
-"""I9.5, I9.6, P12: the card of an ask shows what will run, and its window all of it."""
+"""The card of an ask shows what will run, and its window all of it."""
 
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ FEW = [*SPOOFS[:4], *(pytest.param(each, marks=pytest.mark.long) for each in SPO
 
 
 @pytest.mark.parametrize("spoof", FEW, ids=lambda spoof: spoof.name)
-async def test_I9_6_no_title_hides_what_runs(spoof: Spoof) -> None:
+async def test_a_harmless_title_does_not_hide_what_runs(spoof: Spoof) -> None:
     updates = asked({"title": spoof.title, "rawInput": spoof.given})
     async with showing(updates, (80, 24)) as (app, pilot):
         await pilot.press("f2")
@@ -84,7 +84,7 @@ def _is_plain(app: Still, spoof: Spoof) -> None:
     assert not any(sign in lines(app) for sign in HIDING[:-1])
 
 
-async def test_I9_5_a_key_shows_all_of_a_long_command() -> None:
+async def test_a_key_shows_all_of_a_long_command() -> None:
     async with showing(command(LONG), (80, 24)) as (app, pilot):
         await pilot.press("f2")
         block = app.transcript.current
@@ -107,7 +107,7 @@ async def test_I9_5_a_key_shows_all_of_a_long_command() -> None:
         assert [sent["option"] for sent in app.sent] == ["once"]
 
 
-async def test_I9_5_a_key_shows_all_of_a_large_change() -> None:
+async def test_a_key_shows_all_of_a_large_change() -> None:
     async with showing(EDIT, (100, 30)) as (app, pilot):
         await opened(app, pilot, "f2")
         rows = [line.split("+ ", 1)[1].strip() for line in whole(app) if "+ " in line]
@@ -116,21 +116,21 @@ async def test_I9_5_a_key_shows_all_of_a_large_change() -> None:
         await settled(pilot, lambda: "value_4999 = 4999" in in_sight(app))
 
 
-async def test_I9_5_one_line_of_thirty_thousand_letters_is_all_there() -> None:
+async def test_a_line_of_thirty_thousand_letters_is_shown_whole() -> None:
     line = "echo " + "x" * 30_000 + "; " + EVIL
     async with showing(command(line), (80, 24)) as (app, pilot):
         await opened(app, pilot, "f2")
         assert "".join(row.removeprefix("│ ") for row in whole(app)).startswith(line)
 
 
-async def test_I9_5_nothing_in_the_window_answers() -> None:
+async def test_no_key_in_the_window_answers() -> None:
     async with showing(command(EVIL)) as (app, pilot):
         await pilot.press("f2", "enter", "1", "2", "3", "y", "p", "w", "x")
         assert isinstance(app.screen, AskScreen)
         assert app.sent == []
 
 
-async def test_I9_5_a_click_on_what_is_left_out_shows_it() -> None:
+async def test_a_click_on_the_omission_shows_the_rest() -> None:
     async with showing(command(LONG), (80, 24)) as (app, pilot):
         await pilot.press("f2")
         row = next(y for y, line in enumerate(lines(app).split("\n")) if "to show all" in line)
@@ -138,13 +138,13 @@ async def test_I9_5_a_click_on_what_is_left_out_shows_it() -> None:
         assert isinstance(app.screen, AskScreen)
 
 
-async def test_I9_5_of_a_question_alone_its_window_says_that_this_is_all() -> None:
+async def test_the_window_of_a_question_says_that_this_is_all() -> None:
     async with showing(asked({"title": "Go on?", "kind": "other"})) as (app, pilot):
         await opened(app, pilot, "f2")
         assert whole(app) == ["No more details."]
 
 
-async def test_I9_5_its_window_follows_the_width() -> None:
+async def test_the_window_follows_the_width() -> None:
     async with showing(command("x" * 1000), (120, 30)) as (app, pilot):
         await opened(app, pilot, "f2")
         wide = len(whole(app))
@@ -176,14 +176,14 @@ FURTHER: dict[str, list[Look]] = {"many": [LIGHT, WIDE], "whole": [WIDE], "chang
 
 
 @pytest.mark.parametrize("name", LOOKS)
-async def test_I9_5_pictures(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
+async def test_long_asks(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
     updates, act = LOOKS[name]
     looks = [DARK, *FURTHER.get(name, [])]
     await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act, looks=looks)
 
 
 @pytest.mark.long
-def test_I9_5_I9_6_in_a_real_terminal(home: Path) -> None:
+def test_a_long_command_is_shown_whole_in_a_real_terminal(home: Path) -> None:
     """A command of thirty thousand letters and a harmless title, from the agent to the screen."""
     text = "".join(f"echo {n:05d}-{'x' * 20}\n" for n in range(1000)) + EVIL
     task = home / "task.txt"

@@ -1,5 +1,4 @@
-"""Issue 11, lines 3 and 4, in the terminal interface: what other vendors' calls bring, and the
-choices of a question."""
+"""What other vendors' calls bring in the terminal interface, and the choices of a question."""
 
 from typing import Any
 
@@ -23,7 +22,7 @@ def shown(document: Document, role: str, *, opened: bool = False) -> str:
     return "\n".join("".join(text for text, _ in line) for line in lines)
 
 
-def test_I11_3_a_card_shows_output_from_meta_while_it_runs_and_its_exit_code() -> None:
+def test_a_card_shows_output_from_meta_while_it_runs_and_its_exit_code() -> None:
     at_work = play(prompt(), running(), *CODEX[:2])
     assert "one" in shown(at_work, "tool")
     over = play(prompt(), running(), *CODEX, idle())
@@ -31,7 +30,7 @@ def test_I11_3_a_card_shows_output_from_meta_while_it_runs_and_its_exit_code() -
     assert "two" in shown(over, "tool", opened=True)
 
 
-def test_I11_3_a_card_keeps_the_change_that_only_its_ask_had() -> None:
+def test_a_card_keeps_the_diff_of_its_ask() -> None:
     edit: Json = {"toolCallId": "g", "title": "WriteFile", "kind": "edit", "content": [DIFF]}
     ends = news("g", status="completed", content=WROTE)
     document = play(prompt(), running(), asked(toolCall=edit, options=[]), ends, idle())
@@ -57,7 +56,7 @@ def test_a_folded_card_shows_its_change_and_of_a_long_one_the_beginning() -> Non
         assert max(map(width_of_line, lines)) <= width
 
 
-def test_I11_4_a_question_lists_its_choices_and_then_what_was_chosen() -> None:
+def test_a_question_lists_its_choices_and_then_what_was_chosen() -> None:
     schema = {"type": "object", "properties": {"c": COLOURS}}
     question = update("_ask", id="q", state="asked", nonce="n", kind="question", message="Which?")
     steps = [prompt(), running(), {**question, "schema": schema}]
@@ -69,7 +68,7 @@ def test_I11_4_a_question_lists_its_choices_and_then_what_was_chosen() -> None:
     assert "Blue" in shown(play(*steps, closed), "ask")
 
 
-def test_I13_3_a_split_diff_wraps_as_the_unified_one_does() -> None:
+def test_a_split_diff_wraps_like_a_unified_one() -> None:
     words = [f"word{n}" for n in range(60)]
     change: Json = {
         "type": "diff",

@@ -1,5 +1,4 @@
-"""Images of the system's clipboard, through the program that is there: real scripts on PATH (row
-U4)."""
+"""Images of the system's clipboard, through the program that is there: real scripts on PATH."""
 
 import os
 from pathlib import Path
@@ -51,12 +50,12 @@ X11 = 'case "$*" in *TARGETS) echo TARGETS; echo image/png;; *"-t image/png") ca
 
 
 @pytest.mark.parametrize(("name", "script"), [("wl-paste", WAYLAND), ("xclip", X11)])
-async def test_U4_an_image_is_taken_by_its_kind(here: Path, name: str, script: str) -> None:
+async def test_an_image_is_recognised_by_its_kind(here: Path, name: str, script: str) -> None:
     tool(here, name, script)
     assert await clipboard.read("linux") == Attachment("clipboard.png", PNG, "image/png")
 
 
-async def test_U4_macos_gives_it_as_bytes_or_as_applescript_shows_them(here: Path) -> None:
+async def test_macos_images_come_as_bytes_or_as_applescript_text(here: Path) -> None:
     tool(
         here,
         "osascript",
@@ -69,19 +68,19 @@ async def test_U4_macos_gives_it_as_bytes_or_as_applescript_shows_them(here: Pat
     assert (await clipboard.read("darwin")).data == PNG
 
 
-async def test_U4_a_program_without_its_display_gives_way_to_the_other(here: Path) -> None:
+async def test_a_program_without_a_display_gives_way_to_the_other(here: Path) -> None:
     tool(here, "wl-paste", "echo 'no compositor' >&2; exit 1")
     assert await refusal() == "There is no image on the clipboard."
     tool(here, "xclip", X11)
     assert (await clipboard.read("linux")).data == PNG
 
 
-async def test_U4_without_a_program_the_words_say_what_to_install(here: Path) -> None:
+async def test_without_a_program_the_error_says_what_to_install(here: Path) -> None:
     assert "install wl-clipboard (Wayland) or xclip (X11)" in await refusal("linux")
     assert "install pngpaste" in await refusal("darwin")
 
 
-async def test_U4_what_is_no_image_is_none(here: Path) -> None:
+async def test_data_that_is_no_image_is_refused(here: Path) -> None:
     tool(here, "wl-paste", "echo text/plain")
     assert await refusal() == "There is no image on the clipboard."
     tool(here, "wl-paste", 'case "$*" in --list-types) echo image/png;; *) echo BM-no-png;; esac')
@@ -91,9 +90,7 @@ async def test_U4_what_is_no_image_is_none(here: Path) -> None:
     assert "too large" in await refusal()
 
 
-async def test_U4_a_program_that_hangs_is_ended(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_hanging_program_is_ended(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clipboard, "WITHIN", 0.2)
     tool(here, "wl-paste", "echo $$ > pid; sleep 1000")
     assert await refusal() == "There is no image on the clipboard."
@@ -106,7 +103,7 @@ async def test_U4_a_program_that_hangs_is_ended(
 PASTED = Attachment("clipboard.png", PNG, "image/png")
 
 
-async def test_U4_an_agent_that_takes_no_image_gets_none() -> None:
+async def test_an_agent_that_takes_no_image_gets_none() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         app.window.header["capabilities"] = {"promptCapabilities": {"image": False}}
         await pilot.press("ctrl+v")
@@ -118,7 +115,7 @@ async def test_U4_an_agent_that_takes_no_image_gets_none() -> None:
         assert not app.composer.has_files
 
 
-async def test_U4_what_was_copied_here_is_pasted_where_there_is_no_image() -> None:
+async def test_text_copied_here_is_pasted_if_there_is_no_image() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         app.desk.pasted(app.session, "There is no image on the clipboard.")
         await pilot.pause()
@@ -131,7 +128,7 @@ async def test_U4_what_was_copied_here_is_pasted_where_there_is_no_image() -> No
         assert app.composer.text == "some words"
 
 
-async def test_U4_no_more_files_are_taken_than_a_prompt_may_have() -> None:
+async def test_a_prompts_number_of_files_is_bounded() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         for _ in range(9):
             app.desk.attached(app.session, [PASTED])

@@ -1,4 +1,4 @@
-"""Every colour of text against every ground that it stands on, by WCAG's number (row U12)."""
+"""Every colour of text against every ground that it stands on, by WCAG's number."""
 
 import itertools
 
@@ -50,7 +50,7 @@ def test_the_number_is_wcags() -> None:
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda each: each.name)
 @pytest.mark.parametrize("name", STANDS_ON)
-def test_U12_text_is_legible_on_its_ground(palette: Palette, name: str) -> None:
+def test_text_is_legible_on_its_background(palette: Palette, name: str) -> None:
     under = ground(palette, name)
     found = {
         ink: round(contrast(triplet(getattr(palette, ink)), under), 2) for ink in STANDS_ON[name]
@@ -79,7 +79,7 @@ def test_changed_lines_stand_out_in_a_terminal_with_few_colours(
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda each: each.name)
-def test_U12_faint_words_and_marks_are_seen(palette: Palette) -> None:
+def test_faint_words_and_marks_are_visible(palette: Palette) -> None:
     pairs = [("ink_3", "paper"), ("ink_3", "card")]
     pairs += [(mark, name) for name, marks in MARKS.items() for mark in marks]
     for ink, name in pairs:
@@ -88,7 +88,7 @@ def test_U12_faint_words_and_marks_are_seen(palette: Palette) -> None:
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda each: each.name)
-def test_U12_what_programs_print_is_legible(palette: Palette) -> None:
+def test_program_output_is_legible(palette: Palette) -> None:
     """The 16 colours, those of the cube, and any other: also white on light, black on dark."""
     look, paper = Look(palette), triplet(palette.paper)
     codes = [*range(30, 38), *range(90, 98), *(f"38;5;{n}" for n in range(256))]
@@ -100,7 +100,7 @@ def test_U12_what_programs_print_is_legible(palette: Palette) -> None:
         assert contrast(style.color.get_truecolor(), paper) >= TEXT, code
 
 
-def test_U12_a_colour_that_is_legible_and_one_with_a_ground_are_left_alone() -> None:
+def test_legible_colours_and_those_with_a_background_are_unchanged() -> None:
     look = Look(DARK)
     for code in ("38;2;200;220;255", "41;97", "7", "1"):
         style = style_of(terminal.restyled(terminal.PLAIN, code))
@@ -108,7 +108,7 @@ def test_U12_a_colour_that_is_legible_and_one_with_a_ground_are_left_alone() -> 
         assert legible(style, look).bgcolor == style.bgcolor
 
 
-def test_U12_without_colours_a_cursor_is_turned_and_a_chosen_row_underlined() -> None:
+def test_without_colours_cursor_and_chosen_row_are_marked() -> None:
     paper = Color.parse(DARK.paper)
 
     def seen(on: str) -> Style | None:

@@ -1,5 +1,4 @@
-"""Setting things up in a real terminal, with real workers and a model on loopback (rows U1, U5,
-U6, S1, S2)."""
+"""Setting things up in a real terminal, with real workers and a model on loopback."""
 
 import subprocess
 import sys
@@ -29,9 +28,7 @@ def model() -> Iterator[str]:
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(
-    home: Path, tmp_path: Path
-) -> None:
+def test_the_first_run_sets_up_a_model_in_one_form(home: Path, tmp_path: Path) -> None:
     # Nothing is set up; a process that is kept warm would outlive the test.
     (home / "config.toml").write_text("[agent]\nwarm = false\n")
     terminal = Tmux(home, size=(80, 24), seconds=150.0, cwd=tmp_path)
@@ -64,7 +61,7 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(
 
 
 @pytest.mark.long
-def test_S1_a_session_is_switched_and_the_recap_is_put_into_the_composer(home: Path) -> None:
+def test_a_switch_puts_the_recap_into_the_composer(home: Path) -> None:
     player = [sys.executable, "-P", "-m", "rookery", "play", "demo"]
     words = ", ".join(f'"{word}"' for word in player)
     (home / "config.toml").write_text(f"[agents.mine]\ncommand = [{words}]\n")
@@ -86,7 +83,7 @@ def test_S1_a_session_is_switched_and_the_recap_is_put_into_the_composer(home: P
 
 
 @pytest.mark.long
-def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
+def test_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "here"}))
@@ -107,7 +104,7 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:
+def test_settings_changed_in_the_terminal_are_kept(home: Path) -> None:
     (home / "config.toml").write_text("# mine\n")
     with Tmux(home, size=(80, 24)) as screen:
         screen.ready()

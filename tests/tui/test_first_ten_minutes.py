@@ -1,5 +1,5 @@
 """README.md, followed to the letter in a real terminal by someone who knows no key that the screen
-does not show (issue 13, line 13 and "first ten minutes")."""
+does not show: the first ten minutes."""
 
 import re
 import sys
@@ -46,7 +46,7 @@ def keys_of_readme() -> list[str]:
         pytest.param((200, 60), id="200x60", marks=pytest.mark.long),
     ],
 )
-def test_I13_13_the_first_ten_minutes_are_as_the_readme_says(
+def test_the_first_ten_minutes_are_as_the_readme_says(
     home: Path, tmp_path: Path, size: tuple[int, int]
 ) -> None:
     assert [key for key, _, _ in STEPS] == keys_of_readme()
@@ -83,7 +83,7 @@ def test_the_extras_of_the_readme_are_those_of_the_package() -> None:
         assert set(extras.split(",")) <= known["optional-dependencies"].keys()
 
 
-def test_I13_13_the_base_install_says_how_to_get_the_terminal_interface(
+def test_the_base_install_says_how_to_get_the_terminal_interface(
     home: Path, tmp_path: Path
 ) -> None:
     """A real interpreter that finds the base requirements and nothing else."""

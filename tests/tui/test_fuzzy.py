@@ -1,4 +1,4 @@
-"""Which file or command a few letters mean (row U4)."""
+"""Which file or command a few letters mean."""
 
 import subprocess
 from pathlib import Path
@@ -15,7 +15,7 @@ NAMES = st.text(st.characters(codec="utf-8"), max_size=40)
 
 
 @given(NAMES, NAMES)
-def test_U4_a_match_has_all_letters_in_their_order(query: str, name: str) -> None:
+def test_a_match_has_all_letters_in_their_order(query: str, name: str) -> None:
     low = name if any(letter.isupper() for letter in query) else name.lower()
     at, fits = 0, True
     for letter in query:
@@ -27,7 +27,7 @@ def test_U4_a_match_has_all_letters_in_their_order(query: str, name: str) -> Non
 
 
 @given(NAMES, st.lists(NAMES, max_size=30))
-def test_U4_the_best_are_few_known_and_in_order(query: str, names: list[str]) -> None:
+def test_the_best_matches_are_few_and_in_order(query: str, names: list[str]) -> None:
     found = ranked(query, names, 5)
     scores = [score(query, name) for name in found]
     assert len(found) <= 5
@@ -35,14 +35,14 @@ def test_U4_the_best_are_few_known_and_in_order(query: str, names: list[str]) ->
     assert scores == sorted(scores, key=lambda value: (value is None, value))
 
 
-def test_U4_the_name_counts_more_than_the_folders() -> None:
+def test_the_name_counts_more_than_the_folders() -> None:
     names = ["app/settings/models.py", "src/app.py", "src/apply.py", "docs/a/p/p.md"]
     assert ranked("app", names)[:2] == ["src/app.py", "src/apply.py"]
     assert ranked("sapp", names)[0] == "src/app.py"
     assert ranked("zz", names) == []
 
 
-def test_U4_ignored_files_are_left_out_with_and_without_git(tmp_path: Path) -> None:
+def test_ignored_files_are_left_out_with_and_without_git(tmp_path: Path) -> None:
     for name in ("src/app.py", "node_modules/x.js", "secret.log", "wide ü.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
@@ -53,12 +53,12 @@ def test_U4_ignored_files_are_left_out_with_and_without_git(tmp_path: Path) -> N
     assert set(files.listed(str(tmp_path))) == without - {"secret.log"}
 
 
-def test_U4_thousands_of_files_are_ranked() -> None:
+def test_thousands_of_files_are_ranked() -> None:
     names = [f"src/part{n}/module_{n}.py" for n in range(20_000)]
     assert ranked("module_19999", names)[0] == "src/part19999/module_19999.py"
 
 
-def test_U4_what_was_written_here_comes_first_and_broken_lines_hurt_nobody(
+def test_prompts_of_this_directory_come_first_and_broken_lines_are_skipped(
     tmp_path: Path,
 ) -> None:
     home = str(tmp_path)
@@ -73,7 +73,7 @@ def test_U4_what_was_written_here_comes_first_and_broken_lines_hurt_nobody(
     assert (tmp_path / history.FILE).stat().st_mode & 0o777 == 0o600
 
 
-def test_U4_walking_through_the_past_gives_the_draft_back() -> None:
+def test_browsing_the_history_gives_the_draft_back() -> None:
     past = history.Past()
     past.load(["a", "b"])
     assert [past.older("draft"), past.older("b"), past.older("a")] == ["b", "a", None]
@@ -82,12 +82,12 @@ def test_U4_walking_through_the_past_gives_the_draft_back() -> None:
 
 
 @given(st.text(max_size=200) | st.text("file:/[]'\\ .png\n~a", max_size=40))
-def test_U4_any_text_can_be_pasted(text: str) -> None:
+def test_any_text_can_be_pasted(text: str) -> None:
     for path in image_paths(text):
         assert path.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".webp"))
 
 
-def test_U4_dropped_paths_are_known_in_every_way_of_writing_them() -> None:
+def test_dropped_paths_are_recognised_in_every_spelling() -> None:
     one = "/tmp/a b.png"
     ways = (one, "'/tmp/a b.png'", r"/tmp/a\ b.png", "file:///tmp/a%20b.png", f"{one} ")
     for text in ways:
@@ -96,7 +96,7 @@ def test_U4_dropped_paths_are_known_in_every_way_of_writing_them() -> None:
         assert image_paths(text) == []
 
 
-def test_U4_several_paths_are_dropped_at_once() -> None:
+def test_several_paths_are_dropped_at_once() -> None:
     two = ["/tmp/a b.png", "/tmp/c.JPG"]
     for text in (
         "'/tmp/a b.png' '/tmp/c.JPG'",
@@ -110,7 +110,7 @@ def test_U4_several_paths_are_dropped_at_once() -> None:
     assert image_paths("/tmp/a.png /tmp/notes.txt") == []
 
 
-def test_U4_the_agents_commands_stand_beside_ours() -> None:
+def test_the_agents_commands_are_listed_beside_ours() -> None:
     header = {"commands": [{"name": "review", "description": "Review"}, {"name": "clear"}, 7]}
     found = commands.known(header)
     assert found["review"].words == "Review"

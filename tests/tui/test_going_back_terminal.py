@@ -1,4 +1,4 @@
-"""S5, issue 16: rewind, fork and import from a terminal."""
+"""Rewind, fork and import from a terminal."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.tui.tmux import Tmux
 
 
 @pytest.mark.long
-def test_S5_a_session_goes_back_and_forth_and_is_forked(home: Path, tmp_path: Path) -> None:
+def test_a_session_is_rewound_undone_and_forked(home: Path, tmp_path: Path) -> None:
     place = tmp_path / "work"
     place.mkdir()
     file = place / "a.txt"
@@ -60,9 +60,7 @@ def test_S5_a_session_goes_back_and_forth_and_is_forked(home: Path, tmp_path: Pa
 
 
 @pytest.mark.long
-def test_I16_a_fork_has_a_worktree_and_races_are_run_and_sessions_imported_by_a_daemon(
-    home: Path, tmp_path: Path
-) -> None:
+def test_forks_races_and_imports_through_a_daemon(home: Path, tmp_path: Path) -> None:
     """`rookery --daemon`: nothing of it is on this machine."""
     mine, repository, theirs = tmp_path / "mine", tmp_path / "repository", tmp_path / "theirs"
     repository.mkdir()
@@ -114,7 +112,7 @@ def test_I16_a_fork_has_a_worktree_and_races_are_run_and_sessions_imported_by_a_
 
 
 @pytest.mark.long
-def test_I16_a_session_begun_elsewhere_is_imported(home: Path, tmp_path: Path) -> None:
+def test_a_session_begun_elsewhere_is_imported(home: Path, tmp_path: Path) -> None:
     words = player("demo", "--state", str(tmp_path / "theirs"))
     (home / "config.toml").write_text(f"[agents.mine]\ncommand = {json.dumps(words)}\n")
     elsewhere(words, tmp_path, play({"text": "a kingfisher"}))

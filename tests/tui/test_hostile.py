@@ -1,5 +1,5 @@
 """Whatever an agent says, it is shown: any text, at any width, without an error and without a
-control that reaches the terminal (row U12)."""
+control that reaches the terminal."""
 
 import re
 from typing import Any
@@ -89,7 +89,7 @@ LINES = make_block("1.1", "prompt") | {"parts": [{"type": "json", "value": "one\
 @settings(max_examples=120)
 @example(LINES, 40, False, False)
 @given(blocks(), widths, st.booleans(), st.booleans())
-def test_U12_any_block_renders_at_any_width(
+def test_any_block_renders_at_any_width(
     block: dict[str, Any], width: int, opened: bool, split: bool
 ) -> None:
     view = View(width, LOOK, "an\x1bagent", "/w", opened, split, now=99_000, doubtful=0)
@@ -103,7 +103,7 @@ def test_U12_any_block_renders_at_any_width(
 
 @settings(max_examples=100)
 @given(texts, st.integers(2, 120))
-def test_U12_lines_are_no_wider_than_the_view(text: str, width: int) -> None:
+def test_lines_are_no_wider_than_the_view(text: str, width: int) -> None:
     for lines in (
         markdown.rendered(text, width, LOOK),
         wrap([(text.replace("\x1b", ""), LOOK.ink)], width),
@@ -117,12 +117,12 @@ def test_U12_lines_are_no_wider_than_the_view(text: str, width: int) -> None:
 
 @settings(max_examples=100)
 @given(texts)
-def test_U12_output_keeps_its_colours_and_no_escape(text: str) -> None:
+def test_output_keeps_its_colours_and_no_escape_codes(text: str) -> None:
     for line in terminal.lines_of(text):
         assert not CONTROLS.search("".join(words for words, _ in line))
 
 
-def test_U12_output_is_what_a_terminal_would_show() -> None:
+def test_output_is_what_a_terminal_would_show() -> None:
     lines = terminal.lines_of(
         "\x1b[1;31mred\x1b[0m on\n10%\r100%\nab\bX\n\x1b[1A\x1b[2Knew\x1b]52;c;x\x07"
     )
@@ -133,7 +133,7 @@ def test_U12_output_is_what_a_terminal_would_show() -> None:
 
 @settings(max_examples=80)
 @given(st.lists(st.one_of(texts, st.just("word " * 400), st.just("\n\n")), max_size=12))
-def test_U3_stretches_are_the_text_however_it_came(pieces: list[str]) -> None:
+def test_a_streamed_text_is_the_same_in_any_pieces(pieces: list[str]) -> None:
     grown, known = "", ()
     for piece in pieces:
         grown += piece
@@ -149,7 +149,7 @@ def test_U3_stretches_are_the_text_however_it_came(pieces: list[str]) -> None:
         assert longest <= 3 * MOST + 100
 
 
-def test_U12_a_line_of_a_megabyte_is_cut_into_stretches() -> None:
+def test_a_line_of_a_megabyte_is_split() -> None:
     text = "x" * 1_000_000
     starts = starts_of(text)
     assert len(starts) > 100

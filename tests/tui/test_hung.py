@@ -1,4 +1,4 @@
-"""Issue 10, line 6, in the terminal interface: a worker that hangs is said to, and what to do."""
+"""In the terminal interface a worker that hangs is said to, and what to do."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.tui.tmux import Tmux
 
 
 @pytest.mark.long
-def test_I10_6_the_screen_says_that_a_worker_hangs_and_that_it_does_no_more(home: Path) -> None:
+def test_the_screen_says_that_a_worker_hangs_and_when_it_recovers(home: Path) -> None:
     """In the status line and in the transcript, at 80×24; without a command having been sent."""
     session = awake()
     with Tmux(home, *ROOKERY, "--resume", session, size=(80, 24)) as screen:

@@ -1,4 +1,4 @@
-"""What keys and the mouse do, on a session that stands still (rows U2, U3, U5, U14)."""
+"""What keys and the mouse do, on a session that stands still."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -41,20 +41,20 @@ def answer(ask: str, nonce: str, option: str) -> dict[str, object]:
 PERMIT = [*gallery.ASKS[:2], {**gallery.ASKS[2], "danger": ""}]
 
 
-async def test_U5_one_key_answers_the_ask_under_the_cursor() -> None:
+async def test_one_key_answers_the_ask_under_the_cursor() -> None:
     async with showing(PERMIT) as (app, pilot):
         await pilot.press("f2", "1")
         assert app.sent == [answer("q1", "n", "once")]
 
 
-async def test_U5_typing_in_the_composer_never_answers() -> None:
+async def test_typing_in_the_composer_never_answers() -> None:
     async with showing(PERMIT) as (app, pilot):
         await pilot.press("1", "2", "3", "y", "r", "d", "x")
         assert app.sent == []
         assert app.composer.text == "123yrdx"
 
 
-async def test_U5_what_cannot_be_undone_takes_a_second_key() -> None:
+async def test_a_destructive_answer_takes_a_second_key() -> None:
     async with showing(gallery.ASKS[:3]) as (app, pilot):
         await pilot.press("f2", "1", "1")
         assert app.sent == []
@@ -64,27 +64,27 @@ async def test_U5_what_cannot_be_undone_takes_a_second_key() -> None:
         assert app.sent == [answer("q1", "n", "once") | {"confirm": True}]
 
 
-async def test_U5_what_is_disabled_says_why_and_sends_nothing() -> None:
+async def test_a_disabled_option_says_why_and_sends_nothing() -> None:
     async with showing(gallery.ASKS[:3]) as (app, pilot):
         await pilot.press("f2", "2", "y")
         assert app.sent == []
 
 
-async def test_U5_a_reason_goes_with_a_rejection() -> None:
+async def test_a_reason_goes_with_a_rejection() -> None:
     async with showing(PERMIT) as (app, pilot):
         await pilot.press("f2", "r", *"too wide", "enter")
         assert app.sent == [answer("q1", "n", "no") | {"reason": "too wide"}]
 
 
-async def test_U5_a_rejection_can_be_left() -> None:
+async def test_writing_a_reason_can_be_abandoned() -> None:
     async with showing(PERMIT) as (app, pilot):
         await pilot.press("f2", "r", "escape")
         await pilot.pause()
         assert app.sent == []
 
 
-async def test_U5_I9_10_deferring_is_sent_and_goes_to_the_composer() -> None:
-    """P8: the key is listed on the card, and the worker ends the turn as waiting."""
+async def test_deferring_returns_to_the_composer() -> None:
+    """The key is listed on the card, and the worker ends the turn as waiting."""
     async with showing(PERMIT) as (app, pilot):
         assert " d  decide later" in lines(app)
         await pilot.press("f2", "d")
@@ -93,8 +93,7 @@ async def test_U5_I9_10_deferring_is_sent_and_goes_to_the_composer() -> None:
         assert app.composer.has_focus
 
 
-async def test_I9_9_what_is_kept_says_so_and_is_answered_with_the_same_key() -> None:
-    """P9"""
+async def test_a_kept_ask_says_so_and_is_answered_with_the_same_key() -> None:
     ended = {"sessionUpdate": "_turn", "state": "idle", "reason": "interrupted"}
     async with showing([*PERMIT, ended]) as (app, pilot):
         assert "The agent is not running." in lines(app)
@@ -103,7 +102,7 @@ async def test_I9_9_what_is_kept_says_so_and_is_answered_with_the_same_key() -> 
         assert app.sent == [answer("q1", "n", "once")]
 
 
-async def test_U5_a_form_is_checked_and_sent() -> None:
+async def test_a_form_is_checked_and_sent() -> None:
     async with showing([*gallery.ASKS[:2], gallery.ASKS[3]]) as (app, pilot):
         await pilot.press("f2", "f", "ctrl+s")
         assert app.sent == []
@@ -113,14 +112,14 @@ async def test_U5_a_form_is_checked_and_sent() -> None:
         assert app.sent == [command | {"content": {"name": "1.2.0", "publish": False}}]
 
 
-async def test_U14_escape_cancels_and_keeps_what_is_typed() -> None:
+async def test_escape_cancels_and_keeps_the_typed_text() -> None:
     async with showing(gallery.WORK) as (app, pilot):
         await pilot.press(*"half a", "escape", "escape")
         assert app.sent == [{"do": "cancel"}, {"do": "cancel"}]
         assert app.composer.text == "half a"
 
 
-async def test_U4_enter_sends_and_newlines_have_their_own_keys() -> None:
+async def test_enter_sends_and_newlines_have_their_own_keys() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"one", "shift+enter", *"two", "ctrl+j", *"three", "enter")
         (sent,) = app.sent
@@ -128,7 +127,7 @@ async def test_U4_enter_sends_and_newlines_have_their_own_keys() -> None:
         assert app.composer.text == ""
 
 
-async def test_U4_a_prompt_that_was_not_taken_comes_back() -> None:
+async def test_a_refused_prompt_comes_back() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"again", "enter")
         app.post_message(Sent(app.session, app.sent[0], "The queue is full."))
@@ -136,7 +135,7 @@ async def test_U4_a_prompt_that_was_not_taken_comes_back() -> None:
         assert app.composer.text == "again"
 
 
-async def test_U3_enter_folds_and_a_click_opens() -> None:
+async def test_enter_folds_and_a_click_opens() -> None:
     async with showing(gallery.WORK, (120, 60)) as (app, pilot):
         app.transcript.focus()
         edit = next(item for item in app.window.items() if item.block.get("kind") == "edit")
@@ -149,7 +148,7 @@ async def test_U3_enter_folds_and_a_click_opens() -> None:
         assert "def main(name)" in lines(app)
 
 
-async def test_U3_copy_takes_the_block_as_it_came() -> None:
+async def test_copy_takes_a_blocks_original_text() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         app.transcript.focus()
         app.transcript.go_to(app.window.items()[-1].name)
@@ -163,7 +162,7 @@ def long_page(turn: int, count: int = 40) -> Page:
     return Page(turn, {n: make_block(n, "answer", text=f"line {n}") for n in names})
 
 
-async def test_U9_older_pages_come_above_and_the_place_holds() -> None:
+async def test_older_pages_load_above_and_the_place_holds() -> None:
     async with showing(gallery.TALK, (100, 30)) as (app, pilot):
         app.window.pages = [long_page(5)]
         app.transcript.show(app.window)
@@ -176,7 +175,7 @@ async def test_U9_older_pages_come_above_and_the_place_holds() -> None:
         assert app.transcript.scroll_y > 10
 
 
-async def test_U3_the_place_holds_while_text_streams_and_new_below_is_said() -> None:
+async def test_the_place_holds_while_text_streams_below() -> None:
     async with showing(gallery.TALK, (100, 30)) as (app, pilot):
         app.window.pages = [long_page(5)]
         app.transcript.show(app.window)
@@ -193,7 +192,7 @@ async def test_U3_the_place_holds_while_text_streams_and_new_below_is_said() -> 
         assert "more" in lines(app)
 
 
-async def test_U3_the_end_stays_in_sight_while_text_streams() -> None:
+async def test_the_end_stays_in_sight_while_text_streams() -> None:
     async with showing(gallery.TALK, (100, 30)) as (app, _):
         app.on_news(News(app.session, [["put", make_block("1.900", "answer")]]))
         for number in range(60):
@@ -202,7 +201,7 @@ async def test_U3_the_end_stays_in_sight_while_text_streams() -> None:
         assert "paragraph 2\n" not in lines(app)
 
 
-async def test_U2_the_list_folds_under_a_hundred_columns_and_opens_with_a_key() -> None:
+async def test_the_list_folds_under_a_hundred_columns_and_opens_with_a_key() -> None:
     async with showing(gallery.TALK, (90, 24)) as (app, pilot):
         assert not app.fleet.display or app.fleet.has_class("folded")
         await pilot.press("ctrl+b")
@@ -212,7 +211,7 @@ async def test_U2_the_list_folds_under_a_hundred_columns_and_opens_with_a_key() 
         assert app.fleet.has_class("folded")
 
 
-async def test_U10_a_draft_stays_with_its_session() -> None:
+async def test_a_draft_stays_with_its_session() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"for this one")
         app.open_session("")
@@ -222,7 +221,7 @@ async def test_U10_a_draft_stays_with_its_session() -> None:
         assert app.composer.text == "for this one"
 
 
-async def test_U12_every_theme_can_be_had_with_a_key() -> None:
+async def test_a_key_cycles_through_every_theme() -> None:
     async with showing(gallery.WORK) as (app, pilot):
         seen = {app.theme}
         for _ in range(2):
@@ -232,7 +231,7 @@ async def test_U12_every_theme_can_be_had_with_a_key() -> None:
 
 
 @pytest.mark.long
-async def test_U5_after_an_answer_what_is_typed_goes_to_the_composer_again() -> None:
+async def test_after_an_answer_typing_goes_to_the_composer_again() -> None:
     async with showing(PERMIT) as (app, pilot):
         await pilot.press("f2", "1", *"no qs")
         assert app.sent == [answer("q1", "n", "once")]
@@ -240,7 +239,7 @@ async def test_U5_after_an_answer_what_is_typed_goes_to_the_composer_again() -> 
         assert app.session
 
 
-async def test_U5_an_ask_that_ends_by_itself_gives_the_composer_back() -> None:
+async def test_an_ask_that_ends_by_itself_gives_the_composer_back() -> None:
     async with showing(PERMIT) as (app, pilot):
         await pilot.press("f2")
         ask = app.window.open_asks()[0]["id"]
@@ -249,14 +248,14 @@ async def test_U5_an_ask_that_ends_by_itself_gives_the_composer_back() -> None:
         assert app.composer.text == "n"
 
 
-async def test_U5_who_reads_the_transcript_stays_there() -> None:
+async def test_after_an_answer_readers_stay_in_the_transcript() -> None:
     async with showing(PERMIT) as (app, pilot):
         app.transcript.focus()
         await pilot.press("f2", "1")
         assert app.transcript.has_focus
 
 
-async def test_U2_the_list_shows_where_its_keys_act_and_folds_after_a_choice() -> None:
+async def test_the_list_marks_its_cursor_and_folds_after_a_choice() -> None:
     async with showing([], (80, 24)) as (app, pilot):
         app.open_session("")
         await pilot.press("ctrl+b")
@@ -267,7 +266,7 @@ async def test_U2_the_list_shows_where_its_keys_act_and_folds_after_a_choice() -
         assert app.fleet.has_class("folded")
 
 
-async def test_U14_ctrl_c_by_habit_says_what_leaves_and_what_cancels() -> None:
+async def test_ctrl_c_says_which_keys_leave_and_cancel() -> None:
     async with showing(gallery.WORK) as (app, pilot):
         await pilot.press("ctrl+c")
         await pilot.pause()
@@ -276,7 +275,7 @@ async def test_U14_ctrl_c_by_habit_says_what_leaves_and_what_cancels() -> None:
         assert app.is_running
 
 
-async def test_U4_what_is_held_says_how_it_is_sent() -> None:
+async def test_a_held_queue_says_how_to_send_it() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         waits = [{"id": "w", "prompt": [{"type": "text", "text": "go on"}]}]
         strip = app.query_one(Queue)
@@ -286,7 +285,7 @@ async def test_U4_what_is_held_says_how_it_is_sent() -> None:
             assert words in strip.render_line(0).text
 
 
-async def test_H4_what_is_shown_is_seen_and_the_list_marks_the_rest(tmp_path: Path) -> None:
+async def test_the_shown_session_is_read_and_the_list_marks_the_rest(tmp_path: Path) -> None:
     opened = gallery.opened(PERMIT)
     directory = Path(session_dir(str(tmp_path), opened.session))
     directory.mkdir(parents=True)
@@ -309,7 +308,7 @@ async def test_H4_what_is_shown_is_seen_and_the_list_marks_the_rest(tmp_path: Pa
         assert [row.endswith("•") for row in titles] == [True, False]
 
 
-async def test_U12_the_keys_on_a_card_can_be_clicked() -> None:
+async def test_the_keys_on_a_card_can_be_clicked() -> None:
     async with showing(PERMIT, (120, 50)) as (app, pilot):
         shown = lines(app).split("\n")
         row = next(y for y, line in enumerate(shown) if "reject and say why" in line)

@@ -67,7 +67,7 @@ async def grow(app: Rookery, pilot: Pilot[None]) -> None:
 
 
 @pytest.mark.long
-async def test_I10_13_a_message_grows_upward_and_the_place_holds(home: Path) -> None:
+async def test_older_parts_of_a_message_load_above_and_the_place_holds(home: Path) -> None:
     session = made(home, *paragraphs(400))
     async with showing(home, session) as (app, pilot):
         assert MORE in [str(item.block["title"]) for item in app.transcript._items]
@@ -87,7 +87,7 @@ async def test_I10_13_a_message_grows_upward_and_the_place_holds(home: Path) -> 
         assert MORE not in [str(item.block["title"]) for item in app.transcript._items]
 
 
-async def test_I10_13_pages_that_came_too_late_are_left(home: Path) -> None:
+async def test_pages_that_arrive_too_late_are_dropped(home: Path) -> None:
     """The session was opened anew meanwhile: what was asked for before does not fit on."""
     session = made(home, *paragraphs(200))
     async with showing(home, session) as (app, pilot):

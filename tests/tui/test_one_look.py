@@ -1,4 +1,4 @@
-"""Issue 13, lines 11 and 12: one sign per state, tables, code, local times, a dead agent."""
+"""One sign per state, tables, code, local times, a dead agent."""
 
 import time
 from pathlib import Path
@@ -39,31 +39,31 @@ plain
 STATES = ("needs-you", "warn", "failed", "running", "done", "idle", "asleep", "waiting", "stopped")
 
 
-def test_I13_12_one_sign_per_state() -> None:
+def test_each_state_has_one_sign() -> None:
     paint = Paint(colour=False, signs=True)
     for state in STATES:
         assert LOOK.states[state][0] == paint.sign(state) == SIGNS[state][0]
     assert len({SIGNS[state][0] for state in STATES}) == len(STATES), "and none has two meanings"
 
 
-def test_I13_12_tables_keep_their_alignment() -> None:
+def test_tables_keep_their_alignment() -> None:
     lines = ["".join(text for text, _ in line) for line in markdown.rendered(MARKDOWN, 76, LOOK)]
     assert lines[2:4] == ["a.py      │     7 │   x", "longer.py │ 12345 │ yyyyy"]
 
 
-def test_I13_12_code_has_a_ground_and_its_language() -> None:
+def test_code_has_a_background_and_names_its_language() -> None:
     lines = markdown.rendered(MARKDOWN, 76, LOOK)
     (first,) = [line for line in lines if "def " in "".join(text for text, _ in line)]
     assert all(style.bgcolor is not None for text, style in first if text)
     assert "".join(text for text, _ in first).rstrip().endswith("python")
 
 
-async def test_I13_12_pictures(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_tables_and_code(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     updates = [prompt("Show me."), running(), chunk("message", MARKDOWN)]
     await compare(Still(gallery.opened(updates)), snapshot, tmp_path, looks=[SMALL, LIGHT, LARGE])
 
 
-def test_I13_12_a_rate_limit_is_given_in_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rate_limits_end_is_in_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Etc/GMT-5")  # five hours ahead of UTC
     time.tzset()
     try:
@@ -101,7 +101,7 @@ GONE = [
 ]
 
 
-async def test_I13_11_a_dead_agent_is_shown_once_with_what_helps(
+async def test_a_dead_agent_is_shown_once_with_what_helps(
     snapshot: SnapshotAssertion, tmp_path: Path
 ) -> None:
     blocks = app_blocks(GONE)
@@ -113,7 +113,7 @@ async def test_I13_11_a_dead_agent_is_shown_once_with_what_helps(
     await compare(Still(gallery.opened(GONE)), snapshot, tmp_path, looks=[SMALL, LARGE])
 
 
-async def test_I13_11_its_log_opens_here(tmp_path: Path) -> None:
+async def test_a_dead_agents_log_opens_in_a_window(tmp_path: Path) -> None:
     place = tmp_path / "sessions" / "a1b2c3"
     place.mkdir(parents=True)
     (place / "agent.log").write_text("one\npanic: no key\n")

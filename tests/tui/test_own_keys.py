@@ -1,4 +1,4 @@
-"""Keys of one's own win, and every key that there is can be read in F1 (rows U6, U12)."""
+"""Keys of one's own win, and every key that there is can be read in F1."""
 
 import importlib
 import pkgutil
@@ -33,7 +33,7 @@ def footer(app: Still) -> str:
     return "".join(text for text, _ in app.query_one(Status).lines(300)[0])
 
 
-async def test_U12_keys_of_ones_own_work_and_are_listed() -> None:
+async def test_custom_keys_work_and_are_listed() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await choose(app, pilot, composer_send="f12", session_new="f11")
         assert Key("Everywhere", "F11", "a new session") in all_keys(app)
@@ -48,7 +48,7 @@ async def test_U12_keys_of_ones_own_work_and_are_listed() -> None:
         assert app.session == ""
 
 
-async def test_U12_a_key_of_ones_own_is_taken_from_what_works_everywhere() -> None:
+async def test_a_custom_key_is_taken_from_global_defaults() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         theme = app.theme
         await choose(app, pilot, composer_newline="f5", block_copy="f6")
@@ -65,7 +65,7 @@ async def test_U12_a_key_of_ones_own_is_taken_from_what_works_everywhere() -> No
         assert {key.keys for key in all_keys(app) if key.words == "settings"} == {"no key"}
 
 
-async def test_U12_a_key_for_everywhere_wins_over_the_place_and_over_the_library() -> None:
+async def test_a_custom_global_key_wins_over_places_and_the_library() -> None:
     async with showing(gallery.WORK) as (app, pilot):
         await choose(app, pilot, turn_cancel="ctrl+w", ask_next="ctrl+t")
         await pilot.press(*"two words", "ctrl+w", "ctrl+t")
@@ -76,7 +76,7 @@ async def test_U12_a_key_for_everywhere_wins_over_the_place_and_over_the_library
         assert not any("Ctrl+W" in key.keys and key.place == "In any text" for key in all_keys(app))
 
 
-async def test_U12_what_a_key_was_comes_back_when_it_is_not_ones_own_any_more() -> None:
+async def test_a_removed_custom_key_gives_the_default_back() -> None:
     async with showing(gallery.WORK) as (app, pilot):
         await choose(app, pilot, turn_cancel="ctrl+w")
         await choose(app, pilot)
@@ -85,7 +85,7 @@ async def test_U12_what_a_key_was_comes_back_when_it_is_not_ones_own_any_more() 
         assert app.sent == [{"do": "cancel"}]
 
 
-async def test_U12_cards_and_windows_name_the_keys_that_one_chose() -> None:
+async def test_cards_and_windows_name_the_custom_keys() -> None:
     async with showing(gallery.ASKS[:3], (120, 60)) as (app, pilot):
         await choose(app, pilot, ask_confirm="z", ask_reject="n", form_send="f12", ask_option1="a")
         await pilot.press("f2")
@@ -104,7 +104,7 @@ async def test_U12_cards_and_windows_name_the_keys_that_one_chose() -> None:
         assert len(app.sent) == 1
 
 
-async def test_U5_no_key_of_ones_own_answers_an_ask_from_the_composer() -> None:
+async def test_no_custom_key_answers_an_ask_from_the_composer() -> None:
     async with showing(PERMIT) as (app, pilot):
         await choose(app, pilot, ask_option1="a", ask_all="f12")
         await pilot.press("a", "f12")
@@ -127,7 +127,7 @@ def kinds() -> Iterator[type[Widget] | type[App[object]]]:
 KINDS = {kind.__name__: kind for kind in kinds()}
 
 
-async def test_U6_every_key_is_listed() -> None:
+async def test_the_key_help_lists_every_key() -> None:
     """In F1, by a name that a person can give another key."""
     listed = {
         each.id: each.description
@@ -148,7 +148,7 @@ async def test_U6_every_key_is_listed() -> None:
             assert known == (DEFAULTS[str(each.id)], True), (name, each)
 
 
-def test_U12_the_keys_of_a_window_are_known_to_work_in_one_place() -> None:
+def test_a_windows_keys_belong_to_one_place() -> None:
     """Else a person's key could be taken from what it does not meet, or not be taken."""
     assert len(KINDS) >= 18
     for kind in KINDS.values():
@@ -161,7 +161,7 @@ def test_U12_the_keys_of_a_window_are_known_to_work_in_one_place() -> None:
         assert any(names <= place.keys() for place in PLACES.values()), kind
 
 
-async def test_U6_letters_find_a_key_and_keys_move_the_list() -> None:
+async def test_letters_search_the_key_help_and_arrows_scroll_it() -> None:
     async with showing(gallery.TALK, (80, 24)) as (app, pilot):
         await pilot.press("f1")
         assert isinstance(app.screen, KeysScreen)
@@ -182,7 +182,7 @@ async def test_U6_letters_find_a_key_and_keys_move_the_list() -> None:
         assert len(app.screen_stack) == 1
 
 
-async def test_U4_tab_moves_on_where_nothing_is_to_be_completed() -> None:
+async def test_tab_moves_on_if_there_is_nothing_to_complete() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"plain", "tab")
         assert not app.composer.has_focus
@@ -190,7 +190,7 @@ async def test_U4_tab_moves_on_where_nothing_is_to_be_completed() -> None:
         assert app.composer.has_focus
 
 
-async def test_U6_f1_works_over_a_window_and_goes_the_same_way() -> None:
+async def test_f1_opens_and_closes_over_a_window() -> None:
     async with showing(gallery.CHOICES) as (app, pilot):
         await pilot.press("f9", "f1")
         assert isinstance(app.screen, KeysScreen)

@@ -211,7 +211,7 @@ async def test_news_that_come_with_a_key_are_told_after_it() -> None:
     assert told == [[["append", "1.1", "one two"]]]
 
 
-async def test_I13_12_a_key_is_seen_before_the_next_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_is_seen_before_the_next_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever else waits to be painted."""
     seen: list[str] = []
     display = App._display

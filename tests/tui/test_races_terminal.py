@@ -1,4 +1,4 @@
-"""Issue 16: a race from a terminal: started, compared, one picked."""
+"""A race from a terminal: started, compared, one picked."""
 
 import json
 import sys

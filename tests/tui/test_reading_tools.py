@@ -1,5 +1,5 @@
-"""Issue 13, line 9: the side panel, thoughts as they stream, the end of a command's output, find,
-the palette, and the export."""
+"""The side panel, thoughts as they stream, the end of a command's output, find, the palette, and
+the export."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +34,7 @@ CHANGED: list[Json] = [
 # --- the side panel ----------------------------------------------------------------------------
 
 
-async def test_I13_9_the_side_panel(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_side_panel(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     """At 80 columns there is none."""
     app = Still(gallery.opened(CHANGED))
     looks = [DARK, (160, 50, "dark"), LARGE, (200, 60, "light")]
@@ -45,7 +45,7 @@ def shown(panel: SidePanel) -> str:
     return "\n".join(panel.render_line(y).text for y in range(panel.size.height))
 
 
-async def test_I13_9_the_panel_follows_the_news_and_its_files_can_be_chosen() -> None:
+async def test_the_side_panel_follows_events_and_its_files_can_be_chosen() -> None:
     app = Still(gallery.opened(gallery.TALK))
     async with app.run_test(size=(200, 60)) as pilot:
         await pilot.pause()
@@ -108,9 +108,7 @@ async def test_a_plan_stands_beside_the_transcript_or_in_it_and_never_in_both() 
 THINKING = [prompt("Why?"), running(), chunk("thought", "One.\n\n" + "It may be the cache. " * 40)]
 
 
-async def test_I13_9_a_thought_is_read_as_it_streams(
-    snapshot: SnapshotAssertion, tmp_path: Path
-) -> None:
+async def test_a_thought_is_read_as_it_streams(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     await compare(Still(gallery.opened(THINKING)), snapshot, tmp_path, looks=[DARK, LARGE])
     app = Still(gallery.opened(THINKING))
     async with app.run_test(size=(80, 24)) as pilot:
@@ -140,7 +138,7 @@ RAN = [
 ]
 
 
-async def test_I13_9_a_finished_command_shows_its_last_lines(
+async def test_a_finished_command_shows_its_last_lines(
     snapshot: SnapshotAssertion, tmp_path: Path
 ) -> None:
     await compare(Still(gallery.opened(RAN)), snapshot, tmp_path, looks=[DARK, LARGE])
@@ -149,13 +147,13 @@ async def test_I13_9_a_finished_command_shows_its_last_lines(
 # --- find --------------------------------------------------------------------------------------
 
 
-async def test_I13_9_find(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_find_in_the_transcript(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     act = keys("ctrl+f", *"parser")
     app = Still(gallery.opened(gallery.TALK))
     await compare(app, snapshot, tmp_path, act, looks=[DARK, LIGHT, LARGE])
 
 
-async def test_I13_9_find_goes_through_the_matches_and_opens_what_is_folded() -> None:
+async def test_find_goes_through_the_matches_and_opens_what_is_folded() -> None:
     app = Still(gallery.opened([*scenes.KINDS[:6], *RAN]))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
@@ -172,7 +170,7 @@ async def test_I13_9_find_goes_through_the_matches_and_opens_what_is_folded() ->
 
 
 @pytest.mark.long
-def test_I13_9_find_loads_older_pages(home: Path) -> None:
+def test_find_loads_older_pages(home: Path) -> None:
     session = made({"text": "the very first words"})
     steps = [step for n in range(30) for step in ({"thought": f"{n}?"}, {"text": f"part {n}\n\n"})]
     rookery("prompt", session, play(*steps))
@@ -192,7 +190,7 @@ def test_I13_9_find_loads_older_pages(home: Path) -> None:
 # --- the palette -------------------------------------------------------------------------------
 
 
-async def test_I13_9_the_palette(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_command_palette(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     app = Still(gallery.opened(gallery.TALK))
     await compare(app, snapshot, tmp_path, keys("ctrl+p"), looks=[DARK, LARGE])
 
@@ -201,7 +199,7 @@ async def test_I13_9_the_palette(snapshot: SnapshotAssertion, tmp_path: Path) ->
     ("typed", "done"),
     [("release notes", "c3"), ("clear", "clear"), ("mcp servers", "servers")],
 )
-async def test_I13_9_the_palette_opens_sends_and_shows(typed: str, done: str) -> None:
+async def test_the_palettes_entries_act(typed: str, done: str) -> None:
     app = Still(gallery.opened(gallery.TALK))
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.pause()
@@ -220,7 +218,7 @@ async def test_I13_9_the_palette_opens_sends_and_shows(typed: str, done: str) ->
 # --- the export --------------------------------------------------------------------------------
 
 
-def test_I13_9_export(home: Path, tmp_path: Path) -> None:
+def test_export_writes_a_file(home: Path, tmp_path: Path) -> None:
     session = made({"text": "Good **morning**."}, {"command": "echo ran-$((6*7))"}, title="A walk!")
     where = to_new_file(str(home), session, "", str(tmp_path))
     assert where == str(tmp_path / "a-walk.md")
@@ -231,7 +229,7 @@ def test_I13_9_export(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_I13_9_export_from_the_terminal(home: Path, tmp_path: Path) -> None:
+def test_export_works_from_a_real_terminal(home: Path, tmp_path: Path) -> None:
     with Tmux(home, size=(200, 60), cwd=tmp_path) as screen:
         screen.ready()
         screen.say(play({"text": "Good morning."}))

@@ -1,4 +1,4 @@
-"""Issue 13, line 8: the session list is filtered, made short, and acted on by keys."""
+"""The session list is filtered, made short, and acted on by keys."""
 
 from pathlib import Path
 
@@ -42,15 +42,13 @@ async def _list(pilot: Pilot[str]) -> None:
     await pilot.pause()
 
 
-async def test_I13_8_age_directory_and_a_wider_list(
-    snapshot: SnapshotAssertion, tmp_path: Path
-) -> None:
+async def test_age_directory_and_a_wider_list(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     app = Still(gallery.opened(gallery.TALK))
     await compare(app, snapshot, tmp_path, _list, looks=[DARK, LARGE])
     assert width_for(200) > width_for(150) > width_for(100)
 
 
-async def test_I13_8_one_line_per_session(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_one_line_per_session(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     async def act(pilot: Pilot[str]) -> None:
         await _list(pilot)
         await pilot.press("v")
@@ -60,9 +58,7 @@ async def test_I13_8_one_line_per_session(snapshot: SnapshotAssertion, tmp_path:
     assert app.kept == [{"compact_list": True}]
 
 
-async def test_I13_8_the_filter_takes_every_letter(
-    snapshot: SnapshotAssertion, tmp_path: Path
-) -> None:
+async def test_the_filter_takes_every_letter(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     async def act(pilot: Pilot[str]) -> None:
         await _list(pilot)
         await pilot.press("slash", *"shop nq", "backspace", "backspace")
@@ -80,7 +76,7 @@ async def test_I13_8_the_filter_takes_every_letter(
         assert still.fleet.has_focus
 
 
-async def test_I13_8_keys_for_the_session_under_the_cursor() -> None:
+async def test_keys_act_on_the_session_under_the_cursor() -> None:
     app = Still(gallery.opened(gallery.TALK))
     async with app.run_test(size=(120, 30)) as pilot:
         await _list(pilot)
@@ -100,7 +96,7 @@ async def test_I13_8_keys_for_the_session_under_the_cursor() -> None:
         assert app.sent[-1] == {"do": "stop"}
 
 
-def test_I13_8_a_failed_session_that_was_read_sinks() -> None:
+def test_a_failed_session_sinks_once_read() -> None:
     running, failed = (a_session(n, n, s, "x", reason=r) for n, s, r in FAILED)
     assert [each["id"] for each in in_order([failed, running])] == ["runs", "failed"]
     assert failed["group"] == ASLEEP

@@ -1,4 +1,4 @@
-"""Every block and every state as pictures that were looked at (rows U1–U3, U5, U7, U8, U12)."""
+"""Every block and every state as pictures that were looked at."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ FURTHER: dict[str, list[Look]] = {
 
 
 @pytest.mark.parametrize("scene", BLOCKS)
-async def test_U3_blocks(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
+async def test_blocks(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
     looks = [DARK, *FURTHER.get(scene, [])]
     await compare(Still(gallery.opened(BLOCKS[scene])), snapshot, tmp_path, looks=looks)
 
@@ -56,7 +56,7 @@ async def _open_all(pilot: Pilot[str]) -> None:
 
 
 @pytest.mark.parametrize("scene", ["work", "kinds", "diffs", "long"])
-async def test_U3_opened_blocks(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
+async def test_opened_blocks(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
     updates = scenes.DIFFS if scene == "diffs" else BLOCKS[scene]
     looks = [DARK, LIGHT, WIDE] if scene == "diffs" else [DARK]
     await compare(Still(gallery.opened(updates)), snapshot, tmp_path, _open_all, looks=looks)
@@ -67,25 +67,25 @@ async def _split(pilot: Pilot[str]) -> None:
     await pilot.press("s")
 
 
-async def test_U3_split_diff(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_split_diff(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     """Where there is no room for two columns, it stays one."""
     app = Still(gallery.opened(scenes.DIFFS))
     await compare(app, snapshot, tmp_path, _split, looks=[DARK, WIDE])
 
 
-async def test_U3_folded_plan_and_open_cards(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_folded_plan_and_open_cards(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     taste = Interface(cards_expanded=True, plan_opens=False)
     app = Still(gallery.opened(gallery.WORK), taste=taste)
     await compare(app, snapshot, tmp_path, looks=[(100, 50, "dark")])
 
 
-async def test_S2_a_switch_offers_a_recap(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_a_switch_offers_a_recap(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     app = Still(gallery.opened(gallery.LOST))
     await compare(app, snapshot, tmp_path, keys("shift+tab"))
 
 
 @pytest.mark.parametrize("state", scenes.STATES)
-async def test_U7_states(snapshot: SnapshotAssertion, tmp_path: Path, state: str) -> None:
+async def test_states(snapshot: SnapshotAssertion, tmp_path: Path, state: str) -> None:
     await compare(Still(gallery.opened(scenes.STATES[state])), snapshot, tmp_path)
 
 
@@ -109,7 +109,7 @@ SPLASHES = {
 
 
 @pytest.mark.parametrize("found", SPLASHES)
-async def test_U1_splash(snapshot: SnapshotAssertion, tmp_path: Path, found: str) -> None:
+async def test_splash(snapshot: SnapshotAssertion, tmp_path: Path, found: str) -> None:
     app = Still()
     app.found_here = SPLASHES[found]
     looks = [DARK, LIGHT, WIDE] if found == "model" else [DARK]
@@ -137,7 +137,7 @@ async def _no_fleet(pilot: Pilot[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["full", "empty"])
-async def test_U2_sessions(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
+async def test_sessions(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
     if name == "empty":
         await compare(Still(), snapshot, tmp_path, _no_fleet)
     else:
@@ -153,7 +153,7 @@ async def _toasts(pilot: Pilot[str]) -> None:
     await pilot.pause()
 
 
-async def test_U12_what_is_said_in_passing(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_passing_messages(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     app = Still(gallery.opened(gallery.TALK))
     await compare(app, snapshot, tmp_path, _toasts, toasts=True, looks=[DARK, LIGHT])
 
@@ -168,14 +168,14 @@ HARD_TO_SEE = {
 
 
 @pytest.mark.parametrize("scene", HARD_TO_SEE)
-async def test_U12_high_contrast(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
+async def test_high_contrast(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
     app = Still(gallery.opened(HARD_TO_SEE[scene]))
     act = _open_all if scene == "diffs" else None
     await compare(app, snapshot, tmp_path, act, looks=[CONTRAST])
 
 
 @pytest.mark.parametrize("pressed", ["", "f9"])
-async def test_U12_no_color(
+async def test_no_color(
     snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pressed: str
 ) -> None:
     """The cursor and the chosen row are seen without a colour, too."""

@@ -1,4 +1,4 @@
-"""What is found before a session is chosen, from real files (row U1)."""
+"""What is found before a session is chosen, from real files."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def words(found: SetUp) -> str:
     return "\n".join(f"{block['title']} {block['text']}" for block in blocks)
 
 
-def test_U1_what_is_set_up_is_found(home: str, tmp_path: Path) -> None:
+def test_the_splash_lists_what_is_set_up(home: str, tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / ".openhands" / "skills" / "review").mkdir(parents=True)
     (project / ".openhands" / "skills" / "review" / "SKILL.md").write_text("x")
@@ -53,7 +53,7 @@ def test_U1_what_is_set_up_is_found(home: str, tmp_path: Path) -> None:
     assert "- MCP servers: `files`" in words(found)
 
 
-def test_I13_12_the_splash_names_what_the_agent_at_hand_loads(home: str, tmp_path: Path) -> None:
+def test_the_splash_names_what_the_agent_at_hand_loads(home: str, tmp_path: Path) -> None:
     (Path(home) / "skills").mkdir()
     (Path(home) / "skills" / "mine.md").write_text("x")
     config = Path(home, "config.toml")
@@ -67,7 +67,7 @@ def test_I13_12_the_splash_names_what_the_agent_at_hand_loads(home: str, tmp_pat
 AGENTS = ("rookery", "claude", "codex", "demo")
 
 
-def test_U1_with_nothing_the_demo_answers_and_a_model_is_offered(tmp_path: Path) -> None:
+def test_without_a_set_up_the_demo_answers_and_a_model_is_offered(tmp_path: Path) -> None:
     found = look_around(str(tmp_path), str(tmp_path), "")
     assert (found.agent, found.model) == ("demo", "")
     (block,) = [each for each in blocks_of(found) if each["actions"]]
@@ -85,7 +85,7 @@ def test_another_machines_splash_offers_nothing_that_only_that_machine_can_do() 
     assert not {"settings", "mcp", "agents", "export"} & commands.known(None, here=False).keys()
 
 
-def test_U1_a_broken_file_is_told_and_the_rest_is_found(home: str) -> None:
+def test_a_broken_file_is_reported_and_the_rest_is_found(home: str) -> None:
     Path(home, "config.toml").write_text("[worker]\nqueue_most = 1.5\n")
     Path(home, "mcp.json").write_text("{")
     found = look_around(home, "/", "")
@@ -95,7 +95,7 @@ def test_U1_a_broken_file_is_told_and_the_rest_is_found(home: str) -> None:
     assert "worker.queue_most must be" in words(found)
 
 
-def test_I9_14_a_key_that_is_not_known_is_told_and_the_rest_holds(tmp_path: Path) -> None:
+def test_an_unknown_key_is_reported_and_the_rest_holds(tmp_path: Path) -> None:
     Path(tmp_path, "config.toml").write_text('default_agent = "codex"\n[worker]\nx = 1\n')
     found = look_around(str(tmp_path), "/", "")
     assert (found.problem, found.agent) == ("", "codex")
@@ -110,7 +110,7 @@ def test_I9_14_a_key_that_is_not_known_is_told_and_the_rest_holds(tmp_path: Path
         ({"profiles": {"a": {"model": "x"}}}, [("a", "x", False)]),
     ],
 )
-def test_I12_2_to_look_at_saved_models_writes_nothing(
+def test_looking_at_saved_models_writes_nothing(
     tmp_path: Path, document: object, said: object
 ) -> None:
     """Also not where the shape is an old one: that is for who uses or changes them."""
@@ -133,7 +133,7 @@ def test_I12_2_to_look_at_saved_models_writes_nothing(
         ('{"version": 99}', "newer Rookery"),
     ],
 )
-def test_I12_2_a_file_that_cannot_be_read_says_why_wherever_it_is_shown(
+def test_an_unreadable_file_says_why_wherever_it_is_shown(
     tmp_path: Path, text: str, said: str
 ) -> None:
     (tmp_path / profiles.FILE).write_text(text)
@@ -142,7 +142,7 @@ def test_I12_2_a_file_that_cannot_be_read_says_why_wherever_it_is_shown(
     assert problem in look_around(str(tmp_path), str(tmp_path), "").troubles
 
 
-def test_I13_13_one_key_leads_to_a_session() -> None:
+def test_one_key_leads_to_a_session() -> None:
     """The tour, the agent at hand, or the session that needs you most."""
     asking = a_session("a1", "Fix it\x1b[2J", "running", "claude", asks=1)
     done = a_session("b2", "", "idle", "demo")
@@ -159,7 +159,7 @@ def test_I13_13_one_key_leads_to_a_session() -> None:
     assert way_in("demo", listed, new=False).words == "opens session d4, with news to read"
 
 
-def test_I13_13_leaving_names_what_goes_on_and_how_to_come_back() -> None:
+def test_leaving_names_running_sessions_and_how_to_come_back() -> None:
     going = [a_session(f"s{n}", f"Task {n}", "running", "demo", asks=n % 2) for n in range(7)]
     said = farewell("s1", Left(4, 3), [*going, a_session("x", "Done", "idle", "demo")])
     assert "  ◐ s0  Task 0\n  ◆ s1  Task 1\n" in said

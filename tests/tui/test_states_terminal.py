@@ -1,5 +1,5 @@
 """In a real terminal: a model that is tried again, one that cannot be reached, a screen without
-colours, and the way from a search to the place of a hit (rows U7, U12; issue 13, lines 7 and 9)."""
+colours, and the way from a search to the place of a hit."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ def retry(said: str, **about: object) -> dict[str, Any]:
 
 
 @pytest.mark.long
-def test_U7_a_model_that_is_tried_again(home: Path, tmp_path: Path) -> None:
+def test_a_retried_model_is_shown_until_it_answers(home: Path, tmp_path: Path) -> None:
     """Once that is over, the note about it is gone."""
     waits = retry("The model is overloaded.", attempt=3, of=5, **{"in": 600.0}, kind="overloaded")
     with Tmux(home, size=(80, 24), cwd=tmp_path) as screen:
@@ -34,7 +34,7 @@ def test_U7_a_model_that_is_tried_again(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((160, 48), marks=pytest.mark.long)])
-def test_U7_a_model_that_cannot_be_reached_and_what_helps(
+def test_an_unreachable_model_is_shown_with_what_helps(
     home: Path, tmp_path: Path, size: tuple[int, int]
 ) -> None:
     gone = retry("Connection refused.", attempt=1, of=5, **{"in": 600.0}, kind="network")
@@ -48,7 +48,7 @@ def test_U7_a_model_that_cannot_be_reached_and_what_helps(
 
 
 @pytest.mark.long
-def test_U12_a_screen_without_colours(
+def test_a_screen_without_colours_tells_states_by_words(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """States are told by signs and words; an ask is answered as ever."""
@@ -64,7 +64,7 @@ def test_U12_a_screen_without_colours(
 
 
 @pytest.mark.long
-def test_I13_9_a_hit_opens_its_session_at_the_place(home: Path, tmp_path: Path) -> None:
+def test_a_search_hit_opens_its_session_at_the_place(home: Path, tmp_path: Path) -> None:
     """From Ctrl+P, over all sessions; and by `rookery open --at`, with the event of `search`."""
     birds = made({"text": "A kestrel hovers."}, title="Birds")
     for number in range(40):

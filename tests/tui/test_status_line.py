@@ -1,4 +1,4 @@
-"""Issue 13, line 7: the status line moves, and says what is done now and what it runs with."""
+"""The status line moves, and says what is done now and what it runs with."""
 
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def words(updates: list[Json], width: int, at: int = NOW) -> str:
     return "".join(text for text, _ in line)
 
 
-def test_D5_a_session_whose_worker_keeps_dying_does_not_start() -> None:
+def test_a_session_whose_worker_keeps_dying_does_not_start() -> None:
     ended = {"sessionUpdate": "_turn", "state": "idle", "turn": 1, "reason": "interrupted"}
     parked = worker_parked("3f2a", 5, 60.0, ["killed"])
     assert "does not start" in words([*BEGUN, ended, parked], 80)
@@ -62,7 +62,7 @@ def test_D5_a_session_whose_worker_keeps_dying_does_not_start() -> None:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-async def test_I13_7_what_is_done_now(
+async def test_the_current_activity(
     snapshot: SnapshotAssertion, tmp_path: Path, scene: str
 ) -> None:
     updates, said = SCENES[scene]
@@ -80,7 +80,7 @@ def test_a_quota_is_told_only_where_it_is_nearly_used_up() -> None:
         assert "5 h 76 %" in words([*BEGUN, quota(0.76)], width)
 
 
-def test_I13_7_all_of_it_where_there_is_room() -> None:
+def test_a_wide_status_line_shows_everything() -> None:
     shown = words(SCENES["running"][0], 160)
     for each in ("◐ running · 4", "claude · big · ask always · ⎇ fix-login"):
         assert each in shown
@@ -88,7 +88,7 @@ def test_I13_7_all_of_it_where_there_is_room() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 100])
-def test_I13_7_where_there_is_none_the_state_and_what_is_done_stay(width: int) -> None:
+def test_a_narrow_status_line_keeps_state_and_activity(width: int) -> None:
     for updates, _ in SCENES.values():
         shown = words(updates, width)
         assert len(shown) <= width
@@ -96,7 +96,7 @@ def test_I13_7_where_there_is_none_the_state_and_what_is_done_stay(width: int) -
     assert ("run pytest" in words(SCENES["running"][0], width)) == (width >= 60)
 
 
-def test_I13_7_it_moves_while_it_works_and_counts_down() -> None:
+def test_the_status_line_moves_while_working_and_counts_down() -> None:
     updates = SCENES["running"][0]
     signs = {words(updates, 80, NOW + 250 * step)[1] for step in range(4)}
     assert signs == set("◐◓◑◒")
@@ -105,7 +105,7 @@ def test_I13_7_it_moves_while_it_works_and_counts_down() -> None:
     assert " needs you · " in asked
 
 
-def test_I13_7_a_model_that_cannot_be_reached_is_shown_with_its_remedy() -> None:
+def test_an_unreachable_model_is_shown_with_its_remedy() -> None:
     document = gallery.document_of([*BEGUN, UNREACHABLE])
     (block,) = [each for each in document.blocks.values() if each["role"] == "notice"]
     assert block["title"] == "claude cannot reach its model"
@@ -121,7 +121,7 @@ def test_I13_7_a_model_that_cannot_be_reached_is_shown_with_its_remedy() -> None
     assert "✗ failed: model unreachable" in words([*BEGUN, UNREACHABLE, gone], 80)
 
 
-def test_I13_7_a_long_thought_is_cut_at_its_beginning() -> None:
+def test_a_long_thought_is_cut_at_its_beginning() -> None:
     thought = Doing("a thought with a long beginning and an end", grows=True)
     line = status_line.laid_out(
         [(" ◐ running", look_of("").soft)], thought, Sides([], [], []), look_of(""), 36
@@ -139,7 +139,7 @@ def project(tmp_path: Path) -> Path:
     return git.parent
 
 
-def test_I13_7_the_branch_of_a_directory(project: Path, tmp_path: Path) -> None:
+def test_the_directorys_branch_is_shown(project: Path, tmp_path: Path) -> None:
     inner = project / "src"
     inner.mkdir()
     assert branch_of(str(inner)) == "fix/login"
@@ -153,7 +153,7 @@ def test_I13_7_the_branch_of_a_directory(project: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_I13_7_in_a_real_terminal(home: Path, project: Path) -> None:
+def test_the_status_line_in_a_real_terminal(home: Path, project: Path) -> None:
     with Tmux(home, size=(200, 60), cwd=project) as screen:
         screen.ready()
         screen.wait_for("⎇ fix/login")

@@ -1,5 +1,4 @@
-"""Issue 11, line 7, in the terminal interface: an agent that is started anew from here has the
-environment of this terminal."""
+"""An agent that is started anew from the terminal interface has this terminal's environment."""
 
 import asyncio
 import json
@@ -14,7 +13,7 @@ from tests.cli.test_login import KEY, command, config, made
 from tests.tui.tmux import Tmux
 
 
-def test_I11_7_a_prompt_after_a_log_in_takes_the_terminals_environment(
+def test_a_prompt_after_a_login_takes_the_terminals_environment(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config(f"[agents.work]\ncommand = {json.dumps(command('claude-agent-acp', KEY))}\n")
@@ -28,7 +27,7 @@ def test_I11_7_a_prompt_after_a_log_in_takes_the_terminals_environment(
 
 
 @pytest.mark.parametrize("do", ["restart", "switch"])
-def test_I11_7_a_restart_and_a_switch_take_it_and_nothing_else_does(
+def test_only_restart_and_switch_take_the_terminals_environment(
     home: Path, monkeypatch: pytest.MonkeyPatch, do: str
 ) -> None:
     session = rookery("new").out.strip()

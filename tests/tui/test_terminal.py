@@ -1,4 +1,4 @@
-"""The real thing in a real terminal, with real workers (rows U1, U2, U5, U9, U10, U14)."""
+"""The real thing in a real terminal, with real workers."""
 
 import os
 import signal
@@ -18,14 +18,14 @@ def only(home: Path) -> dict[str, object]:
     return head
 
 
-def test_U1_first_run_leads_to_an_answer_at_once(home: Path) -> None:
+def test_the_first_run_leads_to_an_answer_at_once(home: Path) -> None:
     with Tmux(home) as screen:
         screen.wait_for("Rookery", "demo", "F1 lists every key", "new session")
         screen.say("hello")
         screen.wait_for("Rookery's demo agent")
 
 
-def test_U1_what_is_typed_while_it_starts_is_in_the_composer(home: Path) -> None:
+def test_text_typed_during_the_start_is_in_the_composer(home: Path) -> None:
     with Tmux(home) as screen:
         screen.type("early bird")
         screen.wait_for("F1 lists every key", "│ early bird")
@@ -33,7 +33,7 @@ def test_U1_what_is_typed_while_it_starts_is_in_the_composer(home: Path) -> None
         screen.wait_for("│ early bird catches")
 
 
-def test_U5_a_turn_with_an_approval(home: Path, tmp_path: Path) -> None:
+def test_a_turn_with_an_approval(home: Path, tmp_path: Path) -> None:
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
@@ -48,7 +48,7 @@ def test_U5_a_turn_with_an_approval(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_U14_cancel_in_mid_command_keeps_what_is_typed(home: Path) -> None:
+def test_a_cancel_in_mid_command_keeps_the_typed_text(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"command": "echo begun; sleep 600"}))
@@ -61,7 +61,7 @@ def test_U14_cancel_in_mid_command_keeps_what_is_typed(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
+def test_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "begun"}, {"command": "sleep 3; echo late-$((6*7))"}))
@@ -78,7 +78,7 @@ def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U10_switching_while_a_session_runs_loses_nothing(home: Path) -> None:
+def test_switching_while_a_session_runs_loses_nothing(home: Path) -> None:
     other = made({"text": "I am the other one."}, title="other")
     with Tmux(home, size=(120, 30)) as screen:
         screen.wait_for("F1 lists", "other")
@@ -91,7 +91,7 @@ def test_U10_switching_while_a_session_runs_loses_nothing(home: Path) -> None:
     assert rookery("show", other).out.count("\nI am the other one.\n") == 1
 
 
-def test_U2_a_worker_killed_while_shown_is_told_and_the_next_prompt_works(home: Path) -> None:
+def test_a_killed_worker_is_reported_and_the_next_prompt_works(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "begun"}, {"until": "cancel"}))
@@ -108,7 +108,7 @@ def _directory(home: Path) -> str:
 
 
 @pytest.mark.long
-def test_U9_a_long_session_opens_at_its_end_and_grows_backward(home: Path) -> None:
+def test_a_long_session_opens_at_its_end_and_grows_backward(home: Path) -> None:
     session = made({"text": "the very first words"})
     for number in range(12):
         steps = [{"text": f"turn {number} line {line}\n\n"} for line in range(12)]
@@ -125,7 +125,7 @@ def test_U9_a_long_session_opens_at_its_end_and_grows_backward(home: Path) -> No
 
 
 @pytest.mark.long
-def test_U2_a_queued_prompt_is_seen_and_sent(home: Path) -> None:
+def test_a_queued_prompt_is_seen_and_sent(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "begun"}, {"wait": 3}))

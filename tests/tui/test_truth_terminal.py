@@ -1,5 +1,5 @@
-"""I9 line 13 in a real terminal: `/confirm` before the first prompt, and a word on the critic's
-verdict by keys that every terminal sends (rows P6, U6, U8)."""
+"""In a real terminal: `/confirm` before the first prompt, a word on the critic's verdict by keys
+that every terminal sends, and what leaving says."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from tests.cli.driving import ROOKERY, play, rookery
 from tests.tui.tmux import Tmux
 
 
-def test_I9_13_confirm_before_the_first_prompt(home: Path) -> None:
+def test_confirm_works_before_the_first_prompt(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say("/confirm risky")
@@ -27,7 +27,7 @@ def test_I9_13_confirm_before_the_first_prompt(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I9_13_every_before_the_first_prompt_is_stricter_than_the_flag(home: Path) -> None:
+def test_confirm_every_before_the_first_prompt_overrides_the_flag(home: Path) -> None:
     with Tmux(home, *ROOKERY, "--yolo") as screen:
         screen.ready()
         screen.say("/confirm every")
@@ -51,7 +51,7 @@ def kept(home: Path) -> list[str]:
 
 
 @pytest.mark.long
-def test_I9_13_a_word_on_the_critic_in_a_real_terminal(home: Path) -> None:
+def test_feedback_on_the_critic_in_a_real_terminal(home: Path) -> None:
     judged(home)
     with Tmux(home) as screen:
         screen.ready()
@@ -69,7 +69,7 @@ def test_I9_13_a_word_on_the_critic_in_a_real_terminal(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_I9_13_keys_of_ones_own_still_speak_of_the_critic(home: Path) -> None:
+def test_custom_keys_still_give_feedback_on_the_critic(home: Path) -> None:
     judged(home, '[keys]\n"critic.1" = "f12"\n"critic.2" = "alt+2"\n"critic.3" = "ctrl+l"\n')
     with Tmux(home) as screen:
         screen.ready()
@@ -86,8 +86,8 @@ def test_I9_13_keys_of_ones_own_still_speak_of_the_critic(home: Path) -> None:
     assert rookery("config", "show").code == 0
 
 
-def test_I9_12_leaving_says_who_goes_on_and_who_waits(home: Path) -> None:
-    """Row U11: one works, one asks."""
+def test_leaving_says_which_sessions_run_and_which_wait(home: Path) -> None:
+    """One works, one asks."""
     rookery("prompt", rookery("new").out.strip(), play({"text": "x"}, {"until": "cancel"}))
     with Tmux(home) as screen:
         screen.ready()
@@ -99,7 +99,7 @@ def test_I9_12_leaving_says_who_goes_on_and_who_waits(home: Path) -> None:
         screen.wait_for("1 session still running, 1 waiting for your answer")
 
 
-def test_I9_12_leaving_one_that_waits_does_not_say_that_it_goes_on(home: Path) -> None:
+def test_leaving_a_waiting_session_does_not_say_it_runs(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"ask": "Tidy up", "kind": "edit"}))

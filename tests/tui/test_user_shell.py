@@ -1,4 +1,4 @@
-"""The user's own shell behind `!`: a real one, in a real pseudo-terminal (issue 13, line 10)."""
+"""The user's own shell behind `!`: a real one, in a real pseudo-terminal."""
 
 import asyncio
 import os
@@ -59,9 +59,7 @@ async def lines(
     await found.shell.gone()
 
 
-async def test_I13_10_a_shell_keeps_its_directory_and_variables(
-    lines: Lines, tmp_path: Path
-) -> None:
+async def test_a_shell_keeps_its_directory_and_variables(lines: Lines, tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     assert await lines.run("cd below; one=1; two() { echo two; }") == ("", 0)
     assert lines.shell.cwd == str(tmp_path / "below")
@@ -71,7 +69,7 @@ async def test_I13_10_a_shell_keeps_its_directory_and_variables(
     assert await lines.run("printf 'a\\n'\nprintf 'b\\n'") == ("a\nb\n", 0)
 
 
-async def test_I13_10_a_command_has_a_terminal_and_is_typed_to(lines: Lines) -> None:
+async def test_a_command_has_a_terminal_and_reads_keys(lines: Lines) -> None:
     said, code = await lines.run("test -t 0 && test -t 1 && stty size")
     assert (said, code) == ("24 80\n", 0)
     await lines.shell.run("printf 'who? '; read name; echo hello $name", 80)
@@ -80,14 +78,14 @@ async def test_I13_10_a_command_has_a_terminal_and_is_typed_to(lines: Lines) -> 
     assert await lines.end() == ("hello bob\n", 0)
 
 
-async def test_I13_10_what_is_typed_before_a_line_begins_is_for_that_line(lines: Lines) -> None:
+async def test_input_typed_before_a_line_begins_goes_to_that_line(lines: Lines) -> None:
     """The shell is still starting."""
     await lines.shell.run("read name; echo hello $name", 80)
     lines.shell.type("bob\n")
     assert await lines.end() == ("hello bob\n", 0)
 
 
-async def test_I13_10_what_no_command_reads_is_the_next_line(lines: Lines, tmp_path: Path) -> None:
+async def test_input_that_no_command_reads_is_the_next_line(lines: Lines, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "gate")
     await lines.shell.run("cat gate", 80)
     lines.shell.type("echo next\n")
@@ -96,7 +94,7 @@ async def test_I13_10_what_no_command_reads_is_the_next_line(lines: Lines, tmp_p
     assert (said.strip(), code) == ("next", 0)
 
 
-async def test_I13_10_a_line_is_stopped_and_the_shell_stays(lines: Lines) -> None:
+async def test_stopping_a_line_keeps_the_shell(lines: Lines) -> None:
     assert await lines.run("one=1") == ("", 0)
     await lines.shell.run("echo begun; sleep 600; echo never", 80)
     await lines.until("begun")
@@ -107,7 +105,7 @@ async def test_I13_10_a_line_is_stopped_and_the_shell_stays(lines: Lines) -> Non
     assert await lines.run("echo $one") == ("1\n", 0)
 
 
-async def test_I13_10_what_ignores_an_interrupt_is_killed(lines: Lines) -> None:
+async def test_a_command_that_ignores_an_interrupt_is_killed(lines: Lines) -> None:
     await lines.shell.run("sh -c \"trap '' INT; echo begun; sleep 600\"; echo never", 80)
     await lines.until("begun")
     await lines.shell.stop()
@@ -116,49 +114,45 @@ async def test_I13_10_what_ignores_an_interrupt_is_killed(lines: Lines) -> None:
     assert "never" not in said
 
 
-async def test_I13_10_a_shell_that_exits_is_followed_by_another(
-    lines: Lines, tmp_path: Path
-) -> None:
+async def test_a_shell_that_exits_is_replaced(lines: Lines, tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     await lines.run("cd below")
     assert (await lines.run("exit 4"))[1] == 4
     assert await lines.run("pwd") == (f"{tmp_path}/below\n", 0)
 
 
-async def test_I13_10_a_long_line_and_a_flood_come_whole(lines: Lines) -> None:
+async def test_a_long_line_and_a_flood_of_output_arrive_whole(lines: Lines) -> None:
     said, _ = await lines.run(f"echo {'x' * 10_000} | wc -c")
     assert said.strip() == "10001"
     said, _ = await lines.run("i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done")
     assert said.split() == [str(number) for number in range(20_000)]
 
 
-async def test_I13_10_a_line_that_sets_a_prompt_shows_none(lines: Lines) -> None:
+async def test_a_line_that_sets_a_prompt_shows_none(lines: Lines) -> None:
     """As an environment of Python or a theme does."""
     assert await lines.run('PS1="(env) $PS1" PROMPT_COMMAND="echo prompted"') == ("", 0)
     assert await lines.run("PS1='> '; (exit 5)") == ("", 5)
     assert await lines.run("echo here") == ("here\n", 0)
 
 
-async def test_I13_10_a_directory_that_is_gone_is_said(tmp_path: Path) -> None:
+async def test_a_missing_directory_is_reported(tmp_path: Path) -> None:
     found = Lines(tmp_path / "gone")
     said, code = await found.run("pwd")
     assert (said, code) == ("No such file or directory\n", 127)
 
 
-def test_I13_10_a_shell_that_does_not_take_our_lines_is_replaced() -> None:
+def test_a_shell_that_does_not_take_our_lines_is_replaced() -> None:
     assert os.path.basename(shell_of("/usr/bin/fish")[0]) in ("bash", "sh")
     assert os.path.basename(shell_of("")[0]) in ("bash", "sh")
 
 
-def test_I13_10_output_for_the_agent_is_plain_text() -> None:
+def test_output_for_the_agent_is_plain_text() -> None:
     said = as_prompt("why?", "make", "/w", 2, "\x1b[31mred\x1b[0m\r\n```\r\n10%\r20%\r\n")
     assert said == "why?\n\nI ran this in /w (exit 2):\n\n````\n$ make\nred\n```\n20%\n````"
     assert as_prompt("", "make", "", -2, "") == "I ran this (stopped):\n\n```\n$ make\n\n```"
 
 
-def test_I13_10_a_line_keeps_cd_and_its_output_goes_to_the_agent(
-    home: Path, tmp_path: Path
-) -> None:
+def test_cd_lasts_and_the_output_goes_to_the_agent(home: Path, tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     with Tmux(home, size=(80, 24), cwd=tmp_path) as screen:
         screen.ready()
@@ -183,7 +177,7 @@ def test_I13_10_a_line_keeps_cd_and_its_output_goes_to_the_agent(
 
 
 @pytest.mark.long
-def test_I13_10_a_running_line_is_typed_to(home: Path) -> None:
+def test_keys_go_to_the_running_line(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say("!printf 'who? '; read name; echo hello-$name")

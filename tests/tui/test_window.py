@@ -1,4 +1,4 @@
-"""The window on a session's pages: the same items however its blocks came (rows U3, U9)."""
+"""The window on a session's pages: the same items however its blocks came."""
 
 import random
 
@@ -24,7 +24,7 @@ def tool(name: str, kind: str = "read", status: str = "done", parent: str | None
     return ["put", make_block(name, "tool", kind=kind, status=status, parent=parent, title=name)]
 
 
-def test_U3_three_quiet_calls_fold_into_one_line_and_two_do_not() -> None:
+def test_three_quiet_calls_fold_into_one_line_and_two_do_not() -> None:
     two = filled([tool("1.1"), tool("1.2")])
     assert [item.members for item in two.items()] == [[], []]
     three = filled([tool("1.1"), tool("1.2"), tool("1.3", "search")])
@@ -33,14 +33,14 @@ def test_U3_three_quiet_calls_fold_into_one_line_and_two_do_not() -> None:
     assert [len(item.members) for item in three.items()] == [3, 0, 0, 0]
 
 
-def test_U3_a_call_that_runs_or_edits_is_not_quiet() -> None:
+def test_a_call_that_runs_or_edits_is_not_quiet() -> None:
     window = filled([tool("1.1"), tool("1.2"), tool("1.3", status="running"), tool("1.4", "edit")])
     assert len(window.items()) == 4
     window.apply([["set", "1.3", {"status": "done"}]])
     assert [len(item.members) for item in window.items()] == [3, 0]
 
 
-def test_U3_nested_calls_stand_under_their_parent() -> None:
+def test_nested_calls_stand_under_their_parent() -> None:
     ops = [tool("1.1", "think", "running"), tool("1.2", "edit"), tool("1.3", "edit", parent="1.1")]
     window = filled(ops)
     assert [(item.block["id"], item.depth) for item in window.items()] == [
@@ -50,12 +50,12 @@ def test_U3_nested_calls_stand_under_their_parent() -> None:
     ]
 
 
-def test_U3_parents_in_a_circle_hide_nothing() -> None:
+def test_parents_in_a_circle_hide_nothing() -> None:
     window = filled([tool("1.1", "edit", parent="1.2"), tool("1.2", "edit", parent="1.1")])
     assert {item.block["id"] for item in window.items()} == {"1.1", "1.2"}
 
 
-def test_U3_a_terminal_is_shown_by_its_call() -> None:
+def test_a_terminal_is_shown_by_its_call() -> None:
     terminal = make_block("1.2", "terminal", parent="1.1", text="out", status="running")
     window = filled([tool("1.1", "execute", "running"), ["put", terminal]])
     (item,) = window.items()
@@ -65,7 +65,7 @@ def test_U3_a_terminal_is_shown_by_its_call() -> None:
     assert window.items()[0].lines is None
 
 
-def test_U9_what_is_said_late_waits_for_its_page() -> None:
+def test_a_late_update_waits_for_its_page() -> None:
     window = filled([["put", make_block("2.1", "answer", text="b")]])
     window.apply([["set", "1.1", {"status": "failed"}]])
     window.add_older([Page(1, {"1.1": make_block("1.1", "tool", kind="edit", status="running")})])
@@ -75,7 +75,7 @@ def test_U9_what_is_said_late_waits_for_its_page() -> None:
     assert block["status"] == "failed"
 
 
-def test_U3_only_the_end_of_a_growing_text_is_painted_anew() -> None:
+def test_only_the_end_of_a_growing_text_is_repainted() -> None:
     window = filled([["put", make_block("1.1", "answer", text="Words.\n\n" * 2000)]])
     for item in window.items():
         item.lines = []
@@ -86,7 +86,7 @@ def test_U3_only_the_end_of_a_growing_text_is_painted_anew() -> None:
 
 
 @given(st.integers(0, 10_000))
-def test_U3_items_do_not_depend_on_when_they_were_asked_for(seed: int) -> None:
+def test_items_do_not_depend_on_when_they_were_asked_for(seed: int) -> None:
     chance = random.Random(seed)
     document = gallery.document_of([*gallery.TALK, *gallery.WORK, *gallery.ASKS])
     ops: list[Op] = [["put", block] for block in document.blocks.values()]

@@ -1,4 +1,4 @@
-"""Every window as pictures that were looked at (rows U6, U12)."""
+"""Every window as pictures that were looked at."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ FURTHER: dict[str, list[Look]] = {
     "name",
     [pytest.param(name, marks=[] if name in SEEN else pytest.mark.long) for name in WINDOWS],
 )
-async def test_U6_windows(
+async def test_windows(
     snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     home = furnish(tmp_path, monkeypatch)
@@ -63,7 +63,7 @@ async def test_U6_windows(
 
 
 @pytest.mark.parametrize("pressed", ["f10", "f6"])
-async def test_U6_windows_with_nothing_in_them(
+async def test_empty_windows(
     snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pressed: str
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
@@ -71,7 +71,7 @@ async def test_U6_windows_with_nothing_in_them(
     await compare(app, snapshot, tmp_path, keys(pressed))
 
 
-async def test_U6_a_takeover(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_taking_over_a_session(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     gallery.kept(str(tmp_path), gallery.CHOICES)
     app = Still(gallery.opened(gallery.CHOICES), home=str(tmp_path))
 
@@ -93,12 +93,12 @@ ASKING = {
 
 
 @pytest.mark.parametrize("name", ASKING)
-async def test_U5_asking(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
+async def test_windows_of_asks(snapshot: SnapshotAssertion, tmp_path: Path, name: str) -> None:
     app = Still(gallery.opened(gallery.ASKS))
     await compare(app, snapshot, tmp_path, keys(*ASKING[name]))
 
 
-async def test_P7_a_question(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+async def test_a_question_form(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
     """Every kind of field, with what is wrong."""
     app = Still(gallery.opened(gallery.QUESTION))
     looks: list[Look] = [DARK, LIGHT, CONTRAST, (80, 50, "dark")]

@@ -1,4 +1,4 @@
-"""What the windows do: every form is checked, every change is the one that was meant (row U6)."""
+"""What the windows do: every form is checked, every change is the one that was meant."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -86,7 +86,7 @@ def wrong(app: Still) -> dict[str, str]:
 # --- settings ----------------------------------------------------------------------------------
 
 
-async def test_U6_settings_list_what_is_set_up(home: str) -> None:
+async def test_the_settings_list_says_what_is_set_up(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6")
         assert titles(app)[:4] == ["Models", "Long conversations", "MCP servers", "Agents"]
@@ -96,7 +96,7 @@ async def test_U6_settings_list_what_is_set_up(home: str) -> None:
 
 
 @pytest.mark.long
-async def test_U6_every_setting_is_a_field_and_a_wrong_one_is_named(home: str) -> None:
+async def test_every_setting_has_a_field_and_wrong_values_are_named(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "end", "enter")
         assert isinstance(app.screen, FormScreen)
@@ -115,7 +115,7 @@ async def test_U6_every_setting_is_a_field_and_a_wrong_one_is_named(home: str) -
 
 
 @pytest.mark.long
-async def test_U6_settings_are_written_and_comments_stay(home: str) -> None:
+async def test_settings_are_saved_and_comments_stay(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "end", "enter")
         put(app, "worker.silent_after", "180")
@@ -128,7 +128,7 @@ async def test_U6_settings_are_written_and_comments_stay(home: str) -> None:
     assert Path(home, "config.toml").read_text().startswith("# mine\n[worker]\n")
 
 
-async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
+async def test_the_condenser_is_checked_and_saved(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "down", "enter")
         put(app, "max_size", "80")
@@ -150,7 +150,7 @@ async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
 
 
 @pytest.mark.long
-async def test_U6_the_judge_is_chosen_checked_and_saved(home: str) -> None:
+async def test_the_judge_is_chosen_checked_and_saved(home: str) -> None:
     """In the form of the critic, with what stands in config.toml; one that is gone is said so."""
     file = Path(home, "agent_settings.json")
     async with showing(home) as (app, pilot):
@@ -192,7 +192,7 @@ def row(app: Still, title: str) -> str:
     return found
 
 
-async def test_U6_keys_of_the_screen_below_do_nothing_under_a_window(home: str) -> None:
+async def test_keys_of_the_screen_below_a_window_do_nothing(home: str) -> None:
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await pilot.press("f6", "f7", "f6", "ctrl+n", "f4")
         assert len(app.screen_stack) == 2
@@ -203,7 +203,7 @@ async def test_U6_keys_of_the_screen_below_do_nothing_under_a_window(home: str) 
         assert (len(app.screen_stack), titles(app)[0]) == (2, "rookery")
 
 
-async def test_V13_notifications_are_set_here_too(home: str) -> None:
+async def test_notifications_have_a_window(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "end", "up", "enter")
         put(app, "notify.webhook", "https://ntfy.invalid/rookery")
@@ -216,7 +216,7 @@ async def test_V13_notifications_are_set_here_too(home: str) -> None:
 
 
 @pytest.mark.long
-async def test_U6_a_key_is_never_shown_and_an_untouched_one_is_kept(home: str) -> None:
+async def test_a_key_is_never_shown_and_an_untouched_one_is_kept(home: str) -> None:
     file = Path(home, "config.toml")
     file.write_text(f"{file.read_text()}\n[agent]\nwarm = false\n")  # it would outlive the test
     async with showing(home) as (app, pilot):
@@ -235,7 +235,7 @@ async def test_U6_a_key_is_never_shown_and_an_untouched_one_is_kept(home: str) -
 
 
 @pytest.mark.long
-async def test_U6_what_is_wrong_with_a_model_is_told_at_its_field(home: str) -> None:
+async def test_a_models_mistakes_are_shown_at_their_fields(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "enter", "n")
         await pilot.press("ctrl+s")
@@ -251,7 +251,7 @@ async def test_U6_what_is_wrong_with_a_model_is_told_at_its_field(home: str) -> 
 
 
 @pytest.mark.long
-async def test_U6_a_model_that_does_not_answer_is_not_saved(home: str) -> None:
+async def test_a_model_that_does_not_answer_is_not_saved(home: str) -> None:
     before = Path(home, "agent_settings.json").read_text()
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "enter", "n")
@@ -265,7 +265,7 @@ async def test_U6_a_model_that_does_not_answer_is_not_saved(home: str) -> None:
     assert Path(home, "agent_settings.json").read_text() == before
 
 
-async def test_U6_a_model_becomes_the_default_and_is_removed(home: str) -> None:
+async def test_a_model_can_become_the_default_and_be_removed(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "enter", "down", "d")
         assert isinstance(app.screen, RowsScreen)
@@ -275,7 +275,7 @@ async def test_U6_a_model_becomes_the_default_and_is_removed(home: str) -> None:
         assert titles(app) == ["work"]
 
 
-async def test_I12_2_a_window_changes_the_saved_models_by_itself(
+async def test_saved_models_are_changed_without_another_process(
     home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No other process in between: here none could be started."""
@@ -301,7 +301,7 @@ async def test_I12_2_a_window_changes_the_saved_models_by_itself(
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_I12_2_an_agent_changes_no_saved_model(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_cannot_change_saved_models(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever face it calls: the file itself is kept from it."""
     before = Path(home, "agent_settings.json").read_text()
     monkeypatch.setenv(MARK, f"{home_tag(home)}.0")
@@ -328,7 +328,7 @@ def test_what_fails_says_why_and_about_which_field(home: str) -> None:
 # --- MCP servers -------------------------------------------------------------------------------
 
 
-async def test_U6_servers_are_listed_turned_off_and_removed(home: str) -> None:
+async def test_servers_are_listed_turned_off_and_removed(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f10")
         assert isinstance(app.screen, RowsScreen)
@@ -341,7 +341,7 @@ async def test_U6_servers_are_listed_turned_off_and_removed(home: str) -> None:
         assert titles(app) == ["files", "docs"]
 
 
-async def test_U6_a_server_is_changed_and_its_secrets_stay_hidden_and_whole(home: str) -> None:
+async def test_a_server_is_changed_and_its_secrets_stay_hidden_and_whole(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f10", "enter")
         assert "very-secret" not in app.export_screenshot()
@@ -359,7 +359,7 @@ async def test_U6_a_server_is_changed_and_its_secrets_stay_hidden_and_whole(home
     assert entry["env"] == {"TOKEN": "very-secret", "KEY": "${MY_KEY}", "MORE": "a b"}
 
 
-async def test_U6_a_new_server_is_checked_by_its_kind(home: str) -> None:
+async def test_a_new_server_is_checked_by_its_kind(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f10", "n")
         put(app, "name", "new one")
@@ -399,7 +399,7 @@ def test_a_hit_has_its_title_its_age_and_the_word_marked() -> None:
 # --- agents ------------------------------------------------------------------------------------
 
 
-async def test_U6_agents_tell_how_they_are_installed(home: str) -> None:
+async def test_the_list_of_agents_says_how_to_install_them(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f7")
         assert isinstance(app.screen, RowsScreen)
@@ -414,7 +414,7 @@ async def test_U6_agents_tell_how_they_are_installed(home: str) -> None:
         assert "codex is an npm package, and npm is not installed" in told(app)
 
 
-async def test_U6_the_default_agent_is_kept_in_config(home: str) -> None:
+async def test_the_default_agent_is_kept_in_config(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f7")
         assert isinstance(app.screen, RowsScreen)
@@ -425,7 +425,7 @@ async def test_U6_the_default_agent_is_kept_in_config(home: str) -> None:
     assert config.load(home).default_agent == "claude"
 
 
-async def test_U6_a_switch_says_what_happens_and_waits_for_a_yes(home: str) -> None:
+async def test_a_switch_says_what_happens_and_asks(home: str) -> None:
     gallery.kept(home, gallery.CHOICES[:2])
     async with showing(home, gallery.CHOICES[:2]) as (app, pilot):
         await pilot.press("f7")
@@ -448,7 +448,7 @@ async def test_U6_a_switch_says_what_happens_and_waits_for_a_yes(home: str) -> N
 # --- choices of a session ----------------------------------------------------------------------
 
 
-async def test_U6_the_model_is_picked_and_shown_only_when_confirmed(home: str) -> None:
+async def test_a_picked_model_is_shown_once_the_agent_confirmed_it(home: str) -> None:
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await app.run_action("pick('model')")
         await pilot.pause()
@@ -462,7 +462,7 @@ async def test_U6_the_model_is_picked_and_shown_only_when_confirmed(home: str) -
 
 
 @pytest.mark.long
-async def test_U6_any_option_can_be_picked(home: str) -> None:
+async def test_any_option_can_be_picked(home: str) -> None:
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await pilot.press("f8")
         assert titles(app) == ["Model", "Mode", "Web search"]
@@ -474,7 +474,7 @@ async def test_U6_any_option_can_be_picked(home: str) -> None:
         assert app.sent == [{"do": "set", "option": "web", "value": False}]
 
 
-async def test_U6_the_confirmation_mode_is_marked_and_set(home: str) -> None:
+async def test_the_confirmation_mode_is_marked_and_set(home: str) -> None:
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await pilot.press("f9")
         choices = ["Ask always", "Ask when risky", "Approve all", "Plan"]
@@ -486,8 +486,8 @@ async def test_U6_the_confirmation_mode_is_marked_and_set(home: str) -> None:
         assert app.sent == [{"do": "set", "option": "confirm", "value": "risky"}]
 
 
-async def test_I9_7_a_choice_before_the_first_prompt_is_for_that_session_alone(home: str) -> None:
-    """P6: and it is shown before anything is sent."""
+async def test_a_mode_chosen_before_the_first_prompt_is_only_that_sessions(home: str) -> None:
+    """And it is shown before anything is sent."""
     async with showing(home) as (app, pilot):
         await pilot.press("f9")
         assert "in the new session" in title(app)
@@ -503,8 +503,8 @@ async def test_I9_7_a_choice_before_the_first_prompt_is_for_that_session_alone(h
 
 
 @pytest.mark.long
-async def test_I9_7_the_default_of_new_sessions_is_a_step_of_its_own(home: str) -> None:
-    """P6: in a session and before the first; the choice itself changes no default."""
+async def test_the_default_for_new_sessions_is_a_separate_step(home: str) -> None:
+    """In a session and before the first; the choice itself changes no default."""
     for updates in (None, gallery.CHOICES):
         edit.change(home, {"session.confirm": None})
         async with showing(home, updates) as (app, pilot):
@@ -518,8 +518,8 @@ async def test_I9_7_the_default_of_new_sessions_is_a_step_of_its_own(home: str) 
         assert config.load(home).confirm == "all"
 
 
-async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str) -> None:
-    """P6: no claim about what cannot be undone, where nobody looks at it."""
+async def test_the_dialog_says_that_an_agent_decides_by_itself(home: str) -> None:
+    """No claim about what cannot be undone, where nobody looks at it."""
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await pilot.press("f9")
         assert isinstance(app.screen, RowsScreen)
@@ -540,10 +540,10 @@ async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str
         ({"sessionUpdate": "_session", **Order("all").update()}, "approve all"),
     ],
 )
-async def test_I9_2_the_status_line_says_in_one_word_how_it_asks(
+async def test_the_status_line_names_the_mode_in_one_word(
     home: str, update: dict[str, Any], words: str
 ) -> None:
-    """P6, and I9-8: that nobody is asked."""
+    """That nobody is asked."""
     async with showing(home, [*gallery.CHOICES, update]) as (app, pilot):
         await pilot.pause()
         [line] = app.query_one(Status).lines(100)
@@ -551,7 +551,7 @@ async def test_I9_2_the_status_line_says_in_one_word_how_it_asks(
         assert f"claude · big · {words} · ⎇ main" in said
 
 
-async def test_U6_rules_are_listed_and_taken_out(home: str) -> None:
+async def test_rules_are_listed_and_removed(home: str) -> None:
     async with showing(home) as (app, pilot):
         app.push_screen(RulesScreen())
         await pilot.pause()
@@ -566,7 +566,7 @@ async def test_U6_rules_are_listed_and_taken_out(home: str) -> None:
     assert "cancel_grace = 5  # short" in Path(home, "config.toml").read_text()
 
 
-async def test_I15_rules_are_made_changed_and_moved(home: str) -> None:
+async def test_rules_are_made_changed_and_moved(home: str) -> None:
     async with showing(home) as (app, pilot):
         app.push_screen(RulesScreen())
         await pilot.pause()
@@ -599,7 +599,7 @@ async def test_I15_rules_are_made_changed_and_moved(home: str) -> None:
 # --- actions of blocks -------------------------------------------------------------------------
 
 
-async def test_S2_a_recap_without_a_log_says_so_and_types_nothing(home: str) -> None:
+async def test_a_recap_without_a_log_says_so_and_types_nothing(home: str) -> None:
     """The whole way, with a log: test_first_run."""
     async with showing(home, gallery.LOST) as (app, pilot):
         await pilot.press("shift+tab", "1")
@@ -608,7 +608,7 @@ async def test_S2_a_recap_without_a_log_says_so_and_types_nothing(home: str) -> 
         assert any("a1b2c3" in note.message for note in app._notifications)
 
 
-async def test_S1_an_action_that_lets_choose_an_agent_asks_who(home: str) -> None:
+async def test_continuing_in_another_agent_asks_which(home: str) -> None:
     gallery.kept(home, gallery.CHOICES)
     async with showing(home, gallery.CHOICES) as (app, pilot):
         app.act({"label": "Continue with another agent", "choose": "agent", "command": SWITCH})
@@ -645,7 +645,7 @@ SWITCH = {"do": "switch", "reason": "rate_limited"}
 
 
 @pytest.mark.long
-async def test_P7_every_kind_of_field_is_checked_and_sent(home: str) -> None:
+async def test_every_kind_of_field_is_checked_and_sent(home: str) -> None:
     async with showing(home, gallery.QUESTION) as (app, pilot):
         await pilot.press("f2", "f")
         await pilot.pause()
@@ -677,14 +677,16 @@ async def test_P7_every_kind_of_field_is_checked_and_sent(home: str) -> None:
 # --- what is kept ------------------------------------------------------------------------------
 
 
-async def test_U3_theme_and_split_are_kept() -> None:
+async def test_theme_and_split_diffs_are_saved() -> None:
     async with showing("/nowhere", gallery.WORK) as (app, pilot):
         await pilot.press("f5")
         await pilot.press("shift+tab", "s", "s")
         assert app.kept == [{"theme": "light"}, {"diff": "split"}, {"diff": "unified"}]
 
 
-async def test_U3_what_is_kept_is_written(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_interface_choices_are_written_to_the_file(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delattr(Still, "keep_taste")
     async with showing(home) as (_app, pilot):
         await pilot.press("f5")
@@ -692,7 +694,7 @@ async def test_U3_what_is_kept_is_written(home: str, monkeypatch: pytest.MonkeyP
     assert config.load(home).interface.theme == "light"
 
 
-async def test_U3_cards_and_plan_open_as_the_settings_say() -> None:
+async def test_cards_and_plan_open_as_the_settings_say() -> None:
     from rookery.core.limits import Interface
 
     async def height(taste: Interface) -> int:
@@ -706,7 +708,7 @@ async def test_U3_cards_and_plan_open_as_the_settings_say() -> None:
     assert await height(Interface(cards_expanded=True)) > usual
 
 
-async def test_U3_a_plan_can_be_folded_and_opened_again() -> None:
+async def test_a_plan_can_be_folded_and_opened_again() -> None:
     async with showing("/nowhere", gallery.WORK[:3]) as (app, pilot):
         await pilot.press("shift+tab")
         plan = next(i for i in app.window.items() if i.block["role"] == "plan")

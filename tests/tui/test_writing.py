@@ -1,5 +1,4 @@
-"""Writing: history, completion, attachments, shell lines, commands, the queue (rows U4, U5, U7, U8,
-U11, U12)."""
+"""Writing: history, completion, attachments, shell lines, commands, the queue."""
 
 import json
 from pathlib import Path
@@ -27,7 +26,7 @@ def text_of(words: str) -> list[dict[str, object]]:
     return [{"type": "text", "text": words}]
 
 
-async def test_U4_up_and_down_walk_through_what_was_written() -> None:
+async def test_up_and_down_browse_earlier_prompts() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         app.composer.past.load(["first", "second\nline"])
         await pilot.pause()
@@ -41,7 +40,7 @@ async def test_U4_up_and_down_walk_through_what_was_written() -> None:
         assert app.composer.text == "draft"
 
 
-async def test_U4_a_search_finds_an_earlier_prompt() -> None:
+async def test_a_search_finds_an_earlier_prompt() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         app.composer.past.load(["fix the parser", "write the notes", "fix the lexer"])
         await pilot.pause()
@@ -50,7 +49,7 @@ async def test_U4_a_search_finds_an_earlier_prompt() -> None:
         assert app.composer.text == "fix the parser"
 
 
-async def test_U4_a_slash_lists_commands_and_tab_completes() -> None:
+async def test_a_slash_lists_commands_and_tab_completes() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press("/", *"ren")
         await pilot.pause()
@@ -62,7 +61,7 @@ async def test_U4_a_slash_lists_commands_and_tab_completes() -> None:
         assert app.sent == [{"do": "rename", "title": "New title"}]
 
 
-async def test_U4_enter_on_a_whole_command_does_it_at_once() -> None:
+async def test_enter_on_a_whole_command_does_it_at_once() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press("/", *"cle")
         await pilot.pause()
@@ -72,7 +71,7 @@ async def test_U4_enter_on_a_whole_command_does_it_at_once() -> None:
         assert app.composer.text == ""
 
 
-async def test_U4_escape_closes_the_list_and_keeps_the_text() -> None:
+async def test_escape_closes_the_list_and_keeps_the_text() -> None:
     async with showing(gallery.WORK) as (app, pilot):
         await pilot.press("/", *"cl")
         await pilot.pause()
@@ -82,7 +81,7 @@ async def test_U4_escape_closes_the_list_and_keeps_the_text() -> None:
         assert app.sent == []
 
 
-async def test_U4_an_unknown_slash_is_a_prompt_for_the_agent() -> None:
+async def test_an_unknown_slash_is_a_prompt_for_the_agent() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"/review this", "enter")
         await pilot.pause()
@@ -98,7 +97,7 @@ async def test_U4_an_unknown_slash_is_a_prompt_for_the_agent() -> None:
         ("/stop", {"do": "stop"}),
     ],
 )
-async def test_U4_commands_do_real_things(line: str, command: dict[str, object]) -> None:
+async def test_commands_do_real_things(line: str, command: dict[str, object]) -> None:
     async with showing(gallery.TALK) as (app, pilot):
         app.composer.put(line)
         await pilot.press("enter")
@@ -106,7 +105,7 @@ async def test_U4_commands_do_real_things(line: str, command: dict[str, object])
         assert app.sent == [command]
 
 
-async def test_U4_a_file_is_named_and_goes_along_as_a_link() -> None:
+async def test_a_file_is_named_and_sent_as_a_link() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"see @ap")
         app.desk.files_found("old", ["nope"])
@@ -119,7 +118,7 @@ async def test_U4_a_file_is_named_and_goes_along_as_a_link() -> None:
         assert app.sent == [{"do": "prompt", "prompt": prompt}]
 
 
-async def test_U4_a_paste_of_many_lines_is_text() -> None:
+async def test_a_paste_of_many_lines_is_text() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         app.post_message(Paste("one\ntwo\n\nthree"))
         await pilot.pause()
@@ -156,7 +155,7 @@ async def test_lines_pasted_into_a_field_of_a_window_stay_lines() -> None:
         assert answers == ["so that\nit\nworks"]
 
 
-async def test_U4_attachments_are_listed_and_taken_away() -> None:
+async def test_attachments_are_listed_and_removed() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         for _ in range(2):
             app.desk.attached(app.session, [PNG])
@@ -172,7 +171,7 @@ async def test_U4_attachments_are_listed_and_taken_away() -> None:
         assert app.files == [PNG]
 
 
-async def test_U4_what_was_not_taken_comes_back_with_its_files() -> None:
+async def test_a_refused_prompt_comes_back_with_its_files() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         command = {"do": "prompt", "prompt": text_of("look")}
         app.post_message(Sent(app.session, command, "The queue is full.", files=[PNG]))
@@ -181,14 +180,14 @@ async def test_U4_what_was_not_taken_comes_back_with_its_files() -> None:
         assert app.query_one(Chips).display
 
 
-async def test_U4_a_pasted_path_that_is_no_file_is_text() -> None:
+async def test_a_pasted_path_that_is_no_file_is_text() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         app.desk.attached(app.session, "/x.png: not there.", "/x.png")
         await pilot.pause()
         assert app.composer.text == "/x.png"
 
 
-async def test_U4_a_shell_line_is_shown_and_sent_to_nobody() -> None:
+async def test_a_shell_line_is_shown_and_not_sent() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"!make", "enter")
         await pilot.pause()
@@ -210,7 +209,7 @@ QUEUED = [
 ]
 
 
-async def test_U4_what_waits_is_moved_taken_back_and_sent() -> None:
+async def test_queued_prompts_are_moved_removed_and_sent() -> None:
     async with showing(QUEUED) as (app, pilot):
         await pilot.press("ctrl+t", "down", "K", "x", "s")
         base = {"do": "queue", "item": "w2"}
@@ -221,7 +220,7 @@ async def test_U4_what_waits_is_moved_taken_back_and_sent() -> None:
         ]
 
 
-async def test_U4_what_waits_is_edited_in_the_composer() -> None:
+async def test_queued_prompts_are_edited_in_the_composer() -> None:
     async with showing(QUEUED) as (app, pilot):
         await pilot.press("ctrl+t", "e")
         await pilot.pause()
@@ -232,7 +231,7 @@ async def test_U4_what_waits_is_edited_in_the_composer() -> None:
         assert app.sent == [edit]
 
 
-async def test_U5_going_on_allows_this_one_and_names_the_change() -> None:
+async def test_allowing_all_from_now_on_names_the_change_of_mode() -> None:
     for key, value, words in (("p", "all", "approve all"), ("w", "risky", "ask when risky")):
         async with showing(PERMIT) as (app, pilot):
             await pilot.press("f2", "?", key)
@@ -243,7 +242,7 @@ async def test_U5_going_on_allows_this_one_and_names_the_change() -> None:
             assert any(words in toast.message for toast in app._notifications)
 
 
-async def test_U5_what_cannot_be_undone_is_not_swept_along() -> None:
+async def test_a_destructive_ask_is_not_allowed_along_with_the_rest() -> None:
     async with showing(gallery.ASKS[:3]) as (app, pilot):
         await pilot.press("f2", "?", "p", "w")
         await pilot.pause()
@@ -254,14 +253,14 @@ CRITIC = {"sessionUpdate": "_critic", "score": 0.55, "source": "tests", "accepte
 DONE = {"sessionUpdate": "_turn", "state": "idle", "reason": "end_turn"}
 
 
-async def test_U7_the_status_line_says_which_refinement_it_is() -> None:
+async def test_the_status_line_says_which_refinement_it_is() -> None:
     again = {**CRITIC, "again": True, "iteration": 0, "of": 3}
     loop = {"sessionUpdate": "_prompt", "prompt": text_of("Refine"), "origin": "critic"}
     async with showing([*gallery.WORK, DONE, again, loop]) as (app, _):
         assert "refinement 1/3" in app.query_one(Status).render_line(0).text
 
 
-async def test_U8_a_verdict_takes_one_key_and_is_gone_with_the_next_prompt(
+async def test_feedback_on_a_verdict_takes_one_key_until_the_next_prompt(
     tmp_path: Path,
 ) -> None:
     async with showing([*gallery.WORK, DONE, CRITIC]) as (app, pilot):
@@ -281,7 +280,7 @@ async def test_U8_a_verdict_takes_one_key_and_is_gone_with_the_next_prompt(
     assert json.loads((tmp_path / "feedback.jsonl").read_text()) == {"critic": "right"}
 
 
-async def test_U11_leaving_while_a_turn_runs_says_what_goes_on() -> None:
+async def test_leaving_during_a_turn_says_what_keeps_running() -> None:
     async with showing(gallery.WORK) as (app, pilot):
         await pilot.press("ctrl+q")
         await pilot.pause()
@@ -306,7 +305,7 @@ def _heard(environment: dict[str, str], focused: bool, status: str = "needs-you"
     return written
 
 
-def test_U12_whoever_looks_elsewhere_is_called() -> None:
+def test_an_unfocused_terminal_rings_and_notifies() -> None:
     assert "\x07" not in _heard({}, focused=True)
     assert "\x07" in _heard({}, focused=False)
     assert "\x07" in _heard({}, focused=False, status="idle")
@@ -319,7 +318,7 @@ def test_U12_whoever_looks_elsewhere_is_called() -> None:
     assert not any("]99;" in each for each in _heard(inside, focused=False))
 
 
-async def test_F3_the_next_session_runs_in_a_chosen_sandbox() -> None:
+async def test_the_next_session_runs_in_a_chosen_sandbox() -> None:
     """By its name or from a list; a session that there is keeps its own."""
     made: list[tuple[object, ...]] = []
     async with showing(gallery.TALK) as (app, pilot):

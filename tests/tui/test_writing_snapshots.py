@@ -1,5 +1,4 @@
-"""Writing as pictures that were looked at: lists, chips, shell lines, what waits, the critic (rows
-U4, U5, U8, U11)."""
+"""Writing as pictures that were looked at: lists, chips, shell lines, what waits, the critic."""
 
 from pathlib import Path
 
@@ -53,7 +52,7 @@ FURTHER: dict[str, list[Look]] = {"commands": [WIDE], "files": [WIDE], "critic":
 
 
 @pytest.mark.parametrize("scene", SCENES)
-async def test_U4_writing(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
+async def test_writing(snapshot: SnapshotAssertion, tmp_path: Path, scene: str) -> None:
     updates, act = SCENES[scene]
     looks = [DARK, *FURTHER.get(scene, [])]
     await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act, looks=looks)

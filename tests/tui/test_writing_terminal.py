@@ -1,4 +1,4 @@
-"""Writing in a real terminal, with real files, shells and workers (rows U4, U5, U11, U12)."""
+"""Writing in a real terminal, with real files, shells and workers."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def prompts(home: Path) -> list[list[dict[str, object]]]:
 
 
 @pytest.mark.long
-def test_U4_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
+def test_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
     subprocess.run(["git", "init", "-q", str(home)], check=True)
     (home / "notes-of-mine.md").write_text("x")
     (home / "notes-ignored.md").write_text("x")
@@ -47,7 +47,7 @@ def test_U4_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
+def test_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say("!echo it-is-$((6*7)); sleep 600")
@@ -64,7 +64,7 @@ def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U4_images_dropped_and_of_the_clipboard_are_attached_and_sent(home: Path) -> None:
+def test_dropped_and_pasted_images_are_attached_and_sent(home: Path) -> None:
     (home / "shot one.png").write_bytes(PNG)
     (home / "two.png").write_bytes(PNG + b"2")
     (home / "copied").write_bytes(PNG + b"3")
@@ -103,7 +103,7 @@ def test_a_terminal_pastes_300_lines_as_lines(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U4_the_editor_writes_the_prompt(home: Path) -> None:
+def test_the_editor_writes_the_prompt(home: Path) -> None:
     editor = home / "editor.sh"
     editor.write_text("#!/bin/sh\nprintf ' and more' >> \"$1\"\n")
     editor.chmod(0o755)
@@ -115,7 +115,7 @@ def test_U4_the_editor_writes_the_prompt(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U4_history_outlives_the_program(home: Path) -> None:
+def test_history_outlives_the_program(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say("remember me well")
@@ -129,7 +129,7 @@ def test_U4_history_outlives_the_program(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U5_approving_all_from_now_on_changes_the_mode(home: Path, tmp_path: Path) -> None:
+def test_approving_all_from_now_on_changes_the_mode(home: Path, tmp_path: Path) -> None:
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
@@ -143,7 +143,7 @@ def test_U5_approving_all_from_now_on_changes_the_mode(home: Path, tmp_path: Pat
 
 
 @pytest.mark.long
-def test_U11_flags_open_it_and_leaving_says_what_goes_on(home: Path) -> None:
+def test_flags_start_a_session_and_leaving_says_what_runs(home: Path) -> None:
     task = home / "task.txt"
     task.write_text(play({"text": "begun"}, {"until": "cancel"}))
     command = (*ROOKERY, "--agent", "demo", "--yolo", "-f", str(task))
@@ -165,7 +165,7 @@ def test_U11_flags_open_it_and_leaving_says_what_goes_on(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U12_the_title_says_who_needs_you_and_keys_are_ones_own(home: Path) -> None:
+def test_the_title_says_who_needs_you_and_custom_keys_work(home: Path) -> None:
     (home / "config.toml").write_text('[keys]\nquit = "f12"\n"composer.send" = "f11"\n')
     made({"text": "here"}, title="other")
     with Tmux(home) as screen:
@@ -184,7 +184,7 @@ def test_U12_the_title_says_who_needs_you_and_keys_are_ones_own(home: Path) -> N
 
 
 @pytest.mark.long
-def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
+def test_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
     ask = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "thank you"}]}
     with Tmux(home) as screen:
         screen.ready()
@@ -198,7 +198,7 @@ def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
 
 
 @pytest.mark.long
-def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path, tmp_path: Path) -> None:
+def test_always_allow_makes_a_rule_from_an_ask(home: Path, tmp_path: Path) -> None:
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
@@ -210,8 +210,8 @@ def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path, tmp_path
 
 
 @pytest.mark.long
-def test_I9_7_a_key_on_one_ask_is_no_default_and_what_was_one_is_told_of(home: Path) -> None:
-    """P6: the second session asks again; what an earlier build kept is shown in the first."""
+def test_a_mode_chosen_at_an_ask_is_no_default(home: Path) -> None:
+    """The second session asks again; what an earlier build kept is shown in the first."""
     (home / "choices.json").write_text('{"confirm": "all"}')
     with Tmux(home) as screen:
         screen.ready()

@@ -1,4 +1,4 @@
-"""Issue 14: tokens, cost and turns, counted once, whatever the agents and the processes do."""
+"""Tokens, cost and turns, counted once, whatever the agents and the processes do."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def counted(*updates: Json, at: int = BEGAN) -> usage.Group:
 # --- how agents report -------------------------------------------------------------------------
 
 
-def test_I14_tokens_of_a_turn_and_a_cost_that_grows() -> None:
+def test_tokens_per_turn_and_a_cumulative_cost_are_counted() -> None:
     """As claude and opencode report."""
     found = counted(
         session(),
@@ -68,7 +68,7 @@ def test_I14_tokens_of_a_turn_and_a_cost_that_grows() -> None:
     assert dict(found.cost) == pytest.approx({"USD": 0.0048})
 
 
-def test_I14_gemini_has_its_tokens_beside_the_answer() -> None:
+def test_geminis_tokens_beside_the_answer_are_counted() -> None:
     quota = {"token_count": {"input_tokens": 100, "output_tokens": 20}}
     quota |= {"model_usage": [{"model": "gemini-3", "token_count": {}}]}
     events = [session(agent="gemini"), turn("idle", reason="end_turn", _meta={"quota": quota})]
@@ -76,14 +76,14 @@ def test_I14_gemini_has_its_tokens_beside_the_answer() -> None:
     assert found[1:4] == (1, 100, 20)
 
 
-def test_I14_a_turn_without_a_word_about_usage() -> None:
+def test_a_turn_without_usage_counts_as_a_turn() -> None:
     """As codex ends one that was cancelled."""
     found = counted(session(), turn("idle", reason="cancelled", usage=None, _meta={"quota": None}))
     assert found[1:] == (1, 0, 0, 0, 0, ())
 
 
 @pytest.mark.parametrize("bad", [-1, "7", True, None, float("inf"), 10**400, {}, [1]])
-def test_I14_numbers_that_are_none(bad: Any) -> None:
+def test_invalid_numbers_are_ignored(bad: Any) -> None:
     found = counted(session(), cost(bad), ended(bad, bad), cost(0.5))
     assert found[1:4] == (1, 0, 0)
     assert dict(found.cost) == {"USD": 0.5}
@@ -92,7 +92,7 @@ def test_I14_numbers_that_are_none(bad: Any) -> None:
 # --- counted once ------------------------------------------------------------------------------
 
 
-def test_I14_a_reload_that_goes_on_counting() -> None:
+def test_a_reload_that_keeps_counting_counts_nothing_twice() -> None:
     """An agent that keeps its cost with the conversation."""
     found = counted(
         session(agent="opencode"),
@@ -105,7 +105,7 @@ def test_I14_a_reload_that_goes_on_counting() -> None:
     assert dict(found.cost) == pytest.approx({"USD": 0.75})
 
 
-def test_I14_a_reload_that_begins_at_zero() -> None:
+def test_a_reload_that_starts_at_zero_loses_nothing() -> None:
     """As claude does, also where the next turn costs more than all before."""
     found = counted(
         session(), *started("claude", "t1"), cost(0.50), *started("claude", "t1"), cost(0.60)
@@ -113,12 +113,12 @@ def test_I14_a_reload_that_begins_at_zero() -> None:
     assert dict(found.cost) == pytest.approx({"USD": 1.10})
 
 
-def test_I14_a_count_that_falls_is_a_new_one() -> None:
+def test_a_falling_count_starts_a_new_one() -> None:
     found = counted(session(agent="x"), *started("x", "t1"), cost(0.5), cost(0.1), cost(0.2))
     assert dict(found.cost) == pytest.approx({"USD": 0.7})
 
 
-def test_I14_a_clear_and_a_switch_begin_other_counts() -> None:
+def test_a_clear_and_a_switch_start_new_counts() -> None:
     clear = {"sessionUpdate": "_context", "state": "cleared", "how": "new", "sessionId": "t2"}
     switched = agent("switched", name="codex", **{"from": "opencode", "to": "codex"})
     back = agent("switched", name="opencode", **{"from": "codex", "to": "opencode"})
@@ -144,13 +144,13 @@ def test_I14_a_clear_and_a_switch_begin_other_counts() -> None:
     assert (by_agent["codex"].input, by_agent["opencode"].input) == (10, 1)
 
 
-def test_I14_two_currencies_are_not_added() -> None:
+def test_two_currencies_are_not_added() -> None:
     euro = cost(0.5) | {"cost": {"amount": 2.0, "currency": "EUR"}}
     found = counted(session(agent="x"), *started("x", "1"), cost(1.0), *started("x", "2"), euro)
     assert dict(found.cost) == {"EUR": 2.0, "USD": 1.0}
 
 
-def test_I14_in_pieces_as_in_one_go() -> None:
+def test_counting_in_pieces_equals_counting_at_once() -> None:
     updates = [
         session(agent="opencode"),
         *started("opencode", "t1", "big"),
@@ -192,7 +192,7 @@ def cache(home: str) -> Path:
     return Path(home) / "cache" / "usage.json"
 
 
-def test_I14_groups_and_filters(tmp_path: Path) -> None:
+def test_usage_can_be_grouped_and_filtered(tmp_path: Path) -> None:
     home = several(tmp_path)
     assert [group.name for group in grouped(collect(home), "agent")] == ["claude", "codex"]
     assert {group.name for group in grouped(collect(home), "model")} == {"opus", "gpt"}
@@ -205,7 +205,7 @@ def test_I14_groups_and_filters(tmp_path: Path) -> None:
     assert collect(home, Filters(since=BEGAN + 24 * HOUR)) == []
 
 
-def test_I14_a_log_that_did_not_change_is_not_read_again(tmp_path: Path) -> None:
+def test_an_unchanged_log_is_not_read_again(tmp_path: Path) -> None:
     home = several(tmp_path)
     rows = collect(home)
     for name in ("aaaa", "bbbb"):
@@ -216,7 +216,7 @@ def test_I14_a_log_that_did_not_change_is_not_read_again(tmp_path: Path) -> None
     assert collect(home) == rows
 
 
-def test_I14_only_news_is_counted(tmp_path: Path) -> None:
+def test_only_new_events_are_counted(tmp_path: Path) -> None:
     home = several(tmp_path)
     collect(home)
     with Writer.open(f"{home}/sessions/aaaa") as log:
@@ -236,20 +236,20 @@ def test_I14_only_news_is_counted(tmp_path: Path) -> None:
         b'{"v":1,"sessions":{"aaaa":{"first":1,"seq":1,"state":{},"rows":[["x"]]}}}',
     ],
 )
-def test_I14_a_damaged_cache_is_none(damage: bytes, tmp_path: Path) -> None:
+def test_a_damaged_cache_is_rebuilt(damage: bytes, tmp_path: Path) -> None:
     home = several(tmp_path)
     rows = collect(home)
     cache(home).write_bytes(damage)
     assert collect(home) == rows
 
 
-def test_I14_a_home_that_cannot_be_written(tmp_path: Path) -> None:
+def test_usage_works_in_a_read_only_home(tmp_path: Path) -> None:
     home = several(tmp_path)
     (Path(home) / "cache").write_text("in the way")
     assert total(collect(home)).turns == 2
 
 
-def test_I14_what_a_deleted_session_used_is_gone(tmp_path: Path) -> None:
+def test_a_deleted_sessions_usage_is_gone(tmp_path: Path) -> None:
     home = several(tmp_path)
     collect(home)
     directory = Path(home) / "sessions" / "aaaa"
@@ -260,7 +260,7 @@ def test_I14_what_a_deleted_session_used_is_gone(tmp_path: Path) -> None:
     assert "aaaa" not in cache(home).read_text()
 
 
-def test_I14_a_log_that_cannot_be_read_is_skipped_and_named(tmp_path: Path) -> None:
+def test_an_unreadable_log_is_skipped_and_named(tmp_path: Path) -> None:
     home = several(tmp_path)
     (Path(home) / "sessions" / "aaaa" / paths.LOG).write_bytes(b"no log at all" * 1000)
     skipped: list[str] = []
@@ -268,7 +268,7 @@ def test_I14_a_log_that_cannot_be_read_is_skipped_and_named(tmp_path: Path) -> N
     assert skipped == ["aaaa"]
 
 
-def test_I14_days_without_use_stand_between_the_others() -> None:
+def test_days_without_usage_are_listed() -> None:
     long_ago = BEGAN - 1000 * 24 * HOUR
     rows = [usage.Row(long_ago + n * 24 * HOUR, "s", "a", "m", "", 1) for n in (0, 3)]
     assert [group.turns for group in grouped(rows, "day")] == [1, 0, 0, 1]
@@ -278,7 +278,7 @@ def test_I14_days_without_use_stand_between_the_others() -> None:
 # --- the command -------------------------------------------------------------------------------
 
 
-def test_I14_the_command(home: Path) -> None:
+def test_the_usage_command(home: Path) -> None:
     one = made({"usage": 4200, "size": 200000, "cost": 0.25}, title="A walk")
     shown = rookery("usage", COLUMNS="80")
     assert shown.code == 0, shown.err
@@ -294,7 +294,7 @@ def test_I14_the_command(home: Path) -> None:
     assert [group["name"] for group in told["groups"]] == ["demo"]
 
 
-def test_I14_the_command_without_anything_to_show(home: Path) -> None:
+def test_the_usage_command_with_nothing_to_show(home: Path) -> None:
     none = rookery("usage")
     assert (none.code, none.out) == (0, "")
     assert "No usage in this period." in none.err

@@ -1,4 +1,4 @@
-"""Values are counted before a line is parsed, and only those (row A7)."""
+"""Values are counted before a line is parsed, and only those."""
 
 import json
 

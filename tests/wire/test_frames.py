@@ -1,4 +1,4 @@
-"""Frames of news: small events whole, large ones by their number (row W3)."""
+"""Frames of news: small events whole, large ones by their number."""
 
 from typing import Any
 

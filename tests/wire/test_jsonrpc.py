@@ -101,7 +101,7 @@ async def settle(near: Near, far: Far) -> None:
 
 
 async def test_ids_are_echoed_exactly(pair: Any) -> None:
-    """acp-T3, acp-T4: int, string, zero and null; also when the same id is open twice."""
+    """Integers, strings, zero and null; also when the same id is open twice."""
     near, far = pair()
     for id in (0, 7, "7", "", None):
         await far.send(id=id, method="echo", params={"a": 1})
@@ -121,7 +121,7 @@ async def test_ids_are_echoed_exactly(pair: Any) -> None:
 
 
 async def test_wire_order_is_call_order(pair: Any) -> None:
-    """acp-C4, acp-C5: an answer is heard between what came before and after it."""
+    """An answer is heard between what came before and after it."""
     near, far = pair()
     near.peer.send_request("go", {}, lambda answer: near.heard.append(("answer", answer.result)))
     id = (await far.read())["id"]
@@ -155,7 +155,7 @@ NOISE: list[tuple[bytes, str, int]] = [
 
 @pytest.mark.parametrize(("line", "kind", "code"), NOISE, ids=lambda value: str(value)[:30])
 async def test_noise_is_survived(pair: Any, line: bytes, kind: str, code: int) -> None:
-    """acp-T8, T9, T10: answered with id null by an agent; row A7: never by a worker."""
+    """Answered with id null by an agent, never by a worker."""
     for answering in (True, False):
         near, far = pair(answer_noise=answering)
         await far.write(line + b"\n")
@@ -186,7 +186,7 @@ async def test_odd_values_in_messages_are_messages(pair: Any) -> None:
 
 
 async def test_unknown_methods(pair: Any) -> None:
-    """acp-T5, T6, T7: -32601 for a request, nothing for a notification."""
+    """-32601 for a request, nothing for a notification."""
     near, far = pair()
     near.peer.on_request = None
     await far.send(method="_x/y")
@@ -197,7 +197,6 @@ async def test_unknown_methods(pair: Any) -> None:
 
 
 async def test_last_line_without_newline_is_answered(pair: Any) -> None:
-    """acp-T15"""
     near, far = pair()
     await far.write('{"jsonrpc":"2.0","id":9,"method":"echo","params":[1]}')
     far.sock.shutdown(socket.SHUT_WR)
@@ -206,7 +205,7 @@ async def test_last_line_without_newline_is_answered(pair: Any) -> None:
 
 
 async def test_answers_of_every_shape(pair: Any) -> None:
-    """acp-C19, row A7: odd answers settle the request; those that nobody asked for are noise."""
+    """Odd answers settle the request; those that nobody asked for are noise."""
     near, far = pair()
     shapes: list[tuple[dict[str, Any], Any]] = [
         ({"result": None}, None),
@@ -269,7 +268,7 @@ async def test_the_end_answers_all_that_is_open(pair: Any) -> None:
 
 
 async def test_ceilings(pair: Any) -> None:
-    """acp-T12, acp-C8: lines over the ceiling are skipped or refused, the connection lives."""
+    """Lines over the ceiling are skipped or refused, the connection lives."""
     near, far = pair(ceilings=Ceilings(line=1000, sent=1000, open=2))
     await far.write(b"x" * 600)
     await near.batch.wait()

@@ -39,7 +39,7 @@ def check(output: bytes) -> None:
 
 
 def test_pipes() -> None:
-    """acp-T1: stray prints and the output of tools go to stderr; tools find an empty stdin."""
+    """Stray prints and the output of tools go to stderr; tools find an empty stdin."""
     run = subprocess.run(
         [sys.executable, "-c", AGENT], input=REQUESTS, capture_output=True, check=True
     )
@@ -99,7 +99,6 @@ def test_a_terminal() -> None:
 
 @pytest.mark.parametrize("size", [64 * 1024 + 1, 1 << 20, 10 << 20], ids=str)
 def test_long_lines_are_taken(size: int) -> None:
-    """acp-T11"""
     line = b'{"jsonrpc":"2.0","id":1,"method":"m","params":"%s"}\n' % (b"x" * size)
     argv = [sys.executable, "-c", AGENT]
     run = subprocess.run(argv, input=line, capture_output=True, check=True)

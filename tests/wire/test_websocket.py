@@ -43,7 +43,7 @@ async def echoing(**options: Any) -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65535, 65536, 5_000_000])
-async def test_D8_messages_of_every_size_go_both_ways(size: int) -> None:
+async def test_messages_of_every_size_go_both_ways(size: int) -> None:
     async with echoing() as url:
         heard = Heard(await connect(Target(url)))
         heard.socket.send(b"x" * size)
@@ -54,7 +54,7 @@ async def test_D8_messages_of_every_size_go_both_ways(size: int) -> None:
         assert (await heard.closed)[0] == 1000
 
 
-async def test_D8_the_handshake_carries_headers_and_a_ping_is_answered() -> None:
+async def test_the_handshake_carries_headers_and_a_ping_is_answered() -> None:
     seen: dict[str, str] = {}
 
     async def meet(socket: ServerConnection) -> None:
@@ -75,7 +75,7 @@ async def test_D8_the_handshake_carries_headers_and_a_ping_is_answered() -> None
     assert seen["Other"] == "1"
 
 
-async def test_D8_what_came_before_begin_is_not_lost() -> None:
+async def test_messages_that_arrive_before_reading_begins_are_kept() -> None:
     async def meet(socket: ServerConnection) -> None:
         for n in range(100):
             await socket.send(str(n))
@@ -90,7 +90,7 @@ async def test_D8_what_came_before_begin_is_not_lost() -> None:
         assert (await heard.closed)[0] == 1000
 
 
-async def test_D8_a_unix_socket(tmp_path: Path) -> None:
+async def test_websockets_work_over_a_unix_socket(tmp_path: Path) -> None:
     path = tmp_path / "s"
     async with unix_serve(echo, str(path)):
         heard = Heard(await connect(Target(f"unix:{path}#/api/stream")))
@@ -102,7 +102,7 @@ async def test_D8_a_unix_socket(tmp_path: Path) -> None:
 # --- TLS -----------------------------------------------------------------------------------------
 
 
-async def test_D8_tls_by_a_ca_file_and_by_a_fingerprint(tmp_path: Path) -> None:
+async def test_tls_is_trusted_by_a_ca_file_or_a_fingerprint(tmp_path: Path) -> None:
     made = certificate(tmp_path)
     async with echoing(ssl=made.context()) as plain:
         url = plain.replace("ws://", "wss://")
@@ -114,7 +114,7 @@ async def test_D8_tls_by_a_ca_file_and_by_a_fingerprint(tmp_path: Path) -> None:
             assert (await heard.closed)[0] == 1000
 
 
-async def test_D8_an_unknown_certificate_is_told_with_its_fingerprint(tmp_path: Path) -> None:
+async def test_an_unknown_certificate_is_reported_with_its_fingerprint(tmp_path: Path) -> None:
     made = certificate(tmp_path)
     async with echoing(ssl=made.context()) as plain:
         url = plain.replace("ws://", "wss://")
@@ -157,7 +157,7 @@ def answering(*lines: str, body: str = "") -> Any:
         ("HTTP/1.1 101 Yes\r\nConnection: Upgrade", "did not upgrade", False),
     ],
 )
-async def test_D8_refusals_say_what_helps(first: str, words: str, passes: bool) -> None:
+async def test_refusals_say_what_helps(first: str, words: str, passes: bool) -> None:
     async with answering(first) as url:
         with pytest.raises(ConnectError, match=words) as caught:
             await connect(Target(url + "?token=secret"))
@@ -166,14 +166,14 @@ async def test_D8_refusals_say_what_helps(first: str, words: str, passes: bool) 
     assert "\x1b" not in str(caught.value)
 
 
-async def test_D8_a_typed_refusal_is_shown() -> None:
+async def test_a_typed_refusal_is_shown() -> None:
     said = json.dumps({"error": "x", "message": "Token revoked.", "remedy": "rookery login URL"})
     async with answering("HTTP/1.1 401 No", body=said) as url:
         with pytest.raises(ConnectError, match=r"Token revoked\. rookery login URL"):
             await connect(Target(url))
 
 
-async def test_D8_nobody_listens_and_a_server_that_hangs_up() -> None:
+async def test_a_closed_port_and_a_hang_up_are_errors_in_words() -> None:
     with sockets.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"ws://127.0.0.1:{free.getsockname()[1]}/"
@@ -189,7 +189,7 @@ async def test_D8_nobody_listens_and_a_server_that_hangs_up() -> None:
             await connect(Target(url))
 
 
-async def test_D8_a_slow_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_slow_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "HANDSHAKE", 0.2)
 
     async def trickle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -214,14 +214,14 @@ async def test_D8_a_slow_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) 
         ("ws://example.com/acp", "in the clear"),
     ],
 )
-async def test_D8_addresses_that_are_none(url: str, words: str) -> None:
+async def test_invalid_addresses_are_refused(url: str, words: str) -> None:
     with pytest.raises(ConnectError, match=words):
         await connect(Target(url, {"Authorization": "Bearer t"}))
     with pytest.raises(ConnectError, match="cannot be sent"):
         await connect(Target("ws://127.0.0.1:1/", {"A": "b\r\nC: d"}))
 
 
-def test_D8_authorities() -> None:
+def test_authority_and_resource_are_read_from_addresses() -> None:
     assert address.parse("wss://host/acp").authority == "host"
     assert address.parse("ws://[::1]:7433").authority == "[::1]:7433"
     assert address.parse("wss://host:80/x?y").resource == "/x?y"
@@ -268,7 +268,7 @@ def upgraded(after: Callable[[asyncio.StreamWriter], None]) -> Any:
         (b"\x81\x05hel", 1006),  # cut in the middle
     ],
 )
-async def test_D8_broken_frames_end_the_connection(data: bytes, code: int) -> None:
+async def test_broken_frames_end_the_connection(data: bytes, code: int) -> None:
     def say(writer: asyncio.StreamWriter) -> None:
         writer.write(b"\x81\x02ok" + data)
         if code == 1006:
@@ -280,7 +280,7 @@ async def test_D8_broken_frames_end_the_connection(data: bytes, code: int) -> No
         assert (await heard.closed)[0] == code
 
 
-async def test_D8_a_message_over_the_ceiling_is_skipped_and_binary_ignored() -> None:
+async def test_oversized_messages_are_skipped_and_binary_ones_ignored() -> None:
     def say(writer: asyncio.StreamWriter) -> None:
         writer.write(b"\x81\x7f" + (3_000_000).to_bytes(8) + b"x" * 3_000_000)
         writer.write(b"\x01\x7e\x03\xe8" + b"x" * 1000 + b"\x80\x7e\x03\xe8" + b"y" * 1000)
@@ -294,7 +294,7 @@ async def test_D8_a_message_over_the_ceiling_is_skipped_and_binary_ignored() -> 
         heard.socket.abort()
 
 
-async def test_D8_a_server_that_falls_silent_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_silent_server_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "PING_EVERY", 0.05)
     monkeypatch.setattr(client, "SILENT", 0.1)
     async with upgraded(lambda _: None) as url:
@@ -302,7 +302,7 @@ async def test_D8_a_server_that_falls_silent_is_left(monkeypatch: pytest.MonkeyP
         assert await heard.closed == (1006, "the server fell silent")
 
 
-async def test_D8_who_does_not_listen_hears_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_paused_reader_does_not_count_as_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "RESUMABLE", (0.02, 0.1))
     pings = asyncio.Queue[bytes]()
 
@@ -323,7 +323,9 @@ async def test_D8_who_does_not_listen_hears_no_silence(monkeypatch: pytest.Monke
         assert await closed == "the server fell silent"
 
 
-async def test_D8_a_server_that_does_not_answer_our_close(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_does_not_answer_our_close_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(client, "CLOSING", 0.05)
     async with upgraded(lambda _: None) as url:
         heard = Heard(await connect(Target(url)))
@@ -332,7 +334,7 @@ async def test_D8_a_server_that_does_not_answer_our_close(monkeypatch: pytest.Mo
 
 
 @given(st.lists(st.binary(max_size=300), max_size=8), st.integers(1, 50))
-def test_D8_any_cut_gives_the_same_messages(texts: list[bytes], step: int) -> None:
+def test_any_fragmentation_gives_the_same_messages(texts: list[bytes], step: int) -> None:
     wanted = [text.hex().encode() for text in texts]
     stream = b""
     for text in wanted:
@@ -347,5 +349,5 @@ def test_D8_any_cut_gives_the_same_messages(texts: list[bytes], step: int) -> No
 
 
 @given(st.binary(max_size=2000))
-def test_D8_the_mask_is_undone_by_itself(data: bytes) -> None:
+def test_masking_twice_gives_the_original(data: bytes) -> None:
     assert codec.masked(codec.masked(data, b"abcd"), b"abcd") == data

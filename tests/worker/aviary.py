@@ -233,7 +233,7 @@ class Aviary:
         return left
 
     def end(self) -> None:
-        """End every session, and see that nothing of them is left (row W4)."""
+        """End every session, and see that nothing of them is left."""
         left: list[Process] | None = None
         try:
             kill_workers([bird.directory for bird in self.birds])

@@ -1,4 +1,4 @@
-"""An ask that nobody answers in time, in a real worker (row P3)."""
+"""An ask that nobody answers in time, in a real worker."""
 
 from rookery.core.json.events import Event, kind_of
 from tests.worker.aviary import Aviary, text_of
@@ -11,7 +11,7 @@ def is_closed(event: Event) -> bool:
     return kind_of(event.update) == "_ask" and event.update["state"] == "closed"
 
 
-async def test_an_ask_that_nobody_answers_in_time_is_rejected_and_said_p3(aviary: Aviary) -> None:
+async def test_an_ask_that_nobody_answers_in_time_is_rejected_and_said(aviary: Aviary) -> None:
     bird = hatch(aviary, ask_timeout=0.3)
     events = await bird.turn([ASK])  # it follows: somebody is attached
     [closed] = [event for event in events if is_closed(event)]
@@ -23,7 +23,7 @@ async def test_an_ask_that_nobody_answers_in_time_is_rejected_and_said_p3(aviary
     assert events[-1].update["reason"] == "end_turn"
 
 
-async def test_an_ask_is_closed_once_when_the_answer_comes_first_p3(aviary: Aviary) -> None:
+async def test_an_ask_is_closed_once_when_the_answer_comes_first(aviary: Aviary) -> None:
     bird = hatch(aviary, ask_timeout=20)
     begun = await bird.prompt([ASK])
     await bird.answer(await bird.ask(begun), "allow")

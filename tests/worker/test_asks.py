@@ -1,4 +1,4 @@
-"""P1-P8: asks in a real worker: who may answer, what wants a second yes, what a form takes."""
+"""Asks in a real worker: who may answer, what wants a second yes, what a form takes."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ def outcomes(bird: Bird) -> list[Event]:
 
 
 async def test_two_clients_race_and_one_answer_counts(aviary: Aviary) -> None:
-    """P2: the other is told quietly how it ended; the log says who it was."""
+    """The other is told quietly how it ended; the log says who it was."""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     answers = await asyncio.gather(
@@ -63,7 +63,6 @@ async def test_two_clients_race_and_one_answer_counts(aviary: Aviary) -> None:
 
 
 async def test_what_cannot_be_undone_is_confirmed_and_never_for_good(aviary: Aviary) -> None:
-    """P4"""
     bird = aviary.hatch()
     begun, ask = await held(bird, RM)
     assert "rm -rf" in ask["danger"]
@@ -81,7 +80,6 @@ async def test_what_cannot_be_undone_is_confirmed_and_never_for_good(aviary: Avi
 
 
 async def test_to_reject_what_cannot_be_undone_takes_no_second_word(aviary: Aviary) -> None:
-    """P4"""
     bird = aviary.hatch()
     begun, ask = await held(bird, RM)
     await bird.answer(ask, "reject")
@@ -90,7 +88,7 @@ async def test_to_reject_what_cannot_be_undone_takes_no_second_word(aviary: Avia
 
 
 async def test_danger_is_known_from_the_call_that_the_ask_only_names(aviary: Aviary) -> None:
-    """P4, P1: the words came with the call, the ask has its id alone."""
+    """The words came with the call, the ask has its id alone."""
     bird = aviary.hatch()
     call = {"toolCallId": "t1", "title": "Clean up", "kind": "execute"}
     announced = {
@@ -113,7 +111,6 @@ async def test_confirmation_can_be_turned_off(aviary: Aviary) -> None:
 
 
 async def test_writes_outside_the_directories_are_dangerous(aviary: Aviary) -> None:
-    """P4"""
     bird = aviary.hatch()
     for path, danger in (("/etc/hosts", True), ("../" * 20 + "srv/x", True), ("inside", False)):
         begun, ask = await held(bird, [{"diff": path, "new": "x", "ask": True}])
@@ -151,7 +148,7 @@ FORM: Json = {
     ids=json.dumps,
 )
 async def test_a_form_is_checked_before_it_leaves(aviary: Aviary, content: Json) -> None:
-    """P7: the ask stays open, and a right answer still counts."""
+    """The ask stays open, and a right answer still counts."""
     bird = aviary.hatch()
     question = {"question": "Which?", "schema": FORM, "accepted": [{"text": "took $answer"}]}
     begun, ask = await held(bird, [question])
@@ -165,7 +162,6 @@ async def test_a_form_is_checked_before_it_leaves(aviary: Aviary, content: Json)
 
 @pytest.mark.parametrize(("action", "word"), [("decline", "declined"), ("cancel", "cancelled")])
 async def test_a_question_may_be_declined(aviary: Aviary, action: str, word: str) -> None:
-    """P7"""
     bird = aviary.hatch()
     begun, ask = await held(bird, [{"question": "Which?", "schema": FORM, word: [{"text": word}]}])
     await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], action=action)
@@ -174,7 +170,7 @@ async def test_a_question_may_be_declined(aviary: Aviary, action: str, word: str
 
 
 async def test_a_reason_reaches_the_agent_as_the_next_prompt(aviary: Aviary) -> None:
-    """P8: where the agent cannot take it with the answer."""
+    """Where the agent cannot take it with the answer."""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     await bird.answer(ask, "reject", reason="Use the other one")
@@ -184,7 +180,6 @@ async def test_a_reason_reaches_the_agent_as_the_next_prompt(aviary: Aviary) -> 
 
 
 async def test_a_reason_goes_with_the_answer_where_the_agent_takes_it(aviary: Aviary) -> None:
-    """P8"""
     bird = aviary.hatch({"agent": {"name": "rookery-agent"}})
     begun, ask = await held(bird, [{**CALM[0], "rejected": [{"text": "because: $reason"}]}])
     await bird.answer(ask, "reject", reason="Use the other one")
@@ -218,7 +213,7 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("detach", [False, True])
 async def test_the_agents_own_processes_cannot_answer(aviary: Aviary, detach: bool) -> None:
-    """DESIGN 4: also one that left the agent's session."""
+    """Also one that left the agent's session."""
     bird = aviary.hatch()
     out = aviary.root / "told"
     argv = [sys.executable, "-c", AGENT_ANSWERS, bird.home, bird.id, str(out)]

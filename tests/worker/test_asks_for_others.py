@@ -1,5 +1,5 @@
-"""I9.6, P11: an ask whose call is not its own is judged by the calls that it stands for, and no
-rule is made of its title. As OpenHands asks: one id for all, nothing but a title."""
+"""An ask whose call is not its own is judged by the calls that it stands for, and no rule is made
+of its title. As OpenHands asks: one id for all, nothing but a title."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ async def refuses(bird: Bird, **command: Any) -> str:
     return refusal.value.reason
 
 
-async def test_I9_6_the_guard_sees_what_was_announced(aviary: Aviary) -> None:
+async def test_the_guard_judges_the_announced_call(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([announced("A", "rm -rf build"), CONFIRM])
     ask = await bird.ask(begun)
@@ -67,7 +67,7 @@ async def test_I9_6_the_guard_sees_what_was_announced(aviary: Aviary) -> None:
     assert text_of(bird.events()) == "<allowed>"
 
 
-async def test_I9_6_a_deny_rule_sees_what_was_announced(aviary: Aviary) -> None:
+async def test_a_deny_rule_judges_the_announced_call(aviary: Aviary) -> None:
     write_rules(aviary, 'name = "no-rm"\ndo = "deny"\ncommand = "rm *"')
     bird = aviary.hatch()
     await bird.turn([announced("A", "ls"), announced("B", "rm -rf build"), CONFIRM])
@@ -75,7 +75,7 @@ async def test_I9_6_a_deny_rule_sees_what_was_announced(aviary: Aviary) -> None:
     assert text_of(bird.events()) == "<refused>"
 
 
-async def test_I9_6_no_mode_approves_what_cannot_be_undone(aviary: Aviary) -> None:
+async def test_no_mode_approves_a_destructive_call(aviary: Aviary) -> None:
     bird = aviary.hatch(confirm="all")
     begun = await bird.prompt([announced("A", "ls"), announced("B", "rm -rf build"), CONFIRM])
     ask = await bird.ask(begun)
@@ -85,7 +85,7 @@ async def test_I9_6_no_mode_approves_what_cannot_be_undone(aviary: Aviary) -> No
     await bird.ended(begun)
 
 
-async def test_I9_6_it_is_allowed_only_where_each_of_them_is(aviary: Aviary) -> None:
+async def test_an_ask_for_several_calls_needs_each_to_be_allowed(aviary: Aviary) -> None:
     write_rules(
         aviary,
         'name = "status"\ndo = "allow"\ncommand = "git status*"',
@@ -104,7 +104,7 @@ async def test_I9_6_it_is_allowed_only_where_each_of_them_is(aviary: Aviary) -> 
     await bird.ended(begun)
 
 
-async def test_I9_6_what_has_ended_or_was_allowed_is_not_asked_again(aviary: Aviary) -> None:
+async def test_ended_and_allowed_calls_are_not_asked_again(aviary: Aviary) -> None:
     """One id for all asks of a session."""
     bird = aviary.hatch()
     begun = await bird.prompt(
@@ -116,7 +116,7 @@ async def test_I9_6_what_has_ended_or_was_allowed_is_not_asked_again(aviary: Avi
         begun = await bird.answer(ask, "accept")
 
 
-async def test_I9_6_what_was_refused_is_asked_again(aviary: Aviary) -> None:
+async def test_a_refused_call_is_asked_again(aviary: Aviary) -> None:
     """It does not hide behind what was announced since."""
     bird = aviary.hatch(confirm="all")
     begun = await bird.prompt(
@@ -130,7 +130,7 @@ async def test_I9_6_what_was_refused_is_asked_again(aviary: Aviary) -> None:
     await bird.ended(begun)
 
 
-async def test_I9_5_an_ask_by_its_id_alone_shows_what_was_announced(aviary: Aviary) -> None:
+async def test_an_ask_by_its_id_alone_shows_what_was_announced(aviary: Aviary) -> None:
     """The command and the change, although the ask says only words."""
     change = {"type": "diff", "path": "/w/a", "oldText": "a", "newText": "b"}
     call = {"sessionUpdate": "tool_call", "toolCallId": "A", "kind": "edit", "title": "Edit a"}
@@ -149,7 +149,7 @@ async def test_I9_5_an_ask_by_its_id_alone_shows_what_was_announced(aviary: Avia
     await bird.ended(begun)
 
 
-async def test_I9_6_a_rule_is_made_of_the_command_not_of_the_title(aviary: Aviary) -> None:
+async def test_a_rule_is_made_from_the_command_not_the_title(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([announced("A", "make"), CONFIRM])
     ask = await bird.ask(begun)
@@ -161,7 +161,7 @@ async def test_I9_6_a_rule_is_made_of_the_command_not_of_the_title(aviary: Aviar
     assert closings(bird)[-1].by == f"rule:{rule.name}"
 
 
-async def test_I9_6_a_title_allows_nothing(aviary: Aviary) -> None:
+async def test_a_title_allows_nothing(aviary: Aviary) -> None:
     """It denies, where a rule says so."""
     write_rules(aviary, 'do = "allow"\ntool = "Confirm Agent Actions"')
     bird = aviary.hatch()
@@ -190,7 +190,7 @@ async def test_I9_6_a_title_allows_nothing(aviary: Aviary) -> None:
         ["rm", "-rf", "build"],
     ],
 )
-async def test_I9_6_a_command_by_any_name_is_judged(aviary: Aviary, given: Any) -> None:
+async def test_a_command_under_any_tool_name_is_judged(aviary: Aviary, given: Any) -> None:
     bird = aviary.hatch(confirm="all")
     step = {"ask": "Look around", "kind": "execute", "rawInput": given}
     begun = await bird.prompt([step])

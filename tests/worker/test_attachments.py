@@ -45,7 +45,7 @@ def seen_by(aviary: Aviary) -> list[Json]:
 
 
 async def test_files_reach_the_agent_whole(aviary: Aviary, tmp_path: Path) -> None:
-    """acp-P3: an image with its data, text as text, anything else as a blob."""
+    """An image with its data, text as text, anything else as a blob."""
     bird = aviary.hatch()
     prompt = given(bird, tmp_path, shot=PNG, notes="Grüße\n".encode(), data=b"\x00\xff")
     assert (await send(bird, *prompt)).update["reason"] == "end_turn"
@@ -85,7 +85,6 @@ async def test_the_log_holds_the_bytes_once_and_the_stage_is_empty(
 
 
 async def test_queued_attachments_survive_a_kill(aviary: Aviary, tmp_path: Path) -> None:
-    """T3"""
     bird = aviary.hatch()
     begun = await bird.prompt([{"until": "cancel"}])
     queued = await bird.send("prompt", prompt=given(bird, tmp_path, shot=PNG))
@@ -105,7 +104,7 @@ async def test_queued_attachments_survive_a_kill(aviary: Aviary, tmp_path: Path)
 async def test_what_an_agent_does_not_take(
     aviary: Aviary, tmp_path: Path, capability: str, reason: str, kind: str
 ) -> None:
-    """acp-C11: an image is refused with a sentence; a file goes as a link."""
+    """An image is refused with a sentence; a file goes as a link."""
     capabilities = {"promptCapabilities": {capability: False}}
     bird = aviary.hatch({"agent": {"capabilities": capabilities}})
     name = "shot" if capability == "image" else "notes"

@@ -1,4 +1,4 @@
-"""A prompt that met a rate limit is sent again, also by a worker that comes later (row T11)."""
+"""A prompt that met a rate limit is sent again, also by a worker that comes later."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from tests.worker.aviary import Aviary, Bird, blocks, is_idle, text_of
 LONG_AGO = 1_000_000_000_000
 
 
-async def test_the_park_outlives_a_worker_and_the_prompt_is_sent_once_more_t11(
+async def test_the_park_outlives_a_worker_and_the_prompt_is_sent_once_more(
     aviary: Aviary,
 ) -> None:
     aviary.configure(rate_limit_auto_resume=True)
@@ -37,8 +37,8 @@ async def resumed(bird: Bird) -> None:
     assert end.update["reason"] == "end_turn"
 
 
-async def test_I10_9_a_session_that_sleeps_goes_on_once_somebody_lists_it(aviary: Aviary) -> None:
-    """Row T11: as after a reboot."""
+async def test_a_sleeping_session_resumes_once_somebody_lists_it(aviary: Aviary) -> None:
+    """As after a reboot."""
     aviary.configure(rate_limit_auto_resume=True)
     bird = aviary.hatch()
     limited(bird)
@@ -48,10 +48,10 @@ async def test_I10_9_a_session_that_sleeps_goes_on_once_somebody_lists_it(aviary
 
 
 @pytest.mark.long
-async def test_I10_9_one_that_was_stopped_meanwhile_goes_on_when_the_limit_is_lifted(
+async def test_a_stopped_session_resumes_when_the_limit_is_lifted(
     aviary: Aviary,
 ) -> None:
-    """Row T11: a small process waits for it, and ends then; the stop says so."""
+    """A small process waits for it, and ends then; the stop says so."""
     aviary.configure(rate_limit_auto_resume=True, rate_limit_grace=0, rate_limit_least=4)
     bird = aviary.hatch()
     await bird.turn([{"rate_limit": "2001-09-09T01:46:40Z"}])
@@ -67,7 +67,7 @@ async def test_I10_9_one_that_was_stopped_meanwhile_goes_on_when_the_limit_is_li
     assert not await asyncio.to_thread(aviary.wait_empty)
 
 
-async def test_I10_9_nothing_wakes_where_it_is_not_wanted_or_put_away(aviary: Aviary) -> None:
+async def test_archived_and_unwilling_sessions_are_not_resumed(aviary: Aviary) -> None:
     bird = aviary.hatch()
     limited(bird)
     await asyncio.to_thread(rookery, "ps", ROOKERY_HOME=aviary.home)

@@ -1,4 +1,4 @@
-"""Row T12: a budget that is reached pauses and asks, and fails nothing."""
+"""A budget that is reached pauses and asks, and fails nothing."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def notices(bird: Bird) -> list[str]:
     return [e.update["text"] for e in bird.events() if kind_of(e.update) == "_notice"]
 
 
-async def test_T12_a_turn_that_reaches_its_budget_waits_for_the_user(aviary: Aviary) -> None:
+async def test_a_turn_that_reaches_its_budget_waits_for_the_user(aviary: Aviary) -> None:
     """It is cancelled, since that is the only brake of ACP, and continued by a prompt."""
     configure(aviary, budget_turn="500 tokens")
     bird = aviary.hatch()
@@ -103,7 +103,7 @@ async def test_a_budget_can_be_lifted_for_a_session(aviary: Aviary) -> None:
     assert await bird.reason([{"usage": 9000}, {"text": "much"}]) == "end_turn"
 
 
-async def test_T12_stop_ends_it_and_the_next_prompt_has_a_budget_of_its_own(
+async def test_stop_ends_the_turn_and_the_next_prompt_has_its_own_budget(
     aviary: Aviary,
 ) -> None:
     configure(aviary, budget_turn="500 tokens")
@@ -117,7 +117,7 @@ async def test_T12_stop_ends_it_and_the_next_prompt_has_a_budget_of_its_own(
     assert bird.header()["budget"] == {"turn": "1k tokens"}
 
 
-async def test_T12_a_session_in_money_keeps_prompts_until_the_user_answers(
+async def test_a_session_over_its_cost_budget_holds_prompts(
     aviary: Aviary,
 ) -> None:
     """The agent reports its cost with its last word: the next prompt waits in the queue."""
@@ -137,7 +137,7 @@ async def test_T12_a_session_in_money_keeps_prompts_until_the_user_answers(
     assert await bird.reason([{"usage": 10, "cost": 2.0}, {"text": "more"}]) == "end_turn"
 
 
-async def test_T12_a_queue_does_not_drain_into_a_session_that_is_spent(aviary: Aviary) -> None:
+async def test_a_queue_does_not_drain_into_a_session_over_budget(aviary: Aviary) -> None:
     """Tokens come with the answer: they count before the next prompt begins."""
     bird = aviary.hatch(budget={"session": "100 tokens"})
     tokens = {"quota": {"token_count": {"input_tokens": 90, "output_tokens": 30}}}
@@ -152,7 +152,7 @@ async def test_T12_a_queue_does_not_drain_into_a_session_that_is_spent(aviary: A
     await bird.until(lambda e: is_text(e, "second"), allowed.seq)
 
 
-async def test_T12_a_pause_outlives_the_worker_and_wakes_with_its_answer(aviary: Aviary) -> None:
+async def test_a_pause_outlives_the_worker_and_wakes_with_its_answer(aviary: Aviary) -> None:
     configure(aviary, budget_turn="500 tokens")
     bird = aviary.hatch()
     end, ask = await paused(bird, await bird.prompt(SPENDS))
@@ -168,7 +168,7 @@ async def test_T12_a_pause_outlives_the_worker_and_wakes_with_its_answer(aviary:
     await bird.until(lambda e: is_text(e, "behind"), end.seq)
 
 
-async def test_T12_the_day_counts_all_sessions_once(aviary: Aviary) -> None:
+async def test_the_daily_budget_counts_every_session_once(aviary: Aviary) -> None:
     configure(aviary, budget_day="1000 tokens")
     first, second = aviary.hatch(), aviary.hatch()
     assert await first.reason([{"usage": 600}, {"text": "a"}]) == "end_turn"
@@ -198,7 +198,7 @@ async def until_queued(bird: Bird) -> Event:
         await asyncio.sleep(0.3)
 
 
-async def test_T12_an_agent_that_reports_nothing_is_measured_by_what_it_streams(
+async def test_an_agent_without_usage_is_measured_by_what_it_streams(
     aviary: Aviary,
 ) -> None:
     bird = aviary.hatch(budget={"turn": "1k tokens, 2 EUR"})
@@ -213,7 +213,7 @@ async def test_T12_an_agent_that_reports_nothing_is_measured_by_what_it_streams(
     assert end.update["atLeast"] == 2000
 
 
-async def test_T12_an_agent_that_ignores_the_cancel_is_ended(aviary: Aviary) -> None:
+async def test_an_agent_that_ignores_the_cancel_is_ended(aviary: Aviary) -> None:
     """Money is bounded: what does not stop within the grace is killed."""
     text = '[worker]\ncancel_grace = 0.3\n[session]\nbudget_turn = "500 tokens"\n'
     Path(aviary.home, "config.toml").write_text(text)
@@ -228,7 +228,7 @@ async def test_T12_an_agent_that_ignores_the_cancel_is_ended(aviary: Aviary) -> 
     assert await bird.reason([{"text": "alive"}]) == "end_turn"
 
 
-async def test_T12_the_user_sets_it_for_a_session_and_a_bad_one_is_a_sentence(
+async def test_a_sessions_budget_is_set_and_a_bad_one_is_a_sentence(
     aviary: Aviary,
 ) -> None:
     bird = aviary.hatch()
@@ -242,7 +242,7 @@ async def test_T12_the_user_sets_it_for_a_session_and_a_bad_one_is_a_sentence(
     await bird.answer(ask, budgets.STOP)
 
 
-async def test_T12_an_agent_that_reported_once_is_not_called_silent(aviary: Aviary) -> None:
+async def test_an_agent_that_reported_once_is_not_called_silent(aviary: Aviary) -> None:
     bird = aviary.hatch(budget={"turn": "1k tokens"})
     assert await bird.reason([{"usage": 500}, {"text": "a"}]) == "end_turn"
     assert await bird.reason([{"text": "b"}]) == "end_turn"
@@ -250,14 +250,14 @@ async def test_T12_an_agent_that_reported_once_is_not_called_silent(aviary: Avia
     assert notices(bird) == []
 
 
-async def test_T12_each_agent_may_have_its_own(aviary: Aviary) -> None:
+async def test_each_agent_may_have_a_budget_of_its_own(aviary: Aviary) -> None:
     text = '[session]\nbudget_turn = "500 tokens"\n[agents.player]\nbudget_turn = "off"\n'
     Path(aviary.home, "config.toml").write_text(text)
     bird = aviary.hatch()
     assert await bird.reason([{"usage": 900}, {"text": "free"}]) == "end_turn"
 
 
-def test_T12_a_bad_budget_in_the_file_is_refused_with_its_line(aviary: Aviary) -> None:
+def test_a_bad_budget_in_the_file_is_refused_with_its_line(aviary: Aviary) -> None:
     configure(aviary, budget_day="2 dollars a day")
     with pytest.raises(config.ConfigError, match="budget_day must be"):
         config.load(aviary.home)
@@ -271,7 +271,7 @@ def is_lifted(event: Event) -> bool:
     return isinstance(outcome, dict) and outcome.get("outcome") == "lifted"
 
 
-async def test_T12_a_budget_that_is_raised_closes_its_ask_and_goes_on(aviary: Aviary) -> None:
+async def test_a_budget_that_is_raised_closes_its_ask_and_goes_on(aviary: Aviary) -> None:
     """By `set`, awake and asleep; a value that is reached, too, changes nothing."""
     configure(aviary, budget_turn="500 tokens")
     bird = aviary.hatch()
@@ -293,7 +293,7 @@ async def test_T12_a_budget_that_is_raised_closes_its_ask_and_goes_on(aviary: Av
     assert not bird.header()["asks"]
 
 
-async def test_T12_a_raised_setting_and_a_new_day_wake_what_sleeps(aviary: Aviary) -> None:
+async def test_a_raised_setting_and_a_new_day_wake_sleeping_sessions(aviary: Aviary) -> None:
     """The day's total falls when a day begins; here, what another session used is taken away."""
     configure(aviary, budget_day="1000 tokens")
     other = Path(aviary.home, ledger.DIRECTORY, ledger.today(), "other")
@@ -316,7 +316,7 @@ async def test_T12_a_raised_setting_and_a_new_day_wake_what_sleeps(aviary: Aviar
     assert not bird.header()["asks"]
 
 
-async def test_T12_a_setting_that_is_raised_goes_on_by_itself(aviary: Aviary) -> None:
+async def test_raising_the_setting_continues_the_turn(aviary: Aviary) -> None:
     configure(aviary, budget_session="500 tokens")
     bird = aviary.hatch()
     end, _ = await paused(bird, await bird.prompt(SPENDS))
@@ -327,7 +327,7 @@ async def test_T12_a_setting_that_is_raised_goes_on_by_itself(aviary: Aviary) ->
     await bird.until(lambda e: is_idle(e, 2), end.seq)
 
 
-async def test_T12_what_an_agent_starts_cannot_raise_a_budget(aviary: Aviary) -> None:
+async def test_an_agents_processes_cannot_raise_a_budget(aviary: Aviary) -> None:
     """Nor choose one for a new session, nor answer. By the daemon: tests/daemon/test_budgets.py."""
     configure(aviary, budget_turn="500 tokens")
     bird = aviary.hatch()

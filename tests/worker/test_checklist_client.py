@@ -1,8 +1,10 @@
-"""Checklist F: the worker as an ACP client of sloppy agents, played by the player.
+"""The worker as an ACP client of sloppy agents, played by the player.
 
-Shown elsewhere, and not again here: acp-C5, C15 and C17 (test_host_turns, test_host_agent), C7 and
-C8 (test_host_agent: noise, a line of 100 MB, 12 MB of stderr), C9 (test_host_life, test_warden),
-C10 (tests/core, tests/cli: registry and policy), C18 and C20 (test_host_agent).
+Shown elsewhere, and not again here: that a prompt ends after all of its updates, crashes in
+mid-turn and cancels that are not answered (test_host_turns, test_host_agent); noise, a line of
+100 MB, 12 MB of stderr, asks about calls that were never announced, an agent's own environment
+(test_host_agent); that nothing outlives a worker (test_host_life, test_warden); cold starts
+(tests/core, tests/cli: registry and policy).
 """
 
 import json
@@ -32,7 +34,7 @@ def result(id: int, body: str) -> Json:
     return {"raw": f'{{"jsonrpc":"2.0","id":{id},{body}}}'}
 
 
-async def test_acp_C1_a_cancel_answers_the_ask(aviary: Aviary) -> None:
+async def test_a_cancel_answers_the_open_ask(aviary: Aviary) -> None:
     """At once: this agent hears no session/cancel, only the outcome of its own question."""
     bird = aviary.hatch()
     ask = {"ask": "May I?", "cancelled": [{"text": "told so"}], "rejected": [{"text": "no"}]}
@@ -43,7 +45,7 @@ async def test_acp_C1_a_cancel_answers_the_ask(aviary: Aviary) -> None:
     assert text_of(bird.events(begun.seq, ended.seq)) == "told so"
 
 
-async def test_acp_C2_updates_after_a_cancel_are_kept(aviary: Aviary) -> None:
+async def test_updates_after_a_cancel_are_kept(aviary: Aviary) -> None:
     bird = aviary.hatch()
     last: Steps = [{"tool": "Clean up", "status": "completed"}, {"text": "last words"}]
     begun = await bird.prompt([{"text": "on"}, {"until": "cancel", "then": last}])
@@ -56,7 +58,7 @@ async def test_acp_C2_updates_after_a_cancel_are_kept(aviary: Aviary) -> None:
     assert ended.update["reason"] == "cancelled"
 
 
-async def test_acp_C3_updates_before_their_session_is_known(aviary: Aviary) -> None:
+async def test_updates_before_their_session_is_known_are_kept(aviary: Aviary) -> None:
     bird = aviary.hatch({"start": {"before_answer": [{"usage": 7}, {"title": "Early"}]}})
     await bird.turn("hi")
     early = [e.update for e in bird.events() if e.update["sessionUpdate"] == "usage_update"]
@@ -64,7 +66,7 @@ async def test_acp_C3_updates_before_their_session_is_known(aviary: Aviary) -> N
     assert "session_info_update" in kinds(bird.events())
 
 
-async def test_acp_C4_the_order_of_the_wire(aviary: Aviary) -> None:
+async def test_the_log_keeps_the_order_of_the_wire(aviary: Aviary) -> None:
     """Of updates of every kind, with a request between them."""
     bird = aviary.hatch()
     steps: Steps = []
@@ -97,7 +99,7 @@ STRANGE: list[Json] = [
 ]
 
 
-async def test_acp_C6_what_is_unknown_is_kept(aviary: Aviary) -> None:
+async def test_unknown_updates_and_stop_reasons_are_kept(aviary: Aviary) -> None:
     """As it came; and an end that is not in the book is an end."""
     bird = aviary.hatch()
     events = await bird.turn([*({"update": update} for update in STRANGE), {"stop": "alien"}])
@@ -108,7 +110,7 @@ async def test_acp_C6_what_is_unknown_is_kept(aviary: Aviary) -> None:
 
 
 @pytest.mark.parametrize("able", [False, True])
-async def test_acp_C11_only_what_the_agent_takes(
+async def test_the_agent_gets_only_what_it_can_take(
     aviary: Aviary, tmp_path: Path, able: bool
 ) -> None:
     """MCP transports, extra directories and content, by the agent's capabilities."""
@@ -128,7 +130,7 @@ async def test_acp_C11_only_what_the_agent_takes(
     assert await bird.reason("next") == "end_turn"
 
 
-async def test_acp_C12_files(aviary: Aviary, tmp_path: Path) -> None:
+async def test_file_requests_are_served_within_the_roots(aviary: Aviary, tmp_path: Path) -> None:
     """Lines are counted from 1; what is missing is -32002; folders are made; roots are kept."""
     bird, here = aviary.hatch(), aviary.work
     (here / "a.txt").write_text("one\ntwo\nthree\nfour\n")
@@ -152,7 +154,7 @@ async def test_acp_C12_files(aviary: Aviary, tmp_path: Path) -> None:
     assert outside.read_text() == "secret"
 
 
-async def test_acp_C13_terminals(aviary: Aviary) -> None:
+async def test_terminal_requests_are_served(aviary: Aviary) -> None:
     """create does not wait; output is cut at the front between two characters; the id lives until
     it is released."""
     bird = aviary.hatch()
@@ -175,7 +177,7 @@ async def test_acp_C13_terminals(aviary: Aviary) -> None:
         assert str(said).startswith("-32"), method
 
 
-async def test_acp_C14_log_in_is_said_not_tried(aviary: Aviary) -> None:
+async def test_a_needed_login_is_reported_not_tried(aviary: Aviary) -> None:
     """`authenticate` is never called by itself: this agent would take anyone."""
     methods = [{"id": "tty", "name": "Log in", "type": "terminal", "args": ["login"]}]
     bird = aviary.hatch({"agent": {"authMethods": methods, "authRequired": True}})
@@ -184,7 +186,7 @@ async def test_acp_C14_log_in_is_said_not_tried(aviary: Aviary) -> None:
     assert ended["error"]["code"] == -32000
 
 
-async def test_acp_C16_nobody_answers_for_a_person(aviary: Aviary) -> None:
+async def test_no_permission_is_answered_for_the_user(aviary: Aviary) -> None:
     """Without a time-out an ask waits; a yes that comes late is a yes."""
     bird = aviary.hatch()
     begun = await bird.prompt([{"ask": "May I?", "allowed": [{"text": "yes"}]}])
@@ -206,7 +208,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("body", ERRORS)
-async def test_acp_C19_odd_errors(aviary: Aviary, body: str) -> None:
+async def test_odd_errors_end_only_their_turn(aviary: Aviary, body: str) -> None:
     """They end the turn with their words, and nothing else ends."""
     bird = aviary.hatch()
     ended = (await bird.turn([result(3, body), {"wait": 0.01}]))[-1].update
@@ -216,7 +218,9 @@ async def test_acp_C19_odd_errors(aviary: Aviary, body: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["echo", 2, 65535, "2025-01-01", None])
-async def test_acp_C22_a_claimed_version_is_no_proof(aviary: Aviary, version: Any) -> None:
+async def test_a_claimed_version_2_without_its_shape_is_spoken_to_as_1(
+    aviary: Aviary, version: Any
+) -> None:
     """The answer has the shape of protocol 1: so it is spoken."""
     bird = aviary.hatch({"start": {"version": version}})
     assert await bird.reason("hi") == "end_turn"
@@ -235,7 +239,7 @@ for line in sys.stdin:
 """
 
 
-async def test_acp_C21_protocol_2_that_is_not_spoken_well_fails_with_words(aviary: Aviary) -> None:
+async def test_protocol_2_spoken_badly_fails_with_an_error_in_words(aviary: Aviary) -> None:
     """A turn says so by its end, and the session lives. Those that speak it: test_draft_agent."""
     bird = aviary.hatch(argv=[sys.executable, "-c", SECOND])
     for _ in range(2):

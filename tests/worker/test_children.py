@@ -1,4 +1,4 @@
-"""I10-4: a cancel ends what the cancelled call started, and nothing else."""
+"""A cancel ends what the cancelled call started, and nothing else."""
 
 import asyncio
 import sys
@@ -16,8 +16,8 @@ SERVER = "echo pid $$; exec sleep 1000"
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_I10_4_cancel_ends_what_the_call_started(aviary: Aviary, way: str) -> None:
-    """Rows T5, F2: of a terminal that is waited for, in whatever way it left its group."""
+async def test_cancel_ends_what_the_call_started(aviary: Aviary, way: str) -> None:
+    """Of a terminal that is waited for, in whatever way it left its group."""
     bird = aviary.hatch()
     waits = way != "long after its end"
     steps = [{"command": WAYS[way]}] if waits else [call("create", command=WAYS[way])]
@@ -30,8 +30,8 @@ async def test_I10_4_cancel_ends_what_the_call_started(aviary: Aviary, way: str)
 
 
 @pytest.mark.long
-async def test_I10_4_an_explicit_background_call_outlives_a_cancel(aviary: Aviary) -> None:
-    """Row T5: the call said that it runs in the background; what runs beside it ends."""
+async def test_an_explicit_background_call_outlives_a_cancel(aviary: Aviary) -> None:
+    """The call said that it runs in the background; what runs beside it ends."""
     bird = aviary.hatch({"agent": {"steering": True}})
     steps: Steps = [{"command": SERVER, "background": True}, {"until": "steer"}]
     begun = await bird.prompt([*steps, {"command": WAYS["a job"]}])
@@ -50,8 +50,8 @@ async def test_I10_4_an_explicit_background_call_outlives_a_cancel(aviary: Aviar
 
 
 @pytest.mark.long
-async def test_I10_4_what_an_earlier_turn_left_running_outlives_a_cancel(aviary: Aviary) -> None:
-    """Row T5: the cancelled turn did not start it."""
+async def test_processes_of_an_earlier_turn_outlive_a_cancel(aviary: Aviary) -> None:
+    """The cancelled turn did not start it."""
     bird = aviary.hatch()
     await bird.turn([call("create", command=SERVER)])
     server = await process_in(bird)

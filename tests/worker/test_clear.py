@@ -1,4 +1,4 @@
-"""A conversation begins anew, and its log stays, under a real worker (row S4)."""
+"""A conversation begins anew, and its log stays, under a real worker."""
 
 import pytest
 
@@ -25,7 +25,7 @@ async def clear(bird: Bird) -> Event:
     return event
 
 
-async def test_S4_a_new_session_on_the_live_agent(aviary: Aviary) -> None:
+async def test_clear_opens_a_new_session_on_the_live_agent(aviary: Aviary) -> None:
     introduce(aviary, None, crow=FRESH)
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("one")
@@ -44,7 +44,7 @@ async def test_S4_a_new_session_on_the_live_agent(aviary: Aviary) -> None:
     assert text_of(bird.events()).count("You said: one") == 1, "it is not gone"
 
 
-async def test_S4_the_agents_own_command_where_it_is_advertised(aviary: Aviary) -> None:
+async def test_an_advertised_clear_command_is_used(aviary: Aviary) -> None:
     """A turn of its own; what was held stays held."""
     introduce(aviary, None, daw=OWN)
     bird = aviary.hatch(argv=[], agent="daw")
@@ -63,7 +63,7 @@ async def test_S4_the_agents_own_command_where_it_is_advertised(aviary: Aviary) 
     assert (header["state"], header["fold"]["turn"]) == ("idle", 2)
 
 
-async def test_S4_asleep_the_next_start_begins_anew(aviary: Aviary) -> None:
+async def test_a_sleeping_session_is_cleared_at_its_next_start(aviary: Aviary) -> None:
     introduce(aviary, None, crow=FRESH)
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("one")
@@ -79,7 +79,7 @@ async def test_S4_asleep_the_next_start_begins_anew(aviary: Aviary) -> None:
     assert not [event for event in turn if event.update.get("state") == "reset"]
 
 
-async def test_S4_not_in_mid_turn(aviary: Aviary) -> None:
+async def test_clear_is_refused_in_mid_turn(aviary: Aviary) -> None:
     introduce(aviary, None, crow=FRESH)
     bird = aviary.hatch(agent="crow", argv=[])
     begun = await bird.prompt([{"text": "begun"}, {"until": "cancel"}])
@@ -92,7 +92,7 @@ async def test_S4_not_in_mid_turn(aviary: Aviary) -> None:
     assert len(cleared(bird.events())) == 1
 
 
-async def test_S4_an_agent_that_refuses_keeps_its_session(aviary: Aviary) -> None:
+async def test_an_agent_that_refuses_keeps_its_session(aviary: Aviary) -> None:
     """And the next prompt goes there. It refuses from its second start on."""
     script = {"start": {"new_error": {"code": -32603, "message": "full"}}}
     introduce(aviary, None, crow=FRESH)
@@ -110,7 +110,7 @@ async def test_S4_an_agent_that_refuses_keeps_its_session(aviary: Aviary) -> Non
     assert bird.header()["fold"] is None
 
 
-async def test_S4_an_agent_that_dies_of_it_says_so(aviary: Aviary) -> None:
+async def test_an_agent_that_dies_during_a_clear_is_reported(aviary: Aviary) -> None:
     introduce(aviary, None, crow=FRESH)
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("one")

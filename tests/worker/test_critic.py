@@ -214,7 +214,7 @@ async def test_the_session_can_be_without_a_critic(aviary: Aviary) -> None:
 
 
 @pytest.mark.parametrize("when", ["judging", "refining"])
-async def test_a_worker_killed_in_mid_loop_is_buried_and_the_loop_with_it_w8(
+async def test_a_worker_killed_in_mid_loop_is_buried_and_the_loop_with_it(
     aviary: Aviary, when: str
 ) -> None:
     configure(aviary, "sleep 600" if when == "judging" else "exit 1")
@@ -319,18 +319,18 @@ async def counted_anew(bird: Bird, event: Event) -> None:
     assert [each["iteration"] for each in verdicts_of(begun)] == [0, 1, 2]
 
 
-async def test_a_clear_takes_the_count_back_s4(aviary: Aviary) -> None:
+async def test_a_clear_takes_the_count_back(aviary: Aviary) -> None:
     bird = await refined(aviary)
     await counted_anew(bird, await bird.send("clear"))
 
 
-async def test_a_switch_takes_the_count_back_s1(aviary: Aviary) -> None:
+async def test_a_switch_takes_the_count_back(aviary: Aviary) -> None:
     bird = await refined(aviary)
     await counted_anew(bird, await bird.send("switch", agent="jay"))
     assert bird.header()["agent"] == "jay"
 
 
-async def test_a_switch_while_the_command_runs_ends_it_s1(aviary: Aviary) -> None:
+async def test_a_switch_while_the_command_runs_ends_it(aviary: Aviary) -> None:
     introduce(aviary, None, daw={"otherwise": WORKS}, jay={"otherwise": WORKS})
     file = Path(aviary.home, "config.toml")
     file.write_text(file.read_text() + '[critic]\ncommand = "sleep 600"\nrefine = true\n')

@@ -1,4 +1,4 @@
-"""I10-1: on a machine with thousands of processes, wardens still end what their workers left."""
+"""On a machine with thousands of processes, wardens still end what their workers left."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ def crowd() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("crowd")
-def test_I10_1_wardens_end_what_is_deaf_to_term_in_a_crowd(tmp_path: Path) -> None:
+def test_wardens_kill_processes_that_ignore_term_in_a_crowd(tmp_path: Path) -> None:
     with ExitStack() as undo:
         wardens, families, workers = [], [], []
         for number in range(SESSIONS):

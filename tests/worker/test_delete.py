@@ -1,4 +1,4 @@
-"""The agent is told of a deletion, and of nothing less (row S3)."""
+"""The agent is told of a deletion, and of nothing less."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ async def removed(aviary: Aviary, bird: Bird) -> str:
     return said
 
 
-async def test_S3_an_agent_that_is_awake_forgets_the_session(aviary: Aviary) -> None:
+async def test_an_awake_agent_deletes_its_session(aviary: Aviary) -> None:
     introduce(aviary, None, crow={})
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("hi")
@@ -31,8 +31,8 @@ async def test_S3_an_agent_that_is_awake_forgets_the_session(aviary: Aviary) -> 
     assert remembered(aviary, "crow") == []
 
 
-async def test_I9_12_the_agents_before_a_switch_forget_it_too(aviary: Aviary) -> None:
-    """Row S3: and the conversation before a clear; asleep, and whatever one of them says."""
+async def test_agents_from_before_a_switch_delete_their_sessions_too(aviary: Aviary) -> None:
+    """And the conversation before a clear; asleep, and whatever one of them says."""
     unheard = {"agent": {"capabilities": {"sessionCapabilities": {"delete": None}}}}
     introduce(aviary, None, crow={"agent": {"commands": []}}, daw={}, jay=unheard)
     bird = aviary.hatch(agent="crow", argv=[])
@@ -54,7 +54,7 @@ async def test_I9_12_the_agents_before_a_switch_forget_it_too(aviary: Aviary) ->
     assert not await asyncio.to_thread(aviary.wait_empty)
 
 
-async def test_I9_12_one_that_is_gone_is_named_and_holds_nothing_up(aviary: Aviary) -> None:
+async def test_an_uninstalled_agent_is_named_and_holds_nothing_up(aviary: Aviary) -> None:
     introduce(aviary, None, crow={}, daw={})
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("hi")
@@ -68,8 +68,8 @@ async def test_I9_12_one_that_is_gone_is_named_and_holds_nothing_up(aviary: Avia
     assert not bird.directory.exists()
 
 
-async def test_I9_12_nothing_in_the_home_names_a_deleted_session(aviary: Aviary) -> None:
-    """Row S3: log, head, environment, staged files, socket, and a word on its critic."""
+async def test_nothing_in_the_home_names_a_deleted_session(aviary: Aviary) -> None:
+    """Log, head, environment, staged files, socket, and a word on its critic."""
     introduce(aviary, None, crow={})
     bird, other = (aviary.hatch(agent="crow", argv=[]) for _ in range(2))
     await bird.turn("a-word-of-its-own")
@@ -84,7 +84,7 @@ async def test_I9_12_nothing_in_the_home_names_a_deleted_session(aviary: Aviary)
     assert [path for path in Path(aviary.home).rglob("*") if bird.id in path.name] == []
 
 
-async def test_S3_in_mid_turn_too(aviary: Aviary) -> None:
+async def test_a_session_is_deleted_in_mid_turn_too(aviary: Aviary) -> None:
     introduce(aviary, None, crow={})
     bird = aviary.hatch(agent="crow", argv=[])
     begun = await bird.prompt([{"text": "begun"}, {"until": "cancel"}])
@@ -93,7 +93,7 @@ async def test_S3_in_mid_turn_too(aviary: Aviary) -> None:
     assert remembered(aviary, "crow") == []
 
 
-async def test_S3_one_that_sleeps_is_started_for_it_where_it_can_delete(aviary: Aviary) -> None:
+async def test_a_sleeping_agent_is_started_to_delete_if_it_can(aviary: Aviary) -> None:
     introduce(aviary, None, crow={})
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("hi")
@@ -103,7 +103,7 @@ async def test_S3_one_that_sleeps_is_started_for_it_where_it_can_delete(aviary: 
     assert remembered(aviary, "crow") == []
 
 
-async def test_S3_one_that_sleeps_and_cannot_is_left_asleep(aviary: Aviary) -> None:
+async def test_a_sleeping_agent_that_cannot_delete_is_left_asleep(aviary: Aviary) -> None:
     introduce(aviary, None, crow=UNABLE)
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("hi")
@@ -114,14 +114,14 @@ async def test_S3_one_that_sleeps_and_cannot_is_left_asleep(aviary: Aviary) -> N
     assert os.path.getsize(memory(aviary, "crow") / "starts") == starts
 
 
-async def test_S3_one_that_does_not_know_the_method_holds_nothing_up(aviary: Aviary) -> None:
+async def test_an_agent_without_session_delete_holds_nothing_up(aviary: Aviary) -> None:
     introduce(aviary, None, crow=UNABLE)
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("hi")
     assert await removed(aviary, bird) == "crow does not know session/delete (-32601)"
 
 
-async def test_S3_one_that_does_not_answer_holds_nothing_up(aviary: Aviary) -> None:
+async def test_an_agent_that_does_not_answer_holds_nothing_up(aviary: Aviary) -> None:
     introduce(aviary, {"delete_grace": 0.1}, crow=DEAF)
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("hi")
@@ -129,7 +129,7 @@ async def test_S3_one_that_does_not_answer_holds_nothing_up(aviary: Aviary) -> N
 
 
 @pytest.mark.long
-async def test_S3_one_that_does_not_start_any_more_holds_nothing_up(aviary: Aviary) -> None:
+async def test_an_agent_that_no_longer_starts_holds_nothing_up(aviary: Aviary) -> None:
     introduce(aviary, None, crow={})
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("hi")
@@ -139,14 +139,14 @@ async def test_S3_one_that_does_not_start_any_more_holds_nothing_up(aviary: Avia
     assert "could not be reached" in await removed(aviary, bird)
 
 
-async def test_S3_a_session_that_never_had_an_agent(aviary: Aviary) -> None:
+async def test_a_session_that_never_had_an_agent_is_deleted(aviary: Aviary) -> None:
     introduce(aviary, None, crow={})
     bird = aviary.hatch(agent="crow", argv=[])
     assert await removed(aviary, bird) == ""
 
 
 @pytest.mark.parametrize("how", ["stop", "kill", "restart", "idle", "clear", "switch"])
-async def test_S3_nothing_but_a_deletion_deletes(aviary: Aviary, how: str) -> None:
+async def test_only_a_deletion_deletes(aviary: Aviary, how: str) -> None:
     introduce(aviary, {"idle_stop_secs": 1} if how == "idle" else None, crow={}, jay={})
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("hi")

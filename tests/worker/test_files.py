@@ -1,4 +1,4 @@
-"""F1, acp-C12: the agent's file calls stay inside the session's directories, whatever it tries."""
+"""The agent's file calls stay inside the session's directories, whatever it tries."""
 
 import os
 import shutil
@@ -94,7 +94,7 @@ def test_negative_places_are_refused(place: Place, line: int | None, limit: int 
 
 
 def test_missing_file_has_a_code_of_its_own(place: Place) -> None:
-    """acp-C12: -32002"""
+    """-32002"""
     assert NOT_FOUND == -32002
     assert refused(lambda: place.files.read(place.at("none"))) == NOT_FOUND
     assert refused(lambda: place.files.read(place.at("none/deeper"))) == NOT_FOUND
@@ -342,7 +342,7 @@ def test_a_folder_that_is_swapped_while_folders_are_made_leads_nowhere(place: Pl
 
 
 async def test_the_agent_reads_and_writes_inside_and_nowhere_else(aviary: Aviary) -> None:
-    """F1, with a second root"""
+    """With a second root."""
     extra, outside = aviary.root / "extra", aviary.root / "outside"
     extra.mkdir()
     outside.mkdir()
@@ -374,7 +374,6 @@ async def test_the_agent_reads_and_writes_inside_and_nowhere_else(aviary: Aviary
 
 
 async def test_codes_that_the_agent_is_told(aviary: Aviary) -> None:
-    """acp-C12"""
     bird = aviary.hatch()
     told = []
     for method, params in (
@@ -391,7 +390,7 @@ async def test_codes_that_the_agent_is_told(aviary: Aviary) -> None:
 
 
 async def test_only_our_own_agents_are_offered_files_and_terminals(aviary: Aviary) -> None:
-    """A2: a stranger gets neither the offer nor the service."""
+    """A stranger gets neither the offer nor the service."""
     player = aviary.player()
     (aviary.root / "stranger.py").write_text(
         "import sys; from rookery.acp.player.entry import main; sys.exit(main(sys.argv[1:]))"

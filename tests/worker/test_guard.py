@@ -1,5 +1,5 @@
-"""I9-1, row P10, from the other side: a person is never refused; what an older client is told; what
-is shown of it; what sudo's failure says."""
+"""The guard against self-approval from the other side: a person is never refused; what an older
+client is told; what is shown of it; what sudo's failure says."""
 
 import asyncio
 import json
@@ -60,7 +60,7 @@ def ways(session: str, home: str) -> dict[str, list[str]]:
 
 
 @linux
-async def test_I9_1_P10_a_person_is_not_refused(aviary: Aviary) -> None:
+async def test_a_user_is_never_refused(aviary: Aviary) -> None:
     """Nested shells, a cron job, a container with and without /proc; tmux is below."""
     bird = aviary.hatch()
     found = ways(bird.id, aviary.home)
@@ -79,7 +79,7 @@ def _closes(event: Event, ask: Json) -> bool:
 
 
 @linux
-async def test_I9_1_P10_nor_in_tmux_nor_behind_a_link(aviary: Aviary) -> None:
+async def test_a_user_is_not_refused_in_tmux_or_behind_a_link(aviary: Aviary) -> None:
     """Settings and a session that sleeps: there the client judges itself."""
     bird = aviary.hatch()
     link = aviary.root / "link"
@@ -115,7 +115,7 @@ async def raw(bird: Bird, address: str, command: Json) -> Json:
 
 
 @scoped
-async def test_I9_1_P10_guarded_commands_come_by_the_control_socket(aviary: Aviary) -> None:
+async def test_guarded_commands_come_by_the_control_socket(aviary: Aviary) -> None:
     """A person by the other one is told to update the client; where the agent is not confined, both
     are open, as to any client of before."""
     bird = aviary.hatch()
@@ -144,7 +144,7 @@ def _prompt(text: str) -> Json:
 
 
 @scoped
-async def test_I9_1_P10_an_answer_goes_to_nobody_in_between(aviary: Aviary) -> None:
+async def test_an_answer_never_goes_to_an_impostors_socket(aviary: Aviary) -> None:
     """Somebody put a socket of his own in the worker's place, and names the worker's other one."""
     bird = aviary.hatch()
     begun = await bird.prompt(CALM)
@@ -178,7 +178,7 @@ async def test_I9_1_P10_an_answer_goes_to_nobody_in_between(aviary: Aviary) -> N
 
 
 @scoped
-async def test_I9_1_P10_a_sudo_that_fails_names_the_setting(aviary: Aviary) -> None:
+async def test_a_failing_sudo_names_the_setting(aviary: Aviary) -> None:
     """In a terminal of ours, and in what a tool of the agent's says; once a start."""
     said = 'sudo: The "no new privileges" flag is set, which prevents sudo from running as root.'
     command = f"printf '%s\\n' {shlex.quote(said)}"
@@ -197,7 +197,7 @@ async def test_I9_1_P10_a_sudo_that_fails_names_the_setting(aviary: Aviary) -> N
 
 @scoped
 @pytest.mark.parametrize("user", [0, 65534])
-def test_I9_1_P10_the_domain_is_for_good(user: int) -> None:
+def test_confinement_is_permanent_and_inherited(user: int) -> None:
     """Unless root, it comes with `no_new_privs`; what is started inside is inside."""
     if os.geteuid():
         pytest.skip("only root can be somebody else")
@@ -231,7 +231,7 @@ def test_I9_1_P10_the_domain_is_for_good(user: int) -> None:
     assert told == ["1" if user else "0", "no", "no", "no"]
 
 
-async def test_I9_1_P10_whether_an_agent_is_confined_is_shown(aviary: Aviary) -> None:
+async def test_whether_an_agent_is_confined_is_shown(aviary: Aviary) -> None:
     bird = aviary.hatch(agent="free")
     Path(aviary.home, "config.toml").write_text("[agents.free]\nconfined = false\n")
     await bird.turn("hello")

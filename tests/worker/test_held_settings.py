@@ -1,5 +1,5 @@
-"""Issue 9, line 1, P10: an agent that loosens the settings in their files loosens nothing, until a
-person says so; what a person does by Rookery's own commands holds at once."""
+"""An agent that loosens the settings in their files loosens nothing, until a person says so; what a
+person does by Rookery's own commands holds at once."""
 
 import json
 import sys
@@ -67,7 +67,7 @@ def confirmed_by_hand() -> Result:
 
 
 @pytest.mark.long
-async def test_I9_1_a_rule_that_the_agent_wrote_answers_once_a_person_confirmed_it(
+async def test_an_agents_rule_applies_once_the_user_confirmed_it(
     aviary: Aviary,
 ) -> None:
     """In the face of its session, of another one, and of the command line."""
@@ -96,7 +96,7 @@ async def test_I9_1_a_rule_that_the_agent_wrote_answers_once_a_person_confirmed_
     assert "Nothing to confirm" in confirmed_by_hand().err
 
 
-async def test_I9_1_approve_all_waits_too_and_a_button_confirms_it(aviary: Aviary) -> None:
+async def test_approve_all_waits_for_confirmation_by_a_button(aviary: Aviary) -> None:
     bird = aviary.hatch()
     all_of_it = "[session]\napprove_all = true\n[worker]\nconfirm_destructive = false\n"
     await waits(bird, [writes(aviary, all_of_it), run("rm -rf build")])
@@ -112,7 +112,7 @@ async def test_I9_1_approve_all_waits_too_and_a_button_confirms_it(aviary: Aviar
     assert [event.by for event in closings(bird)][-2:] == ["confirm:all"] * 2
 
 
-async def test_I9_1_a_button_of_another_moment_confirms_nothing(aviary: Aviary) -> None:
+async def test_an_outdated_button_confirms_nothing(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await waits(bird, [writes(aviary, RULE), run("make")])
     [block] = shown(bird)
@@ -125,7 +125,7 @@ async def test_I9_1_a_button_of_another_moment_confirms_nothing(aviary: Aviary) 
     await waits(bird, [run("make")])
 
 
-async def test_I9_1_what_is_too_long_to_be_read_has_no_button(aviary: Aviary) -> None:
+async def test_a_change_too_long_to_read_has_no_button(aviary: Aviary) -> None:
     bird = aviary.hatch()
     rules = "".join(f'[[policy.rules]]\ndo = "allow"\ncommand = "x{n}*"\n' for n in range(9))
     await waits(bird, [writes(aviary, rules), run("x1")])
@@ -135,7 +135,7 @@ async def test_I9_1_what_is_too_long_to_be_read_has_no_button(aviary: Aviary) ->
     assert confirmed_by_hand().out.count("A new rule allows") == 9
 
 
-async def test_I9_1_taking_it_back_is_told_and_leaves_nothing_to_confirm(aviary: Aviary) -> None:
+async def test_withdrawing_a_change_leaves_nothing_to_confirm(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await waits(bird, [writes(aviary, RULE), run("make")])
     await waits(bird, [writes(aviary, ""), run("make")])
@@ -145,7 +145,7 @@ async def test_I9_1_taking_it_back_is_told_and_leaves_nothing_to_confirm(aviary:
     assert "Nothing to confirm" in confirmed_by_hand().err
 
 
-async def test_I9_1_a_persons_own_commands_hold_at_once(aviary: Aviary) -> None:
+async def test_the_users_own_commands_apply_at_once(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await waits(bird, [run("make")])
     assert rookery("policy", "add", "allow", "--command", "make*", "--name", "mine").code == 0
@@ -156,7 +156,7 @@ async def test_I9_1_a_persons_own_commands_hold_at_once(aviary: Aviary) -> None:
     assert news(bird) == []
 
 
-async def test_I9_1_always_allow_holds_at_once(aviary: Aviary) -> None:
+async def test_always_allow_applies_at_once(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([run("make")])
     ask = await bird.ask(begun)
@@ -167,7 +167,7 @@ async def test_I9_1_always_allow_holds_at_once(aviary: Aviary) -> None:
     assert news(bird) == []
 
 
-async def test_I9_1_an_agent_cannot_confirm(aviary: Aviary) -> None:
+async def test_an_agent_cannot_confirm_settings(aviary: Aviary) -> None:
     bird = aviary.hatch()
     words = [sys.executable, "-P", "-m", "rookery", "config", "confirm", "--yes"]
     await waits(bird, [writes(aviary, RULE), run("make")])
@@ -189,7 +189,7 @@ asyncio.run(main())
 """
 
 
-async def test_I9_1_nor_by_the_socket(aviary: Aviary) -> None:
+async def test_an_agent_cannot_confirm_settings_by_the_socket(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await waits(bird, [writes(aviary, RULE), run("make")])
     take = bird.header()["settings"]["held"]
@@ -209,7 +209,7 @@ async def asleep(bird: Bird) -> None:
 
 
 @pytest.mark.long
-async def test_I9_1_what_the_last_agent_wrote_waits_for_the_next_worker_too(
+async def test_an_agents_change_still_waits_under_the_next_worker(
     aviary: Aviary,
 ) -> None:
     """Also where another session looks first, and where the first was deleted."""
@@ -224,7 +224,7 @@ async def test_I9_1_what_the_last_agent_wrote_waits_for_the_next_worker_too(
     await waits(other, [run("make")])
 
 
-async def test_I9_1_a_worker_that_is_killed_hides_nothing(aviary: Aviary) -> None:
+async def test_killing_the_worker_hides_no_change(aviary: Aviary) -> None:
     """And a session that is deleted at once takes the evidence with it: it is noted before."""
     bird, other = aviary.hatch(), aviary.hatch()
     await bird.turn([writes(aviary, RULE)])
@@ -234,7 +234,7 @@ async def test_I9_1_a_worker_that_is_killed_hides_nothing(aviary: Aviary) -> Non
     assert shown(other)
 
 
-async def test_I9_1_what_is_changed_while_nobody_is_awake_is_a_persons(aviary: Aviary) -> None:
+async def test_changes_made_while_nobody_is_awake_are_the_users(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await waits(bird, [run("make")])
     await asleep(bird)
@@ -248,7 +248,7 @@ async def test_I9_1_what_is_changed_while_nobody_is_awake_is_a_persons(aviary: A
 # --- what runs beside the rules -----------------------------------------------------------------
 
 
-async def test_I9_1_a_server_that_the_agent_added_is_not_started(aviary: Aviary) -> None:
+async def test_an_mcp_server_added_by_the_agent_is_not_started(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await bird.turn("hello")
     server = json.dumps({"mcpServers": {"evil": {"command": "/bin/true"}}})

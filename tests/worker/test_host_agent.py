@@ -44,7 +44,7 @@ def raws(events: list[Event]) -> list[dict]:
 async def test_environment_is_that_of_the_sessions_maker(
     aviary: Aviary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A1: not the starter's, and nothing of ours or of the loader's."""
+    """Not the starter's, and nothing of ours or of the loader's."""
     maker = {
         "PATH": os.environ["PATH"],
         "ROOKERY_HOME": aviary.home,
@@ -70,7 +70,7 @@ async def test_environment_is_that_of_the_sessions_maker(
 
 @linux
 @pytest.mark.parametrize("override", ["1", "0"])
-async def test_overrides_of_a_model_are_not_kept_a1(
+async def test_overrides_of_a_model_are_not_kept(
     aviary: Aviary, monkeypatch: pytest.MonkeyPatch, override: str
 ) -> None:
     """Those of the starter's are used, what it lacks is told to the agent; without the override
@@ -101,7 +101,6 @@ async def test_overrides_of_a_model_are_not_kept_a1(
 async def test_session_is_resumed_else_loaded_else_made_anew(
     aviary: Aviary, script: dict, how: str
 ) -> None:
-    """A2, A4, A5"""
     bird = aviary.hatch(script)
     first = await bird.turn([{"text": "remember me"}, {"tool": "Look", "status": "completed"}])
     assert last_agent(first, "ready")["how"] == "new"
@@ -119,7 +118,6 @@ async def test_session_is_resumed_else_loaded_else_made_anew(
 
 
 async def test_session_that_the_agent_lost_is_made_anew_and_said(aviary: Aviary) -> None:
-    """A5"""
     bird = aviary.hatch()
     await bird.turn("hello")
     await bird.send("stop")
@@ -145,7 +143,6 @@ async def test_start_that_is_not_answered_is_given_up(aviary: Aviary, method: st
 
 
 async def test_refused_login_is_a_failure_with_the_agents_words(aviary: Aviary) -> None:
-    """A2, T1"""
     error = {"code": -32000, "message": "Please log in"}
     bird = aviary.hatch({"start": {"new_error": error, "times": 1}})
     end = (await bird.turn("hello"))[-1].update
@@ -154,7 +151,6 @@ async def test_refused_login_is_a_failure_with_the_agents_words(aviary: Aviary) 
 
 
 async def test_agent_that_is_not_there(aviary: Aviary) -> None:
-    """A2"""
     bird = aviary.hatch(argv=["/nowhere/agent"])
     events = await bird.turn("hello")
     assert events[-1].update["reason"] == "agent_exited"
@@ -168,7 +164,7 @@ async def test_directory_that_is_not_there(aviary: Aviary) -> None:
 
 
 async def test_last_words_of_an_agent_that_cannot_start(aviary: Aviary) -> None:
-    """A3: its stderr is in the start error."""
+    """Its stderr is in the start error."""
     bird = aviary.hatch(argv=["sh", "-c", "echo one >&2; echo 'no model is set up' >&2; exit 3"])
     events = await bird.turn("hello")
     exited = last_agent(events, "exited")
@@ -177,7 +173,7 @@ async def test_last_words_of_an_agent_that_cannot_start(aviary: Aviary) -> None:
 
 
 async def test_stderr_is_drained_and_capped(aviary: Aviary) -> None:
-    """A3: 12 MB of it block nobody, and at most two files of 5 MiB are kept."""
+    """12 MB of it block nobody, and at most two files of 5 MiB are kept."""
     talk = 'head -c 12000000 /dev/zero | tr "\\0" y >&2; exec "$@"'
     bird = aviary.hatch(argv=["sh", "-c", talk, "sh", *aviary.player()])
     assert await bird.reason("hello") == "end_turn"
@@ -187,7 +183,6 @@ async def test_stderr_is_drained_and_capped(aviary: Aviary) -> None:
 
 
 async def test_empty_log_is_removed(aviary: Aviary) -> None:
-    """A3"""
     bird = aviary.hatch()
     await bird.turn("hello")
     await bird.send("stop")
@@ -207,7 +202,7 @@ NOISE = [
 
 
 async def test_noise_is_kept_and_survived(aviary: Aviary) -> None:
-    """A7: malformed lines, prints and answers to nothing are noted, never answered."""
+    """Malformed lines, prints and answers to nothing are noted, never answered."""
     heard = aviary.root / "heard"
     bird = aviary.hatch(argv=["sh", "-c", 'tee "$0" | "$@"', str(heard), *aviary.player()])
     play: Steps = [{"raw": line} for line in NOISE]
@@ -223,7 +218,6 @@ async def test_noise_is_kept_and_survived(aviary: Aviary) -> None:
 
 
 async def test_endless_noise_fills_no_log(aviary: Aviary) -> None:
-    """A7"""
     bird = aviary.hatch()
     events = await bird.turn([{"repeat": 500, "steps": [{"raw": "print"}]}])
     assert len(raws(events)) == 20
@@ -231,7 +225,7 @@ async def test_endless_noise_fills_no_log(aviary: Aviary) -> None:
 
 
 async def test_unknown_method_is_answered(aviary: Aviary) -> None:
-    """A7: with -32601; the requests of one id are each answered."""
+    """With -32601; the requests of one id are each answered."""
     bird = aviary.hatch()
     twice = json.dumps({"jsonrpc": "2.0", "id": "twin", "method": "odd/one", "params": {}})
     events = await bird.turn(
@@ -249,7 +243,7 @@ async def test_unknown_method_is_answered(aviary: Aviary) -> None:
 
 
 async def test_unknown_notifications_and_kinds_are_kept(aviary: Aviary) -> None:
-    """A7, §3: an update of an unknown kind is an event like any other."""
+    """An update of an unknown kind is an event like any other."""
     bird = aviary.hatch()
     odd = {"sessionUpdate": "dance_update", "steps": [1, {"two": None}]}
     foreign = {"sessionId": "another", "update": {"sessionUpdate": "plan", "entries": []}}
@@ -273,7 +267,7 @@ async def test_unknown_notifications_and_kinds_are_kept(aviary: Aviary) -> None:
 
 @linux
 async def test_line_of_100_megabytes_is_refused(aviary: Aviary) -> None:
-    """A7: without memory growth; the turn goes on."""
+    """Without memory growth; the turn goes on."""
     bird = aviary.hatch()
     await bird.turn("hello")
     events = await bird.turn([{"raw": "x" * 1000, "repeat": 100_000}, {"text": "after it"}])
@@ -303,7 +297,7 @@ FORGED = [
 
 
 async def test_forged_events_are_raw(aviary: Aviary) -> None:
-    """A9: they end no turn, ask nobody and rename nothing."""
+    """They end no turn, ask nobody and rename nothing."""
     bird = aviary.hatch()
     begun = await bird.prompt([*({"update": update} for update in FORGED), {"ask": "Really?"}])
     ask = await bird.ask(begun)
@@ -323,7 +317,7 @@ async def hold(bird: Bird) -> tuple[Event, dict]:
 
 
 async def test_ask_waits_for_a_person_not_for_a_connection(aviary: Aviary) -> None:
-    """A8: nobody is connected for a while."""
+    """Nobody is connected for a while."""
     bird = aviary.hatch()
     begun, ask = await hold(bird)
     assert bird.header()["asks"].keys() == {ask["id"]}
@@ -333,7 +327,7 @@ async def test_ask_waits_for_a_person_not_for_a_connection(aviary: Aviary) -> No
 
 
 async def test_ask_shows_the_agents_own_options(aviary: Aviary) -> None:
-    """P1: names, kinds and order; the tool call of an ask may be its first news."""
+    """Names, kinds and order; the tool call of an ask may be its first news."""
     bird = aviary.hatch()
     options = [
         {"optionId": "n", "name": "Nay", "kind": "reject_once"},
@@ -356,7 +350,7 @@ async def test_ask_shows_the_agents_own_options(aviary: Aviary) -> None:
 
 
 async def test_withdrawn_ask_is_closed(aviary: Aviary) -> None:
-    """acp-X9: also when the agent takes it back in the same breath."""
+    """Also when the agent takes it back in the same breath."""
     bird = aviary.hatch()
     asking = {
         "jsonrpc": "2.0",

@@ -29,7 +29,6 @@ def flood(count: int) -> Steps:
 
 
 async def test_socket_is_private(aviary: Aviary) -> None:
-    """W3"""
     bird = aviary.hatch()
     await bird.turn("hello")
     assert stat.S_IMODE(os.stat(bird.socket).st_mode) == 0o600
@@ -37,7 +36,7 @@ async def test_socket_is_private(aviary: Aviary) -> None:
 
 
 async def test_welcome_says_how_far_the_log_is(aviary: Aviary) -> None:
-    """W3: what is before that, is in the file."""
+    """What is before that, is in the file."""
     bird = aviary.hatch()
     await bird.turn("hello")
     async with Plug.open(bird.socket, name="") as plug:
@@ -60,7 +59,6 @@ async def test_welcome_says_how_far_the_log_is(aviary: Aviary) -> None:
 async def test_rude_client_is_refused_and_hurts_nobody(
     aviary: Aviary, line: bytes, reason: str
 ) -> None:
-    """W3"""
     bird = aviary.hatch()
     await bird.turn("hello")
     worker = bird.worker
@@ -73,7 +71,6 @@ async def test_rude_client_is_refused_and_hurts_nobody(
 
 
 async def test_many_clients_hear_the_same(aviary: Aviary) -> None:
-    """W3"""
     bird = aviary.hatch()
     begun = await bird.prompt(HELD)
     ask = await bird.ask(begun)
@@ -97,7 +94,7 @@ async def test_many_clients_hear_the_same(aviary: Aviary) -> None:
 
 @linux
 async def test_slow_client_is_told_that_it_lags(aviary: Aviary) -> None:
-    """W3: 40 MB of news wait for nobody; the worker's memory stays as it was."""
+    """40 MB of news wait for nobody; the worker's memory stays as it was."""
     bird = aviary.hatch()
     await bird.turn(flood(20))
     before = tree.private_memory(bird.worker.pid)
@@ -116,7 +113,7 @@ async def test_slow_client_is_told_that_it_lags(aviary: Aviary) -> None:
 
 
 async def test_slow_follower_catches_up_from_the_file(aviary: Aviary) -> None:
-    """W3: each event once, in order, whatever the socket left out."""
+    """Each event once, in order, whatever the socket left out."""
     bird = aviary.hatch()
     await bird.turn("hello")
     async with bird.client() as client:
@@ -130,7 +127,7 @@ async def test_slow_follower_catches_up_from_the_file(aviary: Aviary) -> None:
 
 
 async def test_event_too_large_for_a_frame_is_read_from_the_file(aviary: Aviary) -> None:
-    """§4: frames are capped, storage is not."""
+    """Frames are capped, storage is not."""
     bird = aviary.hatch()
     await bird.turn("hello")
     huge = {"sessionUpdate": "odd_update", "text": "z" * 200_000}
@@ -143,7 +140,7 @@ async def test_event_too_large_for_a_frame_is_read_from_the_file(aviary: Aviary)
 
 
 async def test_first_answer_wins(aviary: Aviary) -> None:
-    """P2: from any client; the second is quietly told, and the log says who answered."""
+    """From any client; the second is quietly told, and the log says who answered."""
     bird = aviary.hatch()
     begun = await bird.prompt([{"ask": "?", "allowed": [{"text": "yes"}], "rejected": []}])
     ask = await bird.ask(begun)
@@ -167,7 +164,6 @@ async def test_first_answer_wins(aviary: Aviary) -> None:
 async def test_wrong_answer_is_refused_and_the_ask_stays(
     aviary: Aviary, fields: dict, reason: str
 ) -> None:
-    """P1"""
     bird = aviary.hatch()
     ask = await bird.ask(await bird.prompt(HELD))
     with pytest.raises(Rejected) as refused:
@@ -183,7 +179,6 @@ def prompts(bird: Bird, id: str) -> list[Event]:
 
 
 async def test_command_that_is_sent_twice_counts_once(aviary: Aviary) -> None:
-    """Law 5, T1"""
     bird = aviary.hatch()
     one, other = await asyncio.gather(
         bird.prompt("hello", id="twice"), bird.prompt("hello", id="twice")
@@ -200,7 +195,6 @@ async def test_command_that_is_sent_twice_counts_once(aviary: Aviary) -> None:
 
 
 async def test_command_that_is_sent_again_after_a_kill_counts_once(aviary: Aviary) -> None:
-    """Law 5, W8"""
     bird = aviary.hatch()
     begun = await bird.prompt(HELD, id="mine")
     await bird.ask(begun)
@@ -228,7 +222,6 @@ async def test_prompt_to_a_worker_that_dies_of_it_is_sent_again(aviary: Aviary) 
 
 
 async def test_ask_is_heard_by_who_comes_later(aviary: Aviary) -> None:
-    """A8"""
     bird = aviary.hatch()
     await bird.prompt(HELD)
     first = await bird.until(is_ask)

@@ -57,7 +57,6 @@ def family(text: str) -> list[Process]:
 
 
 async def test_hang_up_of_the_starters_terminal_ends_no_turn(aviary: Aviary) -> None:
-    """W1"""
     bird = aviary.hatch()
     prompt = json.dumps([{"type": "text", "text": json.dumps({"play": ASK})}])
     master, slave = pty.openpty()
@@ -78,7 +77,7 @@ async def test_hang_up_of_the_starters_terminal_ends_no_turn(aviary: Aviary) -> 
 
 
 async def test_worker_stands_apart(aviary: Aviary) -> None:
-    """W1: a session and groups of its own, cwd /, stdio to its log."""
+    """A session and groups of its own, cwd /, stdio to its log."""
     bird = aviary.hatch()
     await bird.turn("hello")
     worker, warden, agent = bird.worker.pid, bird.warden.pid, bird.agent.pid
@@ -94,7 +93,6 @@ async def test_worker_stands_apart(aviary: Aviary) -> None:
 
 
 async def test_worker_json_informs(aviary: Aviary) -> None:
-    """W2"""
     bird = aviary.hatch()
     await bird.turn("hello")
     record = bird.record
@@ -114,7 +112,7 @@ async def test_worker_json_informs(aviary: Aviary) -> None:
 
 @pytest.mark.parametrize("way", ["stop", "restart", "kill", "kill -9", "warden killed"])
 async def test_every_ending_ends_the_agents_whole_tree(aviary: Aviary, way: str) -> None:
-    """W4: orphans, a process that ignores TERM and one that hides its mark included."""
+    """Orphans, a process that ignores TERM and one that hides its mark included."""
     aviary.configure(stop_grace=0.2)
     bird = aviary.hatch()
     events = await bird.turn(FAMILY)
@@ -141,7 +139,7 @@ async def test_every_ending_ends_the_agents_whole_tree(aviary: Aviary, way: str)
 
 
 async def test_stop_after_restart_starts_nothing(aviary: Aviary) -> None:
-    """W4: the restart's wish ends with the worker."""
+    """The restart's wish ends with the worker."""
     aviary.configure(stop_grace=0.2)
     bird = aviary.hatch()
     await bird.turn(FAMILY)
@@ -155,7 +153,6 @@ async def test_stop_after_restart_starts_nothing(aviary: Aviary) -> None:
 
 @pytest.mark.long
 async def test_worker_whose_session_is_gone_ends(aviary: Aviary) -> None:
-    """W5"""
     bird = aviary.hatch()
     begun = await bird.prompt([*FAMILY, {"until": "cancel"}])
     await bird.until(lambda event: is_text(event, "unmarked"), begun.seq)
@@ -167,7 +164,6 @@ async def test_worker_whose_session_is_gone_ends(aviary: Aviary) -> None:
 
 
 async def test_killed_worker_is_buried_by_the_next_client(aviary: Aviary) -> None:
-    """W8"""
     bird = aviary.hatch()
     begun = await bird.prompt([{"text": "half"}, *ASK])
     await bird.ask(begun)
@@ -178,14 +174,13 @@ async def test_killed_worker_is_buried_by_the_next_client(aviary: Aviary) -> Non
     assert bird.events()[: len(before)] == before
     header = bird.header()
     assert (header["state"], header["process"]["state"]) == ("idle", "exited")
-    assert len(header["asks"]) == 1, "what was asked is kept (P9)"
+    assert len(header["asks"]) == 1, "what was asked is kept"
     await bird.send("cancel")
     assert await bird.reason("again") == "end_turn"
     assert "You said: again" in text_of(bird.events(ended.seq))
 
 
 async def test_looking_at_the_list_buries_too_and_starts_nothing(aviary: Aviary) -> None:
-    """W8"""
     bird = aviary.hatch()
     await bird.ask(await bird.prompt(ASK))
     worker, warden = bird.worker, bird.warden
@@ -197,7 +192,7 @@ async def test_looking_at_the_list_buries_too_and_starts_nothing(aviary: Aviary)
 
 
 async def test_both_killed_at_once_are_swept_by_the_next_worker(aviary: Aviary) -> None:
-    """W8: what carries the mark is found again."""
+    """What carries the mark is found again."""
     bird = aviary.hatch()
     events = await bird.turn(FAMILY[:6])
     born = family(text_of(events))
@@ -211,7 +206,7 @@ async def test_both_killed_at_once_are_swept_by_the_next_worker(aviary: Aviary) 
 
 
 async def test_two_clients_start_one_worker(aviary: Aviary) -> None:
-    """W1: one lock, one worker; each prompt is admitted once."""
+    """One lock, one worker; each prompt is admitted once."""
     bird = aviary.hatch()
     ids = [f"prompt-{number}" for number in range(4)]
     admitted = await asyncio.gather(*(bird.prompt("hello", id=id) for id in ids))
@@ -234,7 +229,7 @@ def is_host(row: Process, bird: Bird) -> bool:
 
 
 async def test_removed_socket_is_bound_again(aviary: Aviary) -> None:
-    """W3: a cleaner of /tmp cuts nobody off."""
+    """A cleaner of /tmp cuts nobody off."""
     bird = aviary.hatch()
     await bird.turn("hello")
     worker = bird.worker
@@ -245,7 +240,7 @@ async def test_removed_socket_is_bound_again(aviary: Aviary) -> None:
 
 
 async def test_what_a_session_was_made_with_is_given_again(aviary: Aviary) -> None:
-    """W10: cwd, roots and MCP servers at new and at resume."""
+    """Cwd, roots and MCP servers at new and at resume."""
     heard = aviary.root / "heard"
     listen = 'tee -a "$0" | "$@"'  # what the agent is told, on its way to the player
     roots = [str(aviary.root / "one"), str(aviary.root / "two")]
@@ -274,7 +269,6 @@ async def test_what_a_session_was_made_with_is_given_again(aviary: Aviary) -> No
 
 
 async def test_title_is_a_persons_else_the_agents_else_the_first_line(aviary: Aviary) -> None:
-    """W10"""
     bird = aviary.hatch()
     await bird.turn("first line\nsecond line")
     assert bird.header()["title"] == "first line"

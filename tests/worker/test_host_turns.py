@@ -46,7 +46,7 @@ DEAF: Steps = [{"deaf": True}, *FOREVER]
     ],
 )
 async def test_reason_of_the_agents_own_end(aviary: Aviary, play: Steps, reason: str) -> None:
-    """T1: one reason, and the next prompt works."""
+    """One reason, and the next prompt works."""
     bird = aviary.hatch()
     events = await bird.turn(play)
     end = events[-1].update
@@ -64,7 +64,6 @@ async def test_reason_of_the_agents_own_end(aviary: Aviary, play: Steps, reason:
 
 
 async def test_cancelled(aviary: Aviary) -> None:
-    """T1, T5"""
     bird = aviary.hatch()
     begun = await bird.prompt(FOREVER)
     await bird.until(is_text)
@@ -75,7 +74,6 @@ async def test_cancelled(aviary: Aviary) -> None:
 
 
 async def test_cancel_closes_the_open_ask(aviary: Aviary) -> None:
-    """T5, acp-C1"""
     bird = aviary.hatch()
     begun = await bird.prompt([{"ask": "?", "cancelled": [{"text": "taken back"}]}])
     ask = await bird.ask(begun)
@@ -90,7 +88,6 @@ async def test_cancel_closes_the_open_ask(aviary: Aviary) -> None:
 
 
 async def test_cancel_before_the_agent_is_ready(aviary: Aviary) -> None:
-    """T1"""
     bird = aviary.hatch({"start": {"wait": 1, "times": 1}})
     begun = await bird.prompt("too early")
     await bird.send("cancel")
@@ -100,7 +97,6 @@ async def test_cancel_before_the_agent_is_ready(aviary: Aviary) -> None:
 
 
 async def test_unresponsive_when_a_cancel_is_ignored(aviary: Aviary) -> None:
-    """T1, T5"""
     aviary.configure(cancel_grace=0.1, stop_grace=0.2)
     bird = aviary.hatch()
     begun = await bird.prompt(DEAF)
@@ -115,7 +111,7 @@ async def test_unresponsive_when_a_cancel_is_ignored(aviary: Aviary) -> None:
 
 
 async def test_second_cancel_escalates_at_once(aviary: Aviary) -> None:
-    """T5: the grace of 10 s is not waited for."""
+    """The grace of 10 s is not waited for."""
     aviary.configure(stop_grace=0.2, cancel_grace=600)
     bird = aviary.hatch()
     begun = await bird.prompt(DEAF)
@@ -127,7 +123,6 @@ async def test_second_cancel_escalates_at_once(aviary: Aviary) -> None:
 
 
 async def test_stop_in_mid_turn_interrupts_it(aviary: Aviary) -> None:
-    """T1, W4"""
     bird = aviary.hatch()
     begun = await bird.prompt(FOREVER)
     await bird.until(is_text)
@@ -138,7 +133,7 @@ async def test_stop_in_mid_turn_interrupts_it(aviary: Aviary) -> None:
 
 
 async def test_every_update_before_the_answer_is_before_the_end(aviary: Aviary) -> None:
-    """T2: a flood arrives whole, in order, and before `_turn idle`."""
+    """A flood arrives whole, in order, and before `_turn idle`."""
     bird = aviary.hatch()
     call = {"update": {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "look"}}
     events = await bird.turn([{"flood": 5000, "size": 12}, call, {"text": "last"}])
@@ -149,7 +144,6 @@ async def test_every_update_before_the_answer_is_before_the_end(aviary: Aviary) 
 
 
 async def test_late_updates_are_kept_and_belong_to_their_turn(aviary: Aviary) -> None:
-    """T2"""
     bird = aviary.hatch()
     events = await bird.turn([{"text": "in time"}, {"late": [{"wait": 0.05}, {"text": "late"}]}])
     late = await bird.until(lambda event: is_text(event, "late"), events[-1].seq)
@@ -170,7 +164,6 @@ async def queue_two(bird: Bird) -> Event:
 
 
 async def test_queue_drains_combined_after_an_end_turn(aviary: Aviary) -> None:
-    """T3"""
     bird = aviary.hatch()
     ask = await queue_two(bird)
     await bird.answer(ask.update, "allow")
@@ -183,7 +176,6 @@ async def test_queue_drains_combined_after_an_end_turn(aviary: Aviary) -> None:
 
 
 async def test_queue_drains_one_by_one_where_it_is_told_so(aviary: Aviary) -> None:
-    """T3"""
     aviary.configure(queue_drain="serial")
     bird = aviary.hatch()
     ask = await queue_two(bird)
@@ -194,7 +186,6 @@ async def test_queue_drains_one_by_one_where_it_is_told_so(aviary: Aviary) -> No
 
 
 async def test_queue_is_held_after_any_other_end_and_outlives_the_worker(aviary: Aviary) -> None:
-    """T3"""
     bird = aviary.hatch()
     ask = await queue_two(bird)
     await bird.send("cancel")
@@ -207,7 +198,6 @@ async def test_queue_is_held_after_any_other_end_and_outlives_the_worker(aviary:
 
 
 async def test_full_queue_refuses(aviary: Aviary) -> None:
-    """T3"""
     aviary.configure(queue_most=2)
     bird = aviary.hatch()
     await queue_two(bird)
@@ -242,7 +232,7 @@ async def test_refused_command_leaves_its_reason(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prlimit")
 async def test_full_disk_holds_the_turn_says_so_and_goes_on(aviary: Aviary) -> None:
-    """§4: nothing is half-written, the agent hears nothing that is not durable, nothing is lost."""
+    """Nothing is half-written, the agent hears nothing that is not durable, nothing is lost."""
     bird = aviary.hatch()
     begun = await bird.prompt(HELD)
     ask = await bird.ask(begun)
@@ -268,7 +258,7 @@ async def test_full_disk_holds_the_turn_says_so_and_goes_on(aviary: Aviary) -> N
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prlimit")
 async def test_agent_that_dies_while_the_disk_is_full(aviary: Aviary) -> None:
-    """T1: its exit is told when there is space again, whatever it complained about meanwhile."""
+    """Its exit is told when there is space again, whatever it complained about meanwhile."""
     bird = aviary.hatch()
     begun = await bird.prompt([{"text": "a"}, {"stderr": "oh dear\n"}, *FOREVER])
     await bird.until(is_text, begun.seq)
@@ -284,7 +274,7 @@ async def test_agent_that_dies_while_the_disk_is_full(aviary: Aviary) -> None:
 
 
 async def test_head_of_a_worker_that_wakes_keeps_its_time(aviary: Aviary) -> None:
-    """W2: a list is not turned over by somebody who only looks in."""
+    """A list is not turned over by somebody who only looks in."""
     bird = aviary.hatch()
     await bird.turn("hello")
     await bird.send("stop")

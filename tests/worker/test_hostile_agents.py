@@ -1,5 +1,5 @@
-"""Whatever an agent writes, the worker lives, says so in its log, answers the next prompt and
-stays small (rows A3, A7, A9, T1). A real worker over a real process that writes bytes."""
+"""Whatever an agent writes, the worker lives, says so in its log, answers the next prompt and stays
+small. A real worker over a real process that writes bytes."""
 
 import json
 import sys
@@ -93,7 +93,7 @@ NO_MESSAGES: dict[str, list[Step]] = {
 
 
 @pytest.mark.parametrize("what", NO_MESSAGES)
-async def test_what_is_no_message_is_noted_a7(aviary: Aviary, what: str) -> None:
+async def test_malformed_messages_are_noted(aviary: Aviary, what: str) -> None:
     bird = hatch(aviary)
     events = await provoke(bird, *NO_MESSAGES[what])
     noted = raws(events)
@@ -104,7 +104,7 @@ async def test_what_is_no_message_is_noted_a7(aviary: Aviary, what: str) -> None
     assert peak(bird) < MOST
 
 
-async def test_answers_that_come_twice_count_once_a7(aviary: Aviary) -> None:
+async def test_answers_that_come_twice_count_once(aviary: Aviary) -> None:
     """The prompt's own id, answered before its time and again: the turn ends once."""
     bird = hatch(aviary)
     await bird.turn("hello")
@@ -129,7 +129,7 @@ FORGED = [
 ]
 
 
-async def test_forged_kinds_do_nothing_a9(aviary: Aviary) -> None:
+async def test_forged_kinds_do_nothing(aviary: Aviary) -> None:
     bird = hatch(aviary)
     events = await provoke(bird, *(["line", line] for line in FORGED))
     assert [update["source"] for update in raws(events)] == ["update"] * len(FORGED)
@@ -138,7 +138,7 @@ async def test_forged_kinds_do_nothing_a9(aviary: Aviary) -> None:
     assert (header["agent"], header["cwd"], header["asks"]) == ("demo", str(aviary.work), {})
 
 
-async def test_deep_but_legal_values_are_kept_a7(aviary: Aviary) -> None:
+async def test_deep_but_legal_values_are_kept(aviary: Aviary) -> None:
     bird = hatch(aviary)
     lines = [news(kind, x=DEEP, rawInput=DEEP) for kind in ("odd", "tool_call", "plan")]
     lines.append(note("vendor/deep", x=DEEP))
@@ -151,21 +151,21 @@ async def test_deep_but_legal_values_are_kept_a7(aviary: Aviary) -> None:
 
 
 @pytest.mark.long
-async def test_flood_of_200_000_chunks_is_heard_to_the_end_a7(aviary: Aviary) -> None:
+async def test_flood_of_200_000_chunks_is_heard_to_the_end(aviary: Aviary) -> None:
     bird = hatch(aviary)
     events = await provoke(bird, ["flood", 200_000, "word "])
     assert text_of(events) == "word " * 200_000 + "well"
     assert peak(bird) < MOST
 
 
-async def test_flood_of_20_000_chunks_is_heard_to_the_end_a7(aviary: Aviary) -> None:
+async def test_flood_of_20_000_chunks_is_heard_to_the_end(aviary: Aviary) -> None:
     bird = hatch(aviary)
     events = await provoke(bird, ["flood", 20_000, "word "])
     assert text_of(events) == "word " * 20_000 + "well"
 
 
 @pytest.mark.long
-async def test_20_mb_of_stderr_and_stdout_noise_hold_nobody_up_a3_a7(aviary: Aviary) -> None:
+async def test_20_mb_of_stderr_and_stdout_noise_hold_nobody_up(aviary: Aviary) -> None:
     bird = hatch(aviary)
     noise = ["repeat", "chatter\n", 100_000]
     events = await provoke(bird, ["stderr", 20 * MEBIBYTE], noise)
@@ -182,7 +182,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-async def test_huge_but_legal_lines_are_kept_and_cost_nothing_afterwards_a7(
+async def test_huge_but_legal_lines_are_kept_and_cost_nothing_afterwards(
     aviary: Aviary, shape: str
 ) -> None:
     """10 MiB each, of few values."""
@@ -195,9 +195,7 @@ async def test_huge_but_legal_lines_are_kept_and_cost_nothing_afterwards_a7(
 
 
 @pytest.mark.parametrize("shape", ["objects", "empty", "keys", "deep", "numbers"])
-async def test_lines_of_very_many_values_are_noted_and_not_read_a7(
-    aviary: Aviary, shape: str
-) -> None:
+async def test_lines_of_very_many_values_are_noted_and_not_read(aviary: Aviary, shape: str) -> None:
     """10 MiB each, of up to 5 million values: parsed, they would take hundreds of MB."""
     bird = hatch(aviary)
     events = await provoke(bird, ["big", shape, 10 * MEBIBYTE])
@@ -211,14 +209,14 @@ async def test_lines_of_very_many_values_are_noted_and_not_read_a7(
     assert peak(bird) < MOST
 
 
-async def test_as_many_values_as_are_read_stay_small_a7(aviary: Aviary) -> None:
+async def test_as_many_values_as_are_read_stay_small(aviary: Aviary) -> None:
     bird = hatch(aviary)
     events = await provoke(bird, ["big", "almost", 0])
     assert "odd" in kinds(events)
     assert peak(bird) < MOST
 
 
-async def test_a_request_of_very_many_values_is_answered_with_an_error_a7(aviary: Aviary) -> None:
+async def test_a_request_of_very_many_values_is_answered_with_an_error(aviary: Aviary) -> None:
     bird = hatch(aviary)
     events = await provoke(bird, ["big", "ask", 10 * MEBIBYTE], ["hold"])
     assert bird.header()["asks"] == {}
@@ -228,7 +226,7 @@ async def test_a_request_of_very_many_values_is_answered_with_an_error_a7(aviary
 
 
 @pytest.mark.long
-async def test_content_of_many_calls_is_not_held_a7(aviary: Aviary) -> None:
+async def test_content_of_many_calls_is_not_held(aviary: Aviary) -> None:
     """Each call of a turn is remembered for its permission, but not all that it read."""
     bird = hatch(aviary)
     begun = await bird.prompt(json.dumps([["calls", 120, 500_000], ["line", ask(1)], ["hold"]]))
@@ -251,7 +249,7 @@ def ask(id: object) -> str:
 
 
 @pytest.mark.parametrize("method", ["no/such", "session/request_permission", "terminal/create"])
-async def test_requests_by_the_thousand_are_answered_or_refused_a7(
+async def test_requests_by_the_thousand_are_answered_or_refused(
     aviary: Aviary, method: str
 ) -> None:
     bird = hatch(aviary)
@@ -262,7 +260,7 @@ async def test_requests_by_the_thousand_are_answered_or_refused_a7(
     assert peak(bird) < MOST
 
 
-async def test_answers_that_are_not_read_do_not_pile_up_a7(aviary: Aviary) -> None:
+async def test_answers_that_are_not_read_do_not_pile_up(aviary: Aviary) -> None:
     """800 MB of a file are asked for in one breath; what is too much is refused."""
     bird = hatch(aviary)
     (aviary.work / "large").write_text("x" * 4 * MEBIBYTE)
@@ -273,7 +271,7 @@ async def test_answers_that_are_not_read_do_not_pile_up_a7(aviary: Aviary) -> No
 
 
 @pytest.mark.long
-async def test_an_agent_that_never_reads_is_not_heard_for_ever_a7_t5(aviary: Aviary) -> None:
+async def test_an_agent_that_never_reads_is_not_heard_for_ever(aviary: Aviary) -> None:
     """Nor does it hear the cancel: it is ended, and the next prompt finds another."""
     bird = hatch(aviary)
     policy = json.dumps({"cancel_grace": 4})
@@ -286,7 +284,7 @@ async def test_an_agent_that_never_reads_is_not_heard_for_ever_a7_t5(aviary: Avi
     assert await bird.reason("and now?") == "end_turn"
 
 
-async def test_asks_of_one_id_are_each_closed_with_their_turn_a7_t2(aviary: Aviary) -> None:
+async def test_asks_of_one_id_are_each_closed_with_their_turn(aviary: Aviary) -> None:
     bird = hatch(aviary)
     events = await provoke(bird, *(["line", ask("same")] for _ in range(3)))
     states = [event.update["state"] for event in events if kind_of(event.update) == "_ask"]
@@ -304,7 +302,7 @@ GOING = [
 
 
 @pytest.mark.parametrize(("point", "how"), GOING)
-async def test_it_may_go_at_any_point_of_the_handshake_t1_a7(
+async def test_an_agent_may_exit_at_any_point_of_the_handshake(
     aviary: Aviary, point: str, how: str
 ) -> None:
     """Its process ends, or it closes its stdout and lives on: the turn ends, the next one works."""
@@ -318,7 +316,7 @@ async def test_it_may_go_at_any_point_of_the_handshake_t1_a7(
 
 
 @pytest.mark.parametrize("step", [["exit", 0], ["exit", 9], ["close"]])
-async def test_it_may_go_in_mid_prompt_t1_a7(aviary: Aviary, step: Step) -> None:
+async def test_an_agent_may_exit_in_mid_prompt(aviary: Aviary, step: Step) -> None:
     """With an ask open, half a line written, and a terminal at work."""
     bird = hatch(aviary)
     create = note("terminal/create", command="sleep 3600")
@@ -327,7 +325,7 @@ async def test_it_may_go_in_mid_prompt_t1_a7(aviary: Aviary, step: Step) -> None
     play = json.dumps([["line", ask(1)], ["line", terminal], half, step])
     assert (await bird.turn(play))[-1].update["reason"] == "agent_exited"
     decide = await bird.until(lambda event: event.update.get("decide") is True)
-    assert bird.header()["asks"].keys() == {decide.update["id"]}, "it is kept (P9)"
+    assert bird.header()["asks"].keys() == {decide.update["id"]}, "it is kept"
     await bird.send("cancel")
     assert await bird.reason("and now?") == "end_turn"
     assert worker_log(bird) == ""
@@ -349,13 +347,13 @@ def mixture(random: Random) -> list[Step]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_any_mixture_is_survived_a7(aviary: Aviary, seed: int) -> None:
+async def test_any_mixture_of_misbehaviour_is_survived(aviary: Aviary, seed: int) -> None:
     await survive(aviary, seed, turns=4)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 110))
-async def test_many_more_mixtures_are_survived_a7(aviary: Aviary, seed: int) -> None:
+async def test_many_more_mixtures_of_misbehaviour_are_survived(aviary: Aviary, seed: int) -> None:
     await survive(aviary, seed, turns=20)
 
 

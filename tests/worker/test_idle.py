@@ -1,4 +1,4 @@
-"""I10-2: a session that waits costs nothing: nobody in it wakes up to look at something."""
+"""A session that waits costs nothing: nobody in it wakes up to look at something."""
 
 import asyncio
 import sys
@@ -33,7 +33,7 @@ def all_of(bird: Bird) -> list[int]:
 
 
 @pytest.mark.long
-async def test_I10_2_an_idle_session_is_woken_by_nothing(aviary: Aviary) -> None:
+async def test_an_idle_session_is_woken_by_nothing(aviary: Aviary) -> None:
     """Worker, warden and agent together; a look every two seconds would show as three or four."""
     bird = aviary.hatch()
     await bird.turn("hello")
@@ -46,7 +46,7 @@ async def test_I10_2_an_idle_session_is_woken_by_nothing(aviary: Aviary) -> None
 
 
 @pytest.mark.long
-async def test_I10_2_an_orphan_is_reaped_while_the_session_waits(aviary: Aviary) -> None:
+async def test_an_orphan_is_reaped_while_the_session_waits(aviary: Aviary) -> None:
     """The kernel tells that it ended: no look at a time of its own is needed."""
     bird = aviary.hatch()
     await bird.turn([{"command": ORPHAN}])

@@ -1,5 +1,5 @@
-"""Issue 9, line 2 (row P11): `_rookery/judge` is no private door: any agent may have its actions
-judged before it runs them."""
+"""`_rookery/judge` is no private door: any agent may have its actions judged before it runs
+them."""
 
 import json
 import sys
@@ -41,8 +41,8 @@ async def outcomes(bird: Bird, *calls: Json) -> list[str]:
     return [each["outcome"] for each in answer["judgements"]]
 
 
-async def test_I9_2_any_agent_is_judged_by_rules_guard_and_mode(aviary: Aviary) -> None:
-    """P11: at once; a rule is named in the answer, in the log and where the call is shown."""
+async def test_any_agent_is_judged_by_rules_guard_and_mode(aviary: Aviary) -> None:
+    """At once; a rule is named in the answer, in the log and where the call is shown."""
     write_rules(aviary, STATUS, NO_PUSH)
     bird = aviary.hatch(argv=AGENT, agent="nobody")
     await bird.turn("[]")
@@ -79,11 +79,11 @@ async def test_I9_2_any_agent_is_judged_by_rules_guard_and_mode(aviary: Aviary) 
         ("all", "rm -rf x", "LOW"),
     ],
 )
-async def test_I9_2_an_ask_reaches_a_person_and_no_mode_answers_it(
+async def test_an_ask_reaches_the_user_and_no_mode_answers_it(
     aviary: Aviary, confirm: str, line: str, risk: str
 ) -> None:
-    """P11: what judgement leaves to a person is asked of one, though the mode would have allowed
-    it by the text alone."""
+    """What judgement leaves to a person is asked of one, though the mode would have allowed it by
+    the text alone."""
     bird = aviary.hatch(argv=AGENT, agent="nobody", confirm=confirm)
     begun = await prompt(bird, {"calls": [call(line, risk)]})
     ask = await bird.ask(begun)
@@ -95,7 +95,7 @@ async def test_I9_2_an_ask_reaches_a_person_and_no_mode_answers_it(
     assert asked == {"asked": "y"}
 
 
-async def test_I9_2_the_models_word_never_lowers_the_risk(aviary: Aviary) -> None:
+async def test_the_models_word_never_lowers_the_risk(aviary: Aviary) -> None:
     bird = aviary.hatch(argv=AGENT, agent="nobody", confirm="risky")
     assert await outcomes(bird, call("make", "LOW"), call("make", "MEDIUM", "2"), call("ls")) == [
         "allow",
@@ -108,7 +108,7 @@ async def test_I9_2_the_models_word_never_lowers_the_risk(aviary: Aviary) -> Non
     await bird.ended(begun)
 
 
-async def test_I9_2_what_is_no_request_is_refused(aviary: Aviary) -> None:
+async def test_a_malformed_judgement_request_is_refused(aviary: Aviary) -> None:
     """So that nothing is taken for a yes; nothing is asked or noted either."""
     bird = aviary.hatch(argv=AGENT, agent="nobody", confirm="all")
     wrong: list[Any] = [

@@ -1,4 +1,4 @@
-"""I9.9, I9.10 (rows P8, P9, W8, A8) in a real worker: an ask outlives whoever asked it."""
+"""In a real worker an ask outlives whoever asked it."""
 
 import asyncio
 import re
@@ -89,9 +89,9 @@ def is_again(event: Event) -> bool:
 
 
 @pytest.mark.parametrize("how", KILLS)
-async def test_I9_9_an_open_ask_outlives_its_end_and_stands_again(aviary: Aviary, how: str) -> None:
-    """P9, W8, A8: open in the header and in every list, also asleep; the next worker asks the same
-    again, with the same id, before the prompt that woke it; one answer, passed on once."""
+async def test_an_open_ask_outlives_its_worker_and_is_asked_again(aviary: Aviary, how: str) -> None:
+    """Open in the header and in every list, also asleep; the next worker asks the same again, with
+    the same id, before the prompt that woke it; one answer, passed on once."""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     await end(aviary, bird, how)
@@ -117,10 +117,10 @@ async def test_I9_9_an_open_ask_outlives_its_end_and_stands_again(aviary: Aviary
 
 
 @pytest.mark.parametrize("how", KILLS)
-async def test_I9_9_an_answer_given_meanwhile_is_kept_and_passed_on_once(
+async def test_an_answer_given_meanwhile_is_kept_and_passed_on_once(
     aviary: Aviary, how: str
 ) -> None:
-    """P9: it wakes the session; the log has it with the command's id before anybody is told."""
+    """It wakes the session; the log has it with the command's id before anybody is told."""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     await end(aviary, bird, how)
@@ -137,8 +137,7 @@ async def test_I9_9_an_answer_given_meanwhile_is_kept_and_passed_on_once(
 
 
 @pytest.mark.parametrize("how", ["agent", "worker", "stop"])
-async def test_I9_9_questions_are_kept_too(aviary: Aviary, how: str) -> None:
-    """P9, P7"""
+async def test_questions_are_kept_too(aviary: Aviary, how: str) -> None:
     bird = aviary.hatch()
     begun, ask = await held(bird, QUESTION)
     await end(aviary, bird, how)
@@ -148,9 +147,9 @@ async def test_I9_9_questions_are_kept_too(aviary: Aviary, how: str) -> None:
     assert len(closed(bird)) == 1
 
 
-async def test_I9_9_an_agent_that_dies_is_started_again_by_itself(aviary: Aviary) -> None:
-    """P9, A6: nobody sends anything, and the ask stands again; one that dies each time does not
-    come back for ever, and what it asked is still kept."""
+async def test_an_agent_that_dies_is_started_again_by_itself(aviary: Aviary) -> None:
+    """Nobody sends anything, and the ask stands again; one that dies each time does not come back
+    for ever, and what it asked is still kept."""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     seq = begun.seq
@@ -167,8 +166,8 @@ async def test_I9_9_an_agent_that_dies_is_started_again_by_itself(aviary: Aviary
     assert len(closed(bird)) == 1
 
 
-async def test_I9_9_an_answer_to_an_agent_that_has_just_died_is_kept(aviary: Aviary) -> None:
-    """P9: also before anybody has noticed that it is dead."""
+async def test_an_answer_to_an_agent_that_has_just_died_is_kept(aviary: Aviary) -> None:
+    """Also before anybody has noticed that it is dead."""
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     tree.kill([bird.agent])
@@ -185,10 +184,10 @@ TERMINAL: Steps = [{"command": "true"}]
 
 @pytest.mark.parametrize("before", [RUN, WRITE, TERMINAL], ids=["call", "write", "terminal"])
 @pytest.mark.parametrize("how", ["agent", "worker", "stop"])
-async def test_I9_9_a_prompt_is_not_sent_again_in_silence_once_steps_have_run(
+async def test_a_prompt_whose_steps_ran_is_not_resent_silently(
     aviary: Aviary, before: Steps, how: str
 ) -> None:
-    """P9: a person decides; until then prompts wait behind it."""
+    """A person decides; until then prompts wait behind it."""
     bird = aviary.hatch()
     begun, ask = await held(bird, [*before, *CALM])
     await end(aviary, bird, how)
@@ -213,8 +212,8 @@ async def test_I9_9_a_prompt_is_not_sent_again_in_silence_once_steps_have_run(
 
 
 @pytest.mark.parametrize("asleep", [True, False])
-async def test_I9_9_what_is_dropped_lets_the_queue_go(aviary: Aviary, asleep: bool) -> None:
-    """P9, P8: a person's cancel of a kept ask closes it, also asleep; what waited is sent."""
+async def test_dropping_a_kept_ask_releases_the_queue(aviary: Aviary, asleep: bool) -> None:
+    """A person's cancel of a kept ask closes it, also asleep; what waited is sent."""
     bird = aviary.hatch()
     _, ask = await held(bird, [*RUN, *CALM])
     await end(aviary, bird, "stop")
@@ -229,10 +228,10 @@ async def test_I9_9_what_is_dropped_lets_the_queue_go(aviary: Aviary, asleep: bo
     assert len(closed(bird)) == 1
 
 
-async def test_I9_9_another_call_takes_no_answer_that_was_given_for_this_one(
+async def test_a_kept_answer_is_not_given_to_another_call(
     aviary: Aviary,
 ) -> None:
-    """P9: the old ask is closed with words, the new one stands for the person."""
+    """The old ask is closed with words, the new one stands for the person."""
     first = {**CALM[0], "rawInput": {"command": "make test"}}
     other = {**CALM[0], "rawInput": {"command": "make install"}}
     bird = aviary.hatch({"turns": [[first], [other]]})
@@ -255,8 +254,8 @@ async def test_I9_9_another_call_takes_no_answer_that_was_given_for_this_one(
     await bird.until(lambda event: "stayed" in text_of([event]), fresh.seq)
 
 
-async def test_I9_9_an_answer_that_no_longer_fits_is_not_passed_on(aviary: Aviary) -> None:
-    """P9, P4: the same call, but its options are others by now."""
+async def test_an_answer_that_no_longer_fits_is_not_passed_on(aviary: Aviary) -> None:
+    """The same call, but its options are others by now."""
     yes = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
     oui = [{"optionId": "oui", "name": "Oui", "kind": "allow_once"}]
     ask = {**CALM[0]}
@@ -279,8 +278,8 @@ async def test_I9_9_an_answer_that_no_longer_fits_is_not_passed_on(aviary: Aviar
     await bird.until(lambda event: "went" in text_of([event]), seen)
 
 
-async def test_I9_10_defer_ends_the_turn_and_an_answer_goes_on(aviary: Aviary) -> None:
-    """P8: the turn ends as waiting, the agent ends, the session stops by itself when idle, the ask
+async def test_deferring_ends_the_turn_and_an_answer_continues_it(aviary: Aviary) -> None:
+    """The turn ends as waiting, the agent ends, the session stops by itself when idle, the ask
     stays in the inbox, and answering it wakes the session."""
     aviary.configure(idle_stop_secs=0.2)
     bird = aviary.hatch()
@@ -306,8 +305,7 @@ async def test_I9_10_defer_ends_the_turn_and_an_answer_goes_on(aviary: Aviary) -
     assert text_of(bird.events()) == "went"
 
 
-async def test_I9_10_what_is_deferred_comes_before_the_next_prompt(aviary: Aviary) -> None:
-    """P8"""
+async def test_a_deferred_ask_comes_before_the_next_prompt(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], defer=True)
@@ -320,8 +318,8 @@ async def test_I9_10_what_is_deferred_comes_before_the_next_prompt(aviary: Aviar
 
 
 @pytest.mark.parametrize("how", ["cancel", "clear", "switch"])
-async def test_I9_9_cancel_clear_and_switch_close_what_is_kept(aviary: Aviary, how: str) -> None:
-    """P9: also while the session sleeps."""
+async def test_cancel_clear_and_switch_close_kept_asks(aviary: Aviary, how: str) -> None:
+    """Also while the session sleeps."""
     bird = aviary.hatch()
     _, _ask = await held(bird, CALM)
     await end(aviary, bird, "stop")
@@ -334,8 +332,8 @@ async def test_I9_9_cancel_clear_and_switch_close_what_is_kept(aviary: Aviary, h
         assert await bird.reason("hello") == "end_turn"
 
 
-async def test_I9_9_a_cancel_of_the_turn_that_asks_again_closes_the_ask(aviary: Aviary) -> None:
-    """P9, T5: a person's cancel is one, whenever it comes."""
+async def test_a_cancel_of_the_turn_that_asks_again_closes_the_ask(aviary: Aviary) -> None:
+    """A person's cancel is one, whenever it comes."""
     bird = aviary.hatch()
     begun, _ask = await held(bird, CALM)
     await end(aviary, bird, "worker")
@@ -348,8 +346,8 @@ async def test_I9_9_a_cancel_of_the_turn_that_asks_again_closes_the_ask(aviary: 
     assert "went" not in text_of(bird.events())
 
 
-async def test_I9_9_a_kept_answer_survives_a_worker_that_cannot_start(aviary: Aviary) -> None:
-    """P9, W9: no place for a worker; the answer is in the log, and the next one passes it on."""
+async def test_a_kept_answer_survives_a_worker_that_cannot_start(aviary: Aviary) -> None:
+    """No place for a worker; the answer is in the log, and the next one passes it on."""
     aviary.configure(max_workers=1)
     bird = aviary.hatch()
     _, ask = await held(bird, CALM)
@@ -369,8 +367,7 @@ async def test_I9_9_a_kept_answer_survives_a_worker_that_cannot_start(aviary: Av
     assert len(closed(bird)) == 1
 
 
-async def test_I9_9_the_same_command_sent_twice_keeps_one_answer(aviary: Aviary) -> None:
-    """P9, law 5"""
+async def test_the_same_command_sent_twice_keeps_one_answer(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     await end(aviary, bird, "stop")

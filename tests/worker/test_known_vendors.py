@@ -32,10 +32,10 @@ def is_notice(event: Event, words: str) -> bool:
     return kind_of(update) == "_notice" and words in f"{update.get('title')} {update['text']}"
 
 
-async def test_I11_6_an_agent_of_config_toml_gets_the_profile_of_its_vendor(
+async def test_a_configured_agent_gets_its_vendors_profile(
     aviary: Aviary,
 ) -> None:
-    """M3: it says who it is in its answer to initialize, before its mode is chosen."""
+    """It says who it is in its answer to initialize, before its mode is chosen."""
     modes = [{"id": "agent", "name": "Agent"}, {"id": "read-only", "name": "Read only"}]
     introduce(aviary, None, work={"agent": {"name": "codex-acp", "modes": modes}})
     bird = aviary.hatch(agent="work", argv=[])
@@ -43,8 +43,8 @@ async def test_I11_6_an_agent_of_config_toml_gets_the_profile_of_its_vendor(
     assert (bird.header()["vendor"], bird.header()["mode"]) == ("codex", "read-only")
 
 
-async def test_I11_7_crow_is_handed_the_server_that_it_brings(aviary: Aviary) -> None:
-    """M3: all its tools come from its client; without that server it has none."""
+async def test_crow_is_given_the_mcp_server_it_ships_with(aviary: Aviary) -> None:
+    """All its tools come from its client; without that server it has none."""
     program = aviary.root / "crow-cli"
     program.write_text(
         f"#!/bin/sh\nexec {shlex.join([sys.executable, '-P', str(AGENT), 'crow-cli'])}\n"
@@ -58,8 +58,8 @@ async def test_I11_7_crow_is_handed_the_server_that_it_brings(aviary: Aviary) ->
 ASK = {"ask": "Run it", "kind": "execute", "rawInput": {"command": "frobnicate --all"}}
 
 
-async def test_I11_8_a_reason_reaches_codex_before_what_waited(aviary: Aviary) -> None:
-    """P8: codex ends the turn as cancelled when a person says no."""
+async def test_a_rejections_reason_reaches_codex_before_the_queue(aviary: Aviary) -> None:
+    """codex ends the turn as cancelled when a person says no."""
     bird = aviary.hatch({"agent": {"name": "codex-acp"}})
     begun = await bird.prompt([{**ASK, "rejected": [{"stop": "cancelled"}]}])
     ask = await bird.ask(begun)
@@ -71,7 +71,7 @@ async def test_I11_8_a_reason_reaches_codex_before_what_waited(aviary: Aviary) -
     assert text_of(bird.events()) == "You said: Use the other oneYou said: and then this"
 
 
-async def test_I11_8_a_cancel_by_a_person_still_holds_the_reason(aviary: Aviary) -> None:
+async def test_a_cancel_by_the_user_still_holds_the_reason(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([{**ASK, "rejected": [{"text": "no?"}, {"until": "cancel"}]}])
     await bird.answer(await bird.ask(begun), "reject", reason="Use the other one")
@@ -81,7 +81,7 @@ async def test_I11_8_a_cancel_by_a_person_still_holds_the_reason(aviary: Aviary)
     assert [item["prompt"][0]["text"] for item in bird.header()["queue"]] == ["Use the other one"]
 
 
-async def test_I11_8_a_kill_is_told_as_such_in_one_block(aviary: Aviary) -> None:
+async def test_a_killed_agent_is_reported_in_one_block(aviary: Aviary) -> None:
     bird = vendor(aviary, "goose")
     begun = await bird.prompt("complain last words")
     await bird.until(is_text, begun.seq)
@@ -92,7 +92,7 @@ async def test_I11_8_a_kill_is_told_as_such_in_one_block(aviary: Aviary) -> None
     assert "status" not in block["text"]
 
 
-async def test_I11_8_the_details_of_an_error_are_shown(aviary: Aviary) -> None:
+async def test_the_details_of_an_error_are_shown(aviary: Aviary) -> None:
     error = {"code": -32603, "data": {"details": "the model is not there"}}
     bird = aviary.hatch()
     await bird.turn([{"error": "Internal error", **error}])
@@ -100,7 +100,7 @@ async def test_I11_8_the_details_of_an_error_are_shown(aviary: Aviary) -> None:
     assert block["text"].startswith("Internal error: the model is not there\n")
 
 
-async def test_I11_8_a_command_that_outlives_the_cancel_is_said_to(aviary: Aviary) -> None:
+async def test_a_command_that_outlives_its_cancel_is_reported(aviary: Aviary) -> None:
     bird = vendor(aviary, "crow-cli")
     begun = await bird.prompt("run sleep 543")
     running = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "in_progress"}
@@ -112,7 +112,7 @@ async def test_I11_8_a_command_that_outlives_the_cancel_is_said_to(aviary: Aviar
     assert f"rookery restart {bird.id}" in told.update["text"]
 
 
-async def test_I11_8_a_retry_is_a_state_that_is_seen_while_it_lasts(aviary: Aviary) -> None:
+async def test_a_retry_is_shown_while_it_lasts(aviary: Aviary) -> None:
     bird = aviary.hatch({"agent": {"name": "@mistralai/mistral-vibe"}})
     params = {"sessionId": "$session", "category": "rate_limited", "detail": "HTTP 429"}
     retry = {"notify": "_session/retrying", "params": params}
@@ -129,7 +129,7 @@ async def test_I11_8_a_retry_is_a_state_that_is_seen_while_it_lasts(aviary: Avia
 
 
 @pytest.mark.parametrize(("name", "own"), [("openhands", True), ("goose", False)])
-async def test_I11_8_each_openhands_session_has_a_tmux_server_of_its_own(
+async def test_each_openhands_session_has_a_tmux_server_of_its_own(
     aviary: Aviary, monkeypatch: pytest.MonkeyPatch, name: str, own: bool
 ) -> None:
     monkeypatch.setenv("TMUX_TMPDIR", "/everybodys")
@@ -143,7 +143,7 @@ async def test_I11_8_each_openhands_session_has_a_tmux_server_of_its_own(
     assert all(os.path.isdir(place) for place in found) is own
 
 
-def test_I11_8_only_stderr_of_the_last_seconds_counts(tmp_path: Path) -> None:
+def test_only_stderr_of_the_last_seconds_counts(tmp_path: Path) -> None:
     log = StderrLog(str(tmp_path / "agent.log"))
     log.write(b"long ago\n")
     since = time.monotonic()

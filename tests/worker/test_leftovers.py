@@ -1,4 +1,4 @@
-"""I10-5: what worker and warden leave when both are killed is ended by whoever comes by."""
+"""What worker and warden leave when both are killed is ended by whoever comes by."""
 
 import os
 import pty
@@ -43,8 +43,8 @@ def notices(bird: Bird) -> str:
 
 
 @pytest.mark.parametrize("way", ["ps", "doctor"])
-async def test_I10_5_what_both_left_is_ended_by_who_looks(aviary: Aviary, way: str) -> None:
-    """W8: it says what it ended, and the session's log does; once is enough."""
+async def test_orphans_of_worker_and_warden_are_ended_by_any_look(aviary: Aviary, way: str) -> None:
+    """It says what it ended, and the session's log does; once is enough."""
     bird = aviary.hatch()
     left = await left_by(bird)
     said = rookery(way)
@@ -56,8 +56,8 @@ async def test_I10_5_what_both_left_is_ended_by_who_looks(aviary: Aviary, way: s
     assert "leftovers" not in again.out + again.err
 
 
-async def test_I10_5_what_both_left_is_ended_by_any_start(aviary: Aviary) -> None:
-    """W8: another session of the home is woken."""
+async def test_orphans_of_worker_and_warden_are_ended_by_any_start(aviary: Aviary) -> None:
+    """Another session of the home is woken."""
     bird, other = aviary.hatch(), aviary.hatch()
     left = await left_by(bird)
     await other.turn("hello")
@@ -65,7 +65,7 @@ async def test_I10_5_what_both_left_is_ended_by_any_start(aviary: Aviary) -> Non
     assert f"sleep 1000 (pid {left.pid})" in notices(bird)
 
 
-async def test_I10_5_its_own_next_worker_says_what_it_ended(aviary: Aviary) -> None:
+async def test_the_sessions_next_worker_says_what_it_ended(aviary: Aviary) -> None:
     bird = aviary.hatch()
     left = await left_by(bird)
     await bird.turn("hello")
@@ -73,7 +73,7 @@ async def test_I10_5_its_own_next_worker_says_what_it_ended(aviary: Aviary) -> N
     assert f"sleep 1000 (pid {left.pid})" in notices(bird)
 
 
-async def test_I10_5_without_an_environment_it_is_known_by_its_group(aviary: Aviary) -> None:
+async def test_an_orphan_without_environment_is_known_by_its_control_group(aviary: Aviary) -> None:
     """By lineage: the control group is inherited whoever the parent becomes."""
     bird = aviary.hatch()
     await bird.turn("hello")
@@ -85,7 +85,7 @@ async def test_I10_5_without_an_environment_it_is_known_by_its_group(aviary: Avi
     await bird.gone(left)
 
 
-async def test_I10_5_an_awake_session_keeps_what_it_started(aviary: Aviary) -> None:
+async def test_an_awake_session_keeps_its_processes(aviary: Aviary) -> None:
     """Its lock is held."""
     bird = aviary.hatch()
     await bird.turn([call("create", command=DETACHED)])
@@ -110,7 +110,7 @@ def shell() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("how", ["", "setsid -w "])
-async def test_I10_5_what_a_persons_shell_started_is_spared(
+async def test_processes_of_the_users_shell_are_spared(
     aviary: Aviary, shell: int, tmp_path: Path, how: str
 ) -> None:
     """Whatever its environment says: a person may have exported the mark."""
@@ -128,7 +128,7 @@ async def test_I10_5_what_a_persons_shell_started_is_spared(
     tree.kill([own])
 
 
-async def test_I10_5_nothing_that_an_agent_runs_sweeps(aviary: Aviary) -> None:
+async def test_an_agents_commands_end_no_orphans(aviary: Aviary) -> None:
     bird = aviary.hatch()
     left = await left_by(bird)
     said = rookery("ps", ROOKERY_MARK=f"{bird.id}.00000000")
@@ -136,7 +136,7 @@ async def test_I10_5_nothing_that_an_agent_runs_sweeps(aviary: Aviary) -> None:
     assert tree.still_alive([left])
 
 
-async def test_I10_3_a_record_of_anything_but_a_forked_agent_ends_nothing(aviary: Aviary) -> None:
+async def test_a_forged_record_of_a_process_ends_nothing(aviary: Aviary) -> None:
     """The record of agents is a file that an agent can write, too: it lends its pen to nobody."""
     from rookery.processes import roots
 

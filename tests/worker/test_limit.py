@@ -1,5 +1,5 @@
 """A prompt is never dropped by a limit: over it, an idle session sleeps, or the prompt waits its
-turn (rows W6, W9)."""
+turn."""
 
 import asyncio
 import json
@@ -50,14 +50,13 @@ async def has_run(bird: Bird, prompt: Event) -> list[Event]:
     return bird.events(begun.seq - 1, end.seq)
 
 
-def test_I10_8_idle_sessions_sleep_by_themselves_after_half_an_hour() -> None:
-    """Row W6."""
+def test_idle_sessions_sleep_by_themselves_after_half_an_hour() -> None:
     assert Policy().idle_stop_secs == 1800
 
 
 @pytest.mark.long
-async def test_I10_8_the_session_that_was_idle_longest_makes_room(aviary: Aviary) -> None:
-    """Row W9: nothing of it is lost, and its next prompt wakes it."""
+async def test_the_session_that_was_idle_longest_makes_room(aviary: Aviary) -> None:
+    """Nothing of it is lost, and its next prompt wakes it."""
     aviary.configure(max_workers=2)
     first, second, third = (aviary.hatch() for _ in range(3))
     await first.turn("hello")
@@ -71,10 +70,10 @@ async def test_I10_8_the_session_that_was_idle_longest_makes_room(aviary: Aviary
     assert await first.reason("again") == "end_turn"
 
 
-async def test_I10_8_where_none_is_idle_the_prompt_is_kept_and_waits_its_turn(
+async def test_without_an_idle_session_the_prompt_is_kept_and_waits(
     aviary: Aviary,
 ) -> None:
-    """Row W9: shown as waiting, sent once, by itself, when the other's turn has ended."""
+    """Shown as waiting, sent once, by itself, when the other's turn has ended."""
     aviary.configure(max_workers=1)
     first, second = aviary.hatch(), aviary.hatch()
     await busy(first)
@@ -92,7 +91,7 @@ async def test_I10_8_where_none_is_idle_the_prompt_is_kept_and_waits_its_turn(
 
 
 @pytest.mark.long
-async def test_I10_8_those_that_wait_go_in_the_order_of_their_coming(aviary: Aviary) -> None:
+async def test_waiting_prompts_go_in_order_of_arrival(aviary: Aviary) -> None:
     aviary.configure(max_workers=1)
     first, *others = (aviary.hatch() for _ in range(4))
     await busy(first)
@@ -103,7 +102,7 @@ async def test_I10_8_those_that_wait_go_in_the_order_of_their_coming(aviary: Avi
     assert ends == sorted(ends)
 
 
-async def test_I10_8_an_open_question_a_turn_and_a_queue_are_left_alone(aviary: Aviary) -> None:
+async def test_sessions_with_an_ask_a_turn_or_a_queue_are_left_alone(aviary: Aviary) -> None:
     aviary.configure(max_workers=1)
     first, second = aviary.hatch(), aviary.hatch()
     begun = await first.prompt([{"ask": "Sure?", "allowed": [{"text": "went"}]}])
@@ -116,7 +115,7 @@ async def test_I10_8_an_open_question_a_turn_and_a_queue_are_left_alone(aviary: 
 
 
 @pytest.mark.long
-async def test_I10_8_what_waits_can_be_changed_and_taken_back_without_a_worker(
+async def test_a_waiting_prompt_can_be_edited_and_removed_without_a_worker(
     aviary: Aviary,
 ) -> None:
     aviary.configure(max_workers=1)
@@ -148,7 +147,7 @@ def is_clock(process: tree.Process) -> bool:
         return False
 
 
-async def test_I10_8_files_go_with_a_prompt_that_waits(aviary: Aviary, tmp_path: Path) -> None:
+async def test_a_waiting_prompt_keeps_its_files(aviary: Aviary, tmp_path: Path) -> None:
     aviary.configure(max_workers=1)
     first, second = aviary.hatch(), aviary.hatch()
     await busy(first)
@@ -162,7 +161,7 @@ async def test_I10_8_files_go_with_a_prompt_that_waits(aviary: Aviary, tmp_path:
     await has_run(second, kept)
 
 
-async def test_I10_8_a_list_starts_the_clock_again_where_it_was_killed(aviary: Aviary) -> None:
+async def test_listing_sessions_restarts_a_killed_waiting_process(aviary: Aviary) -> None:
     """As after a reboot: whoever looks sees to it that what waits is not forgotten."""
     from tests.cli.driving import rookery
 
@@ -184,7 +183,7 @@ async def test_I10_8_a_list_starts_the_clock_again_where_it_was_killed(aviary: A
 
 
 @pytest.mark.long
-async def test_I10_8_a_hung_worker_is_not_waited_for(aviary: Aviary) -> None:
+async def test_a_hung_worker_is_not_waited_for(aviary: Aviary) -> None:
     """Idle, but it does not answer: another makes room, or the prompt is kept."""
     import os
     import signal
@@ -201,8 +200,8 @@ async def test_I10_8_a_hung_worker_is_not_waited_for(aviary: Aviary) -> None:
     await has_run(second, kept)
 
 
-async def test_I10_8_an_idle_stop_respects_turn_ask_and_queue(aviary: Aviary) -> None:
-    """Row W6: and a client that is attached hears of it."""
+async def test_the_idle_stop_respects_turn_ask_and_queue(aviary: Aviary) -> None:
+    """And a client that is attached hears of it."""
     aviary.configure(idle_stop_secs=0.3)
     bird = aviary.hatch()
     begun = await bird.prompt(
@@ -218,7 +217,7 @@ async def test_I10_8_an_idle_stop_respects_turn_ask_and_queue(aviary: Aviary) ->
     assert stopped.update["reason"] == "idle"
 
 
-async def test_I10_7_an_ask_is_in_every_list_though_the_worker_has_no_descriptor_left(
+async def test_an_ask_is_listed_though_the_worker_is_out_of_descriptors(
     aviary: Aviary,
 ) -> None:
     bird = aviary.hatch()

@@ -1,4 +1,4 @@
-"""M1, M2, W10: modes, models, effort and other options in a real worker."""
+"""Modes, models, effort and other options in a real worker."""
 
 import asyncio
 from typing import Any
@@ -73,8 +73,8 @@ async def refused(bird: Bird, option: str, value: object) -> str:
         ("model", "Large", "mind", "large"),
         ("effort", "high", "depth", "high"),
         ("mode", "acceptEdits", "manner", "acceptEdits"),
-        ("mode", "auto_edit", "manner", "acceptEdits"),  # M2
-        ("mode", "yolo", "manner", "bypassPermissions"),  # M2
+        ("mode", "auto_edit", "manner", "acceptEdits"),  # Gemini's words fold onto
+        ("mode", "yolo", "manner", "bypassPermissions"),  # those of the agent
         ("colour", "blue", "colour", "blue"),
         ("mind", "large", "mind", "large"),
     ],
@@ -101,7 +101,7 @@ async def test_header_shows_mode_model_and_effort(aviary: Aviary) -> None:
 
 
 async def test_modes_alone_are_an_option_too(aviary: Aviary) -> None:
-    """M1: an answer that says nothing is the confirmation; M2: another vendor's name."""
+    """An answer that says nothing is the confirmation; another vendor's name."""
     bird = await awake(aviary, MODES)
     assert bird.header()["mode"] == "default"
     await bird.send("set", option="mode", value="acceptEdits")
@@ -111,7 +111,6 @@ async def test_modes_alone_are_an_option_too(aviary: Aviary) -> None:
 
 
 async def test_models_of_old_are_an_option_too(aviary: Aviary) -> None:
-    """M1"""
     bird = await awake(aviary, MODELS)
     assert bird.header()["model"] == "m1"
     await bird.send("set", option="model", value="Two")
@@ -120,7 +119,7 @@ async def test_models_of_old_are_an_option_too(aviary: Aviary) -> None:
 
 
 async def test_what_the_agent_does_not_take_changes_nothing(aviary: Aviary) -> None:
-    """M1: a refusal is a rejection, and the shown value stays."""
+    """A refusal is a rejection, and the shown value stays."""
     start = {"set_config_option_error": {"code": -32603, "message": "not on your plan"}}
     bird = await awake(aviary, {**CONFIG, "start": start})
     with pytest.raises(Rejected) as told:
@@ -131,7 +130,7 @@ async def test_what_the_agent_does_not_take_changes_nothing(aviary: Aviary) -> N
 
 
 async def test_the_shown_value_waits_for_the_agent(aviary: Aviary) -> None:
-    """M1: an agent that never answers confirms nothing."""
+    """An agent that never answers confirms nothing."""
     bird = await awake(aviary, {**CONFIG, "start": {"silence": "session/set_config_option"}})
     setting = asyncio.create_task(bird.send("set", option="model", value="large"))
     assert "hello" in text_of(await bird.turn("hello"))
@@ -151,7 +150,7 @@ async def test_what_is_not_offered_is_refused(aviary: Aviary) -> None:
 
 
 async def test_the_agents_own_changes_are_shown(aviary: Aviary) -> None:
-    """M1: a full snapshot replaces all."""
+    """A full snapshot replaces all."""
     bird = await awake(aviary, CONFIG)
     await bird.turn([{"options": {"set": {"mind": "large"}}}])
     assert value(bird, "mind") == "large"
@@ -161,7 +160,7 @@ async def test_the_agents_own_changes_are_shown(aviary: Aviary) -> None:
 
 
 async def test_choices_are_given_again_after_a_restart(aviary: Aviary) -> None:
-    """W10: to an agent that forgot them."""
+    """To an agent that forgot them."""
     bird = await awake(aviary, CONFIG)
     for option, chosen in (("model", "large"), ("effort", "high"), ("mode", "yolo")):
         await bird.send("set", option=option, value=chosen)
@@ -179,11 +178,11 @@ async def test_choices_are_given_again_after_a_restart(aviary: Aviary) -> None:
 
 
 async def test_choices_made_while_it_sleeps_are_kept_for_the_start(aviary: Aviary) -> None:
-    """W10: nothing is started for them."""
+    """Nothing is started for them."""
     bird = aviary.hatch(CONFIG)
     await bird.send("set", option="model", value="large")
     await bird.send("set", option="effort", value="low")
-    await bird.send("set", option="effort", value="default")  # M1: drops the pin
+    await bird.send("set", option="effort", value="default")  # drops the pin
     assert not aviary.processes()
     assert bird.header()["wanted"] == {"model": "large"}
     assert bird.header()["model"] == ""
@@ -195,7 +194,6 @@ async def test_choices_made_while_it_sleeps_are_kept_for_the_start(aviary: Aviar
 
 
 async def test_effort_default_drops_the_pin(aviary: Aviary) -> None:
-    """M1"""
     bird = await awake(aviary, CONFIG)
     await bird.send("set", option="effort", value="high")
     assert bird.header()["wanted"] == {"effort": "high"}
@@ -204,7 +202,6 @@ async def test_effort_default_drops_the_pin(aviary: Aviary) -> None:
 
 
 async def test_a_pin_that_is_refused_at_the_start_is_a_notice(aviary: Aviary) -> None:
-    """M1, W10"""
     bird = aviary.hatch({**CONFIG, "start": {"set_config_option_error": {"message": "no"}}})
     await bird.send("set", option="model", value="large")
     await bird.turn("hello")

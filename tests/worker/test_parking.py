@@ -1,4 +1,4 @@
-"""An agent that does not stay up, under a real worker (row A6)."""
+"""An agent that does not stay up, under a real worker."""
 
 from rookery.core.json.events import Event
 from tests.worker.aviary import Aviary, is_agent
@@ -10,7 +10,7 @@ def parked(events: list[Event]) -> list[Event]:
     return [event for event in events if is_agent(event, "parked")]
 
 
-async def test_an_agent_that_always_dies_is_parked_once_and_tried_again_a6(aviary: Aviary) -> None:
+async def test_an_agent_that_always_dies_is_parked_once_and_tried_again(aviary: Aviary) -> None:
     bird = aviary.hatch(argv=DIES)
     for number in range(4):
         events = await bird.turn("hello")

@@ -1,4 +1,4 @@
-"""P5, P6: rules and confirmation modes in a real worker, before a real agent."""
+"""Rules and confirmation modes in a real worker, before a real agent."""
 
 import os
 import sys
@@ -50,8 +50,8 @@ def notices(bird: Bird) -> list[str]:
     return [update["text"] for update in found if "sessions" not in update]
 
 
-async def test_P5_a_rule_answers_and_the_log_says_which(aviary: Aviary) -> None:
-    """P2: which rule did; P8: the reason reaches the agent."""
+async def test_a_rule_answers_and_the_log_says_which(aviary: Aviary) -> None:
+    """Which rule did; the reason reaches the agent."""
     write_rules(aviary, STATUS, NO_PUSH)
     bird = aviary.hatch()
     await bird.turn([run("git status -s"), run("git push")])
@@ -63,7 +63,7 @@ async def test_P5_a_rule_answers_and_the_log_says_which(aviary: Aviary) -> None:
     assert shown == ["Allowed by rule status", "Denied by rule no-push"]
 
 
-async def test_P5_what_hides_behind_a_command_waits_for_a_person(aviary: Aviary) -> None:
+async def test_a_command_hidden_behind_another_waits_for_the_user(aviary: Aviary) -> None:
     write_rules(aviary, STATUS)
     bird = aviary.hatch()
     begun = await bird.prompt([run("git status; make")])
@@ -75,7 +75,7 @@ async def test_P5_what_hides_behind_a_command_waits_for_a_person(aviary: Aviary)
     assert closed.by.startswith("test:")
 
 
-async def test_P4_P5_what_cannot_be_undone_waits_for_a_person(aviary: Aviary) -> None:
+async def test_a_destructive_call_waits_for_the_user(aviary: Aviary) -> None:
     """Also where the second confirmation is turned off: a rule is no person."""
     write_rules(
         aviary,
@@ -94,7 +94,7 @@ async def test_P4_P5_what_cannot_be_undone_waits_for_a_person(aviary: Aviary) ->
     assert "<ran rm -rf build>" in text_of(bird.events())
 
 
-async def test_P5_rules_take_effect_on_a_worker_that_runs(aviary: Aviary) -> None:
+async def test_rules_take_effect_in_a_running_worker(aviary: Aviary) -> None:
     """A broken file leaves the last good rules in force, and says so once."""
     bird = aviary.hatch()
     await bird.turn("hello")
@@ -113,7 +113,7 @@ async def test_P5_rules_take_effect_on_a_worker_that_runs(aviary: Aviary) -> Non
     assert bird.worker == worker
 
 
-async def test_P5_a_link_out_of_the_directory_is_followed(aviary: Aviary) -> None:
+async def test_a_link_out_of_the_directory_is_followed(aviary: Aviary) -> None:
     write_rules(aviary, 'do = "allow"\npath = "**"')
     (aviary.root / "secret").mkdir()
     os.symlink(aviary.root / "secret", aviary.work / "link")
@@ -126,7 +126,7 @@ async def test_P5_a_link_out_of_the_directory_is_followed(aviary: Aviary) -> Non
     await bird.answer(ask, "reject")
 
 
-async def test_P5_always_allow_makes_a_narrow_rule(aviary: Aviary) -> None:
+async def test_always_allow_makes_a_narrow_rule(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([run("make && echo $HOME")])
     await bird.ask(begun)
@@ -146,7 +146,7 @@ async def test_P5_always_allow_makes_a_narrow_rule(aviary: Aviary) -> None:
     await bird.answer(await bird.ask(begun), "reject")
 
 
-async def test_I9_3_P5_a_denial_sees_through_spellings(aviary: Aviary) -> None:
+async def test_a_denial_sees_through_spellings(aviary: Aviary) -> None:
     write_rules(aviary, NO_PUSH)
     bird = aviary.hatch()
     lines = (
@@ -167,7 +167,7 @@ def creating(path: str) -> Json:
     return run(path) | {"ask": f"create {path}", "kind": "edit", "rawInput": given}
 
 
-async def test_I9_4_P12_always_allow_of_an_edit_names_the_path(aviary: Aviary) -> None:
+async def test_always_allow_of_an_edit_names_the_path(aviary: Aviary) -> None:
     bird = aviary.hatch()
     path = os.path.join(aviary.work, "a.txt")
     begun = await bird.prompt([creating(path)])
@@ -189,7 +189,7 @@ async def test_I9_4_P12_always_allow_of_an_edit_names_the_path(aviary: Aviary) -
         await bird.ended(begun)
 
 
-async def test_I9_4_P12_a_wider_rule_is_chosen_by_its_number(aviary: Aviary) -> None:
+async def test_a_wider_rule_is_chosen_by_its_number(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([run("git status -s")])
     ask = await bird.ask(begun)
@@ -212,7 +212,7 @@ async def test_I9_4_P12_a_wider_rule_is_chosen_by_its_number(aviary: Aviary) -> 
     await bird.answer(await bird.ask(begun), "reject")
 
 
-async def test_P5_always_allow_is_refused_where_there_is_no_way_back(aviary: Aviary) -> None:
+async def test_always_allow_is_refused_for_destructive_calls(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([run("rm -rf build")])
     ask = await bird.ask(begun)
@@ -228,7 +228,7 @@ async def test_P5_always_allow_is_refused_where_there_is_no_way_back(aviary: Avi
     await bird.answer(ask, "reject")
 
 
-async def test_P5_always_allow_writes_nothing_into_a_broken_file(aviary: Aviary) -> None:
+async def test_always_allow_writes_nothing_into_a_broken_file(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([run("make")])
     ask = await bird.ask(begun)
@@ -242,7 +242,7 @@ async def test_P5_always_allow_writes_nothing_into_a_broken_file(aviary: Aviary)
     await bird.ended(begun)
 
 
-# --- P6 ----------------------------------------------------------------------------------------
+# --- confirmation modes ------------------------------------------------------------------------
 
 ODD: Json = {"ask": "odd", "kind": "other", "allowed": [{"text": "<odd>"}]}
 MODES: Json = {
@@ -264,7 +264,7 @@ async def waits(bird: Bird, steps: Steps) -> None:
     await bird.ended(begun)
 
 
-async def test_P6_the_worker_answers_for_an_agent_without_modes(aviary: Aviary) -> None:
+async def test_the_worker_answers_for_an_agent_without_modes(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await waits(bird, [run("ls")])
     done = await bird.send("set", option="confirm", value="risky")
@@ -277,13 +277,13 @@ async def test_P6_the_worker_answers_for_an_agent_without_modes(aviary: Aviary) 
     await bird.send("set", option="confirm", value="all")
     await bird.turn([ODD])
     assert closings(bird)[-1].by == "confirm:all"
-    await waits(bird, [run("rm -rf x")])  # P4
+    await waits(bird, [run("rm -rf x")])
     await bird.send("set", option="confirm", value="every")
     await waits(bird, [run("ls")])
 
 
-async def test_I9_7_a_choice_holds_in_its_session_alone(aviary: Aviary) -> None:
-    """P6: asleep, awake, and whichever agent comes next."""
+async def test_a_chosen_mode_holds_only_in_its_session(aviary: Aviary) -> None:
+    """Asleep, awake, and whichever agent comes next."""
     first = aviary.hatch()
     await first.send("set", option="confirm", value="risky")  # asleep: no worker is needed
     assert not (first.directory / "worker.json").exists()
@@ -297,7 +297,7 @@ async def test_I9_7_a_choice_holds_in_its_session_alone(aviary: Aviary) -> None:
     assert not Path(aviary.home, "choices.json").exists()
 
 
-async def test_I9_7_what_an_earlier_build_kept_is_told_once_and_dropped(aviary: Aviary) -> None:
+async def test_choices_of_an_earlier_build_are_reported_once_and_dropped(aviary: Aviary) -> None:
     file = Path(aviary.home, "choices.json")
     file.write_text('{"confirm": "all"}')
     given = aviary.hatch(confirm="risky")  # it would not have mattered here
@@ -313,7 +313,7 @@ async def test_I9_7_what_an_earlier_build_kept_is_told_once_and_dropped(aviary: 
         await waits(bird, [run("ls")])
 
 
-async def test_I9_7_new_sessions_begin_as_the_configuration_says(aviary: Aviary) -> None:
+async def test_new_sessions_begin_in_the_configured_mode(aviary: Aviary) -> None:
     write_rules(aviary, more='[session]\nconfirm = "risky"\n')
     bird = aviary.hatch()
     assert bird.header()["confirm"] == "risky"
@@ -330,7 +330,7 @@ async def test_I9_7_new_sessions_begin_as_the_configuration_says(aviary: Aviary)
     assert aviary.hatch(sandbox="none").header()["confirm"] == "every"  # it loosens nothing
 
 
-async def test_P6_an_agents_own_mode_is_set_and_its_word_counts(aviary: Aviary) -> None:
+async def test_an_agents_own_mode_is_set_and_its_update_counts(aviary: Aviary) -> None:
     bird = aviary.hatch(MODES | {"agent": {**MODES["agent"], "name": "rookery-agent"}})
     await bird.send("start")
     await bird.send("set", option="confirm", value="risky")
@@ -346,7 +346,7 @@ async def test_P6_an_agents_own_mode_is_set_and_its_word_counts(aviary: Aviary) 
     assert bird.header()["mode"] == "risk-based"  # applied after every opening
 
 
-async def test_P6_what_the_agent_does_not_offer_is_refused(aviary: Aviary) -> None:
+async def test_a_mode_the_agent_does_not_offer_is_refused(aviary: Aviary) -> None:
     modes = [{"id": "default", "name": "Manual"}]
     bird = aviary.hatch({"agent": {"name": "claude-agent-acp", "modes": modes}})
     await bird.send("start")
@@ -358,7 +358,7 @@ async def test_P6_what_the_agent_does_not_offer_is_refused(aviary: Aviary) -> No
 
 
 @pytest.mark.long
-async def test_P6_approve_all_is_applied_at_every_start(aviary: Aviary) -> None:
+async def test_approve_all_is_applied_at_every_start(aviary: Aviary) -> None:
     """And a refusal is an amber notice, not a failure."""
     write_rules(aviary, more="[session]\napprove_all = true\n")
     bird, other = aviary.hatch(), aviary.hatch()
@@ -378,7 +378,7 @@ async def test_P6_approve_all_is_applied_at_every_start(aviary: Aviary) -> None:
     assert bird.header()["confirm"] == "every"
 
 
-async def test_P6_an_unknown_value_is_refused(aviary: Aviary) -> None:
+async def test_an_unknown_value_is_refused(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await bird.send("start")
     with pytest.raises(Rejected) as told:
@@ -399,8 +399,8 @@ asyncio.run(main())
 """
 
 
-async def test_P6_an_agents_own_processes_cannot_choose(aviary: Aviary) -> None:
-    """DESIGN 4, as with answers."""
+async def test_an_agents_processes_cannot_choose_a_mode(aviary: Aviary) -> None:
+    """As with answers."""
     bird = aviary.hatch()
     argv = [sys.executable, "-c", SLY, bird.home, bird.id]
     begun = await bird.prompt([{"spawn": argv}, {"until": "cancel"}])
@@ -409,7 +409,7 @@ async def test_P6_an_agents_own_processes_cannot_choose(aviary: Aviary) -> None:
     assert bird.header()["confirm"] == "every"
 
 
-async def test_P5_an_agent_cannot_make_rules(aviary: Aviary) -> None:
+async def test_an_agent_cannot_make_rules(aviary: Aviary) -> None:
     bird = aviary.hatch()
     words = ["policy", "add", "allow", "--agent", "*"]
     steps = [{"command": [sys.executable, "-P", "-m", "rookery", *words]}, {"text": "<$output>"}]

@@ -1,4 +1,4 @@
-"""T3, T4: prompts that wait, and prompts that go into the turn that runs, in a real worker."""
+"""Prompts that wait, and prompts that go into the turn that runs, in a real worker."""
 
 from typing import Any
 
@@ -136,7 +136,7 @@ async def test_what_waits_survives_a_kill_and_is_held(aviary: Aviary) -> None:
     await waits.bird.until(is_idle)
     assert waits.bird.header()["reason"] == "interrupted"
     assert waits.queue() == ["three", "1", "two"]
-    await waits.bird.send("cancel")  # else what was asked comes first (P9)
+    await waits.bird.send("cancel")  # else what was asked comes first
     sent = await waits.change("send")
     await waits.bird.until(is_idle, sent.seq)
     assert text_of(waits.bird.events(sent.seq - 1)).replace("\n", "") == "<three1two>"
@@ -156,7 +156,7 @@ LISTENS: Steps = [
 
 
 async def test_a_prompt_goes_into_the_turn_that_runs(aviary: Aviary) -> None:
-    """T4: the turn is the same, and nothing was interrupted."""
+    """The turn is the same, and nothing was interrupted."""
     bird = aviary.hatch(STEERING)
     begun = await bird.prompt(LISTENS)
     await bird.until(lambda event: is_text(event, "working"), begun.seq)
@@ -176,7 +176,6 @@ async def test_a_prompt_goes_into_the_turn_that_runs(aviary: Aviary) -> None:
 
 
 async def test_an_agent_that_cannot_be_steered_gets_it_after_the_turn(aviary: Aviary) -> None:
-    """T4"""
     waits = await waiting(aviary)
     event = await waits.bird.prompt("later", steer=True)
     assert kind_of(event.update) == "_queue"
@@ -185,7 +184,7 @@ async def test_an_agent_that_cannot_be_steered_gets_it_after_the_turn(aviary: Av
 
 
 async def test_a_prompt_that_comes_too_late_for_the_turn_is_the_next(aviary: Aviary) -> None:
-    """T4: the agent is asked, says no, and the prompt is not lost."""
+    """The agent is asked, says no, and the prompt is not lost."""
     bird = aviary.hatch({**STEERING, "start": {"steering_error": {"message": "not now"}}})
     begun = await bird.prompt(HELD)
     ask = await bird.ask(begun)
@@ -196,7 +195,6 @@ async def test_a_prompt_that_comes_too_late_for_the_turn_is_the_next(aviary: Avi
 
 
 async def test_a_steered_prompt_that_the_agent_dies_of_is_kept(aviary: Aviary) -> None:
-    """T4"""
     bird = aviary.hatch({**STEERING, "start": {"silence": "_session/steering"}})
     begun = await bird.prompt(HELD)
     await bird.ask(begun)
@@ -205,11 +203,10 @@ async def test_a_steered_prompt_that_the_agent_dies_of_is_kept(aviary: Aviary) -
     await bird.ended(begun)
     assert [item["prompt"][0]["text"] for item in bird.header()["queue"]] == ["keep me"]
     again = await bird.until(lambda event: event.update.get("again") is True, begun.seq)
-    await bird.answer(again.update, "allow")  # what was asked comes first (P9)
+    await bird.answer(again.update, "allow")  # what was asked comes first
     await bird.until(lambda event: is_text(event, "<keep me>"))
 
 
 async def test_steering_an_idle_session_is_a_prompt(aviary: Aviary) -> None:
-    """T4"""
     bird = aviary.hatch(STEERING)
     assert text_of(await bird.turn("hello", steer=True)) == "<hello>"

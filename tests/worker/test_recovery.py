@@ -1,5 +1,5 @@
 """Park and recovery: parked once, one notice with the remedy, and the way back works, also after a
-kill -9 of the worker (rows A6, T11, W9)."""
+kill -9 of the worker."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ async def parked(aviary: Aviary) -> Bird:
 
 
 @pytest.mark.parametrize("killed", [False, True])
-async def test_A6_a_crash_loop_is_parked_once_and_retry_brings_it_back(
+async def test_a_crash_loop_is_parked_once_and_retry_brings_it_back(
     aviary: Aviary, killed: bool
 ) -> None:
     bird = await parked(aviary)
@@ -74,9 +74,7 @@ async def test_A6_a_crash_loop_is_parked_once_and_retry_brings_it_back(
 
 
 @pytest.mark.parametrize("killed", [False, True])
-async def test_A6_S1_another_agent_is_a_way_out_of_a_crash_loop(
-    aviary: Aviary, killed: bool
-) -> None:
+async def test_another_agent_is_a_way_out_of_a_crash_loop(aviary: Aviary, killed: bool) -> None:
     bird = await parked(aviary)
     if killed:
         await kill_worker(bird)
@@ -87,7 +85,7 @@ async def test_A6_S1_another_agent_is_a_way_out_of_a_crash_loop(
 
 
 @pytest.mark.parametrize("killed", [False, True])
-async def test_T11_a_limit_is_told_once_and_resume_now_sends_the_prompt_again(
+async def test_a_rate_limit_is_reported_once_and_resume_now_resends_the_prompt(
     aviary: Aviary, killed: bool
 ) -> None:
     introduce(aviary, None, crow=LIMITED, jay={})
@@ -109,7 +107,7 @@ async def test_T11_a_limit_is_told_once_and_resume_now_sends_the_prompt_again(
 
 
 @pytest.mark.parametrize("killed", [False, True])
-async def test_T11_S1_another_agent_is_a_way_out_of_a_limit(aviary: Aviary, killed: bool) -> None:
+async def test_another_agent_is_a_way_out_of_a_rate_limit(aviary: Aviary, killed: bool) -> None:
     introduce(aviary, None, crow=LIMITED, jay={})
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("count the owls")
@@ -140,7 +138,7 @@ async def test_a_turn_that_failed_is_sent_again_as_it_was(aviary: Aviary) -> Non
         await bird.send("retry")
 
 
-async def test_W9_in_a_home_that_is_full_the_idle_one_makes_room(aviary: Aviary) -> None:
+async def test_at_the_worker_limit_an_idle_session_makes_room(aviary: Aviary) -> None:
     """Nobody has to stop it by hand, and it wakes for its own next prompt."""
     introduce(aviary, {"max_workers": 1}, crow={})
     first, second = (aviary.hatch(agent="crow", argv=[]) for _ in range(2))
@@ -153,8 +151,8 @@ async def test_W9_in_a_home_that_is_full_the_idle_one_makes_room(aviary: Aviary)
     await second.gone(worker)
 
 
-async def test_I10_an_agent_killed_while_it_restores_keeps_its_conversation(aviary: Aviary) -> None:
-    """A5: however often, by whomever; it is no failure of the conversation's."""
+async def test_an_agent_killed_while_restoring_keeps_its_conversation(aviary: Aviary) -> None:
+    """However often, by whomever; it is no failure of the conversation's."""
     start = {"crash_on": "session/resume", "crash": {"signal": "SIGKILL"}, "times": 3}
     aviary.configure(crash_most=100)
     bird = aviary.hatch({"start": start})

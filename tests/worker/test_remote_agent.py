@@ -1,4 +1,4 @@
-"""Agents by address: another Rookery, and servers that cannot take a connection up again (D9)."""
+"""Agents by address: another Rookery, and servers that cannot take a connection up again."""
 
 import asyncio
 import json
@@ -70,7 +70,7 @@ def idles(bird: Bird) -> list[str]:
     return [event.update["reason"] for event in bird.events() if is_idle(event)]
 
 
-async def test_D9_another_rookery_is_an_agent_like_any_other(aviary: Aviary, far: Far) -> None:
+async def test_another_rookery_is_an_agent_like_any_other(aviary: Aviary, far: Far) -> None:
     bird = near(aviary, far.endpoint.url)
     said = await bird.turn([{"text": "hello from afar"}])
     assert text_of(said) == "hello from afar"
@@ -82,7 +82,7 @@ async def test_D9_another_rookery_is_an_agent_like_any_other(aviary: Aviary, far
     assert "secret" not in log
 
 
-async def test_D9_the_link_is_cut_in_mid_turn(aviary: Aviary, far: Far) -> None:
+async def test_a_link_cut_in_mid_turn_loses_nothing(aviary: Aviary, far: Far) -> None:
     bird = near(aviary, far.endpoint.url)
     begun = await bird.prompt(LONG)
     for part in ("20 ", "60 ", "100 "):
@@ -99,7 +99,7 @@ async def test_D9_the_link_is_cut_in_mid_turn(aviary: Aviary, far: Far) -> None:
     assert far.prompts(session) == 1
 
 
-async def test_D9_an_ask_of_the_far_agent_is_answered_here(aviary: Aviary, far: Far) -> None:
+async def test_a_remote_agents_ask_is_answered_here(aviary: Aviary, far: Far) -> None:
     bird = near(aviary, far.endpoint.url)
     steps = [{"ask": "May I?", "allowed": [{"text": "allowed"}], "rejected": [{"text": "no"}]}]
     begun = await bird.prompt(steps)
@@ -111,7 +111,7 @@ async def test_D9_an_ask_of_the_far_agent_is_answered_here(aviary: Aviary, far: 
     assert text_of(bird.events()) == "allowed"
 
 
-async def test_D9_a_server_that_cannot_resume_is_an_agent_that_exited(
+async def test_a_server_that_cannot_resume_counts_as_an_exited_agent(
     aviary: Aviary, far: Far
 ) -> None:
     far.endpoint._resumes = False
@@ -130,7 +130,7 @@ async def test_D9_a_server_that_cannot_resume_is_an_agent_that_exited(
     assert far.sessions() == [session]
 
 
-async def test_D9_nobody_answers_at_the_address(
+async def test_an_address_where_nobody_answers_is_reported(
     aviary: Aviary, far: Far, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aviary.configure()
@@ -149,7 +149,7 @@ async def test_D9_nobody_answers_at_the_address(
     assert text_of(await bird.turn([{"text": "there now"}])) == "there now"
 
 
-async def test_D9_what_keeps_us_out_is_said(aviary: Aviary, far: Far) -> None:
+async def test_a_refused_connection_says_why(aviary: Aviary, far: Far) -> None:
     missing = {key: value for key, value in os.environ.items() if key != "FAR_TOKEN"}
     bird = near(aviary, far.endpoint.url, environment=missing)
     (ended,) = [e for e in await bird.turn("hello") if is_idle(e)]
@@ -160,7 +160,9 @@ async def test_D9_what_keeps_us_out_is_said(aviary: Aviary, far: Far) -> None:
     assert "wrong" not in ended.update["detail"]
 
 
-async def test_D9_over_tls_with_a_token_file(aviary: Aviary, far: Far, tmp_path: Path) -> None:
+async def test_a_remote_agent_over_tls_with_a_token_file(
+    aviary: Aviary, far: Far, tmp_path: Path
+) -> None:
     made, token = certificate(tmp_path), tmp_path / "token"
     token.write_text("secret\n")
     token.chmod(0o644)
@@ -177,7 +179,7 @@ async def test_D9_over_tls_with_a_token_file(aviary: Aviary, far: Far, tmp_path:
     assert text_of(await bird.turn([{"text": "over TLS"}])) == "over TLS"
 
 
-async def test_D9_its_files_are_its_own_unless_offered(aviary: Aviary, far: Far) -> None:
+async def test_a_remote_agent_sees_no_local_files_unless_offered(aviary: Aviary, far: Far) -> None:
     """The far agent gets its own directory, and no file of this machine."""
     there = far.home / "project"
     there.mkdir()
@@ -188,7 +190,7 @@ async def test_D9_its_files_are_its_own_unless_offered(aviary: Aviary, far: Far)
 
 
 @pytest.mark.long
-async def test_D9_agents_and_doctor_say_whether_it_answers(
+async def test_agents_and_doctor_say_whether_the_address_answers(
     aviary: Aviary, far: Far, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     near(aviary, far.endpoint.url)
@@ -210,7 +212,9 @@ async def test_D9_agents_and_doctor_say_whether_it_answers(
     assert "secret" not in explained.replace("webhook_secret", "")  # a setting's name
 
 
-async def test_D9_switching_to_it_and_deleting_there(aviary: Aviary, far: Far) -> None:
+async def test_a_session_switches_to_a_remote_agent_and_is_deleted_there(
+    aviary: Aviary, far: Far
+) -> None:
     bird = near(aviary, far.endpoint.url)
     await bird.turn([{"text": "one"}])
     await bird.send("switch", agent="demo")

@@ -1,4 +1,4 @@
-"""Workers of another build, and workers that do not answer (rows W7, H5)."""
+"""Workers of another build, and workers that do not answer."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def stops(bird: Bird) -> list[Event]:
     return [event for event in bird.events() if is_agent(event, "stopped")]
 
 
-async def test_an_idle_worker_of_another_build_is_replaced_by_the_next_prompt_w7(
+async def test_an_idle_worker_of_another_build_is_replaced_by_the_next_prompt(
     aviary: Aviary,
 ) -> None:
     bird = older(aviary)
@@ -59,7 +59,7 @@ async def test_an_idle_worker_of_another_build_is_replaced_by_the_next_prompt_w7
     assert not is_stale(head)
 
 
-async def test_D3_W7_the_daemon_adopts_it_in_mid_turn(aviary: Aviary) -> None:
+async def test_a_daemon_adopts_a_worker_of_another_build_in_mid_turn(aviary: Aviary) -> None:
     bird = older(aviary)
     steps: Steps = [
         {"ask": "Really?", "allowed": [{"text": "thank you"}]},
@@ -72,7 +72,7 @@ async def test_D3_W7_the_daemon_adopts_it_in_mid_turn(aviary: Aviary) -> None:
     assert bird.record["build"] == build(), "replaced once it was idle"
 
 
-async def test_in_mid_turn_it_is_kept_until_it_is_idle_w7(aviary: Aviary) -> None:
+async def test_a_worker_of_another_build_is_kept_until_it_is_idle(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([{"text": "x"}, {"until": "cancel"}])
     await bird.until(is_text, begun.seq)
@@ -133,7 +133,7 @@ async def test_a_command_that_a_turn_left_running_keeps_its_worker(aviary: Aviar
     assert (bird.worker, stops(bird)) == (worker, [])
 
 
-async def test_a_worker_that_does_not_answer_is_hung_and_can_be_killed_h5(aviary: Aviary) -> None:
+async def test_a_worker_that_does_not_answer_is_hung_and_can_be_killed(aviary: Aviary) -> None:
     one, other = aviary.hatch(), aviary.hatch()
     await one.turn("hello")
     await other.turn("hello")

@@ -1,5 +1,5 @@
 """Agents that tell their history when a stored session is opened, each in its own way: the log has
-nothing twice, and nothing is shown raw (row A4)."""
+nothing twice, and nothing is shown raw."""
 
 import sys
 from pathlib import Path
@@ -33,10 +33,10 @@ def turn(prompt: str) -> list[tuple[str, str]]:
         ("tardy", ["again", "again", "die again", "again"]),
     ],
 )
-async def test_I11_2_the_log_has_nothing_twice_after_kills_and_wakes(
+async def test_the_log_has_nothing_twice_after_kills_and_wakes(
     aviary: Aviary, when: str, words: list[str]
 ) -> None:
-    """A4. And I11_1, I11_5: no `_meta`, no echo and no vendor's notification has a block."""
+    """No `_meta`, no echo and no vendor's notification has a block."""
     state = str(aviary.root / "state")
     bird = aviary.hatch(argv=[sys.executable, REPLAYER, state, when])
     await bird.turn(words[0])

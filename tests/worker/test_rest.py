@@ -1,10 +1,10 @@
-"""A worker that has nothing to do goes to sleep by itself, and a prompt wakes it (row W6)."""
+"""A worker that has nothing to do goes to sleep by itself, and a prompt wakes it."""
 
 from rookery.home import seen
 from tests.worker.aviary import Aviary, is_agent
 
 
-async def test_an_idle_worker_stops_and_the_next_prompt_wakes_and_resumes_w6(
+async def test_an_idle_worker_stops_and_the_next_prompt_wakes_and_resumes(
     aviary: Aviary,
 ) -> None:
     aviary.configure(idle_stop_secs=0.3)
@@ -20,7 +20,7 @@ async def test_an_idle_worker_stops_and_the_next_prompt_wakes_and_resumes_w6(
     assert ready.update["how"] == "resume"
 
 
-async def test_a_running_turn_is_never_stopped_for_it_w6(aviary: Aviary) -> None:
+async def test_a_running_turn_is_never_stopped_for_it(aviary: Aviary) -> None:
     aviary.configure(idle_stop_secs=0.2)
     bird = aviary.hatch()
     events = await bird.turn([{"text": "a"}, {"wait": 1.0}, {"text": "b"}])

@@ -1,4 +1,4 @@
-"""A session goes back to a turn and forth again, under a real worker with a scripted agent (S5)."""
+"""A session goes back to a turn and forth again, under a real worker with a scripted agent."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ def meadow_of(aviary: Aviary) -> Meadow:
 
 
 @pytest.mark.parametrize("count", [4, pytest.param(30, marks=pytest.mark.long)])
-async def test_S5_to_any_turn_and_undone(aviary: Aviary, count: int) -> None:
+async def test_a_session_is_rewound_to_any_turn_and_back(aviary: Aviary, count: int) -> None:
     meadow, random = meadow_of(aviary), Random(count)
     git(meadow.root, "commit", "--allow-empty", "-qm", "first")
     before, bird = own(meadow.root), aviary.hatch()
@@ -94,7 +94,7 @@ async def test_a_turn_that_a_queued_prompt_follows_at_once_has_its_snapshot(avia
     assert (aviary.work / "a.txt").read_text() == "first"
 
 
-async def test_S5_the_conversation_is_hidden_and_comes_back(aviary: Aviary) -> None:
+async def test_rewound_turns_are_hidden_and_come_back(aviary: Aviary) -> None:
     bird = aviary.hatch()
     for number in (1, 2):
         await turn(bird, f"word{number}", number)
@@ -139,7 +139,7 @@ async def test_a_turn_that_a_rewind_hid_comes_back_as_it_was(aviary: Aviary) -> 
     assert [row["turn"] for row in turns(aviary.home, bird.id) if row["hidden"]] == [4]
 
 
-async def test_S5_only_the_files(aviary: Aviary) -> None:
+async def test_the_files_alone_can_be_rewound(aviary: Aviary) -> None:
     bird, file = aviary.hatch(), aviary.work / "a"
     for number in (1, 2):
         await turn(bird, [{"write": "a", "content": str(number)}], number)
@@ -150,7 +150,7 @@ async def test_S5_only_the_files(aviary: Aviary) -> None:
     assert not file.exists()
 
 
-async def test_S5_what_the_user_changed_between_two_turns_stays(aviary: Aviary) -> None:
+async def test_the_users_changes_between_turns_stay(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await turn(bird, [{"write": "a", "content": "agent"}], 1)
     (aviary.work / "b").write_text("mine")
@@ -159,7 +159,7 @@ async def test_S5_what_the_user_changed_between_two_turns_stays(aviary: Aviary) 
     assert (aviary.work / "b").read_text() == "mine"
 
 
-async def test_S5_not_in_mid_turn_nor_to_a_turn_that_is_none(aviary: Aviary) -> None:
+async def test_a_rewind_in_mid_turn_or_to_an_unknown_turn_is_refused(aviary: Aviary) -> None:
     bird = aviary.hatch()
     with pytest.raises(Rejected, match="no rewind to undo"):
         await bird.send("rewind", undo=True)
@@ -173,7 +173,7 @@ async def test_S5_not_in_mid_turn_nor_to_a_turn_that_is_none(aviary: Aviary) -> 
         await bird.send("rewind", turn=7)
 
 
-async def test_S5_a_worker_killed_in_the_middle_leaves_the_way_back(aviary: Aviary) -> None:
+async def test_a_worker_killed_during_a_rewind_leaves_a_way_back(aviary: Aviary) -> None:
     """At a rewind's first word, and again right after a turn: the store and the log stay whole."""
     bird = aviary.hatch()
     for number in (1, 2):
@@ -191,7 +191,7 @@ async def test_S5_a_worker_killed_in_the_middle_leaves_the_way_back(aviary: Avia
     assert {each.name: each.read_text() for each in aviary.work.iterdir()} == there
 
 
-async def test_S5_P10_an_agent_cannot_rewind_its_session(aviary: Aviary) -> None:
+async def test_an_agent_cannot_rewind_its_session(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await turn(bird, "one", 1)
     line = [sys.executable, "-m", "rookery"]
@@ -205,7 +205,7 @@ async def test_S5_P10_an_agent_cannot_rewind_its_session(aviary: Aviary) -> None
     assert len(os.listdir(os.path.join(aviary.home, "sessions"))) == 1
 
 
-async def test_S5_a_fork_begins_with_the_turns_and_goes_its_own_way(aviary: Aviary) -> None:
+async def test_a_fork_begins_with_the_turns_and_goes_its_own_way(aviary: Aviary) -> None:
     bird = aviary.hatch()
     for number in (1, 2, 3):
         await turn(bird, f"word{number}", number)
@@ -317,7 +317,7 @@ async def test_a_fork_after_a_rewind_has_the_turns_that_are_seen(aviary: Aviary)
     assert names == ["Fork", "Fork 2", "Fork 3"]
 
 
-async def test_S5_a_fork_has_the_snapshots_of_its_turns(aviary: Aviary) -> None:
+async def test_a_fork_has_the_snapshots_of_its_turns(aviary: Aviary) -> None:
     """It can be rewound like the session it comes from, also when that is deleted."""
     bird, file = aviary.hatch(), aviary.work / "a"
     for number in (1, 2):
@@ -334,7 +334,7 @@ async def test_S5_a_fork_has_the_snapshots_of_its_turns(aviary: Aviary) -> None:
     assert file.read_text() == "2"
 
 
-async def test_S5_a_list_shows_no_line_of_a_hidden_turn(aviary: Aviary) -> None:
+async def test_a_list_shows_no_line_of_a_hidden_turn(aviary: Aviary) -> None:
     bird = aviary.hatch()
     for number in (1, 2):
         await turn(bird, [{"text": f"said{number}"}], number)
@@ -347,7 +347,7 @@ async def test_S5_a_list_shows_no_line_of_a_hidden_turn(aviary: Aviary) -> None:
     assert bird.header()["last"] == "said2"
 
 
-async def test_S5_a_preview_knows_the_size_that_is_configured(aviary: Aviary) -> None:
+async def test_a_preview_uses_the_configured_size_limit(aviary: Aviary) -> None:
     aviary.configure(snapshot_file_bytes=1000)
     aviary.trust()
     bird = aviary.hatch()
@@ -356,7 +356,7 @@ async def test_S5_a_preview_knows_the_size_that_is_configured(aviary: Aviary) ->
     assert previewed(bird, 0) == [("removed", "a", "own")]
 
 
-async def test_S5_a_worker_killed_during_a_snapshot_loses_nothing(aviary: Aviary) -> None:
+async def test_a_worker_killed_during_a_snapshot_loses_nothing(aviary: Aviary) -> None:
     """With the process that takes it, at some moments of it; the next snapshot works."""
     bird = aviary.hatch()
     await turn(bird, [{"write": "a", "content": "0"}], 1)

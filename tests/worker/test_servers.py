@@ -1,4 +1,4 @@
-"""H3: the servers of the home's mcp.json reach every agent that takes them, and no log."""
+"""The servers of the home's mcp.json reach every agent that takes them, and no log."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def configure(aviary: Aviary, servers: dict[str, Any]) -> None:
     aviary.trust()
 
 
-async def test_H3_given_at_every_start_and_kept_out_of_the_log(aviary: Aviary) -> None:
+async def test_mcp_servers_are_given_at_every_start_and_kept_out_of_the_log(aviary: Aviary) -> None:
     heard = aviary.root / "heard"
     argv = ["sh", "-c", 'tee -a "$0" | "$@"', str(heard), *aviary.player()]
     own = {"name": "both", "command": "/bin/own", "args": [], "env": []}
@@ -58,7 +58,7 @@ async def test_H3_given_at_every_start_and_kept_out_of_the_log(aviary: Aviary) -
         assert not file.is_file() or SECRET.encode() not in file.read_bytes(), file
 
 
-async def test_H3_what_an_agent_cannot_take_is_told_once(aviary: Aviary) -> None:
+async def test_unsupported_mcp_servers_are_reported_once(aviary: Aviary) -> None:
     script: Json = {"agent": {"capabilities": {"mcpCapabilities": {"http": True, "sse": None}}}}
     bird = aviary.hatch(script)
     configure(
@@ -80,7 +80,7 @@ async def test_H3_what_an_agent_cannot_take_is_told_once(aviary: Aviary) -> None
     assert stream == "player does not support MCP servers over sse: it did not get stream."
 
 
-async def test_H3_a_broken_file_stops_no_agent(aviary: Aviary) -> None:
+async def test_a_broken_mcp_file_stops_no_agent(aviary: Aviary) -> None:
     bird = aviary.hatch()
     file = Path(aviary.home, mcp.FILE)
     file.write_text('{"mcpServers": {"a": }}')

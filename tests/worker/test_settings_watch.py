@@ -1,5 +1,5 @@
 """A changed config.toml takes effect in a worker that runs; a broken one changes nothing and is
-told of once; a loosened one waits for a person (issue 9, line 1)."""
+told of once; a loosened one waits for a person."""
 
 import json
 import os
@@ -105,7 +105,7 @@ def test_a_broken_file_is_told_of_once_and_the_last_good_values_stay(told: Told)
     assert told.watch.look(4.0), "another mistake is told anew"
 
 
-def test_I9_14_a_key_that_is_not_known_is_told_once_and_the_rest_holds(told: Told) -> None:
+def test_an_unknown_key_is_reported_once_and_the_rest_holds(told: Told) -> None:
     told.write("[worker]\ncancel_grace = 4\nno_such = 1\n")
     assert told.watch.look(1.0)
     assert not told.watch.look(2.0)
@@ -121,7 +121,7 @@ ALLOW = '[[policy.rules]]\ndo = "allow"\ncommand = "make*"\n'
 DENY = '[[policy.rules]]\ndo = "deny"\ncommand = "git push*"\n'
 
 
-def test_I9_1_a_rule_that_allows_waits_and_the_rest_of_the_file_holds(told: Told) -> None:
+def test_an_allow_rule_waits_and_the_rest_of_the_file_holds(told: Told) -> None:
     told.write("[worker]\ncancel_grace = 3\n" + DENY + ALLOW)
     assert told.watch.look(0.0)
     assert told.configs[-1].policy.cancel_grace == 3.0
@@ -130,7 +130,7 @@ def test_I9_1_a_rule_that_allows_waits_and_the_rest_of_the_file_holds(told: Told
     assert not told.watch.look(1.0), "it is told of once"
 
 
-def test_I9_1_taking_it_back_ends_it(told: Told) -> None:
+def test_withdrawing_a_loosening_ends_the_wait(told: Told) -> None:
     told.write(DENY)
     told.watch.look(0.0)
     told.write(ALLOW)
@@ -147,7 +147,7 @@ def test_I9_1_taking_it_back_ends_it(told: Told) -> None:
     assert [rule.do for rule in told.configs[-1].rules] == ["deny"]
 
 
-def test_I9_1_what_a_person_confirms_holds_with_the_next_look(told: Told) -> None:
+def test_a_confirmed_change_applies_at_the_next_look(told: Told) -> None:
     told.write("[session]\napprove_all = true\n")
     told.watch.look(0.0)
     assert "session.approve_all changes from false to true." in told.held
@@ -163,7 +163,7 @@ def test_I9_1_what_a_person_confirms_holds_with_the_next_look(told: Told) -> Non
     assert told.configs[-1].approve_all
 
 
-def test_I9_1_an_agent_does_not_free_itself(told: Told) -> None:
+def test_an_agent_cannot_loosen_its_own_settings(told: Told) -> None:
     told.write("[agents.claude]\nconfined = false\n[agents.mine]\ncommand = ['mine']\n")
     told.watch.look(0.0)
     assert len(told.held) == 2
@@ -176,7 +176,7 @@ def test_I9_1_an_agent_does_not_free_itself(told: Told) -> None:
     assert told.configs[-1].agents == {"mine": ["mine"]}
 
 
-def test_I9_1_what_a_person_writes_by_rookery_holds_at_once(told: Told) -> None:
+def test_changes_made_with_rookerys_commands_apply_at_once(told: Told) -> None:
     told.watch.look(0.0)
     rules.add(told.home, lambda _known: rulebook_rule())
     assert told.watch.look(1.0)
@@ -190,7 +190,7 @@ def test_I9_1_what_a_person_writes_by_rookery_holds_at_once(told: Told) -> None:
     assert told.held
 
 
-def test_I9_1_a_persons_own_rule_does_not_confirm_anothers(told: Told) -> None:
+def test_adding_a_rule_confirms_no_waiting_rule(told: Told) -> None:
     told.watch.look(0.0)
     told.write(ALLOW)
     told.watch.look(1.0)
@@ -206,7 +206,7 @@ def test_I9_1_a_persons_own_rule_does_not_confirm_anothers(told: Told) -> None:
     assert [rule.name for rule in told.configs[-1].rules] == ["no"]
 
 
-def test_I9_1_who_holds_the_lock_lets_nothing_hold_and_hides_nothing(told: Told) -> None:
+def test_a_held_settings_lock_neither_loosens_nor_hides(told: Told) -> None:
     told.watch.look(0.0)
     with confirmed.locked(told.home):
         told.write(ALLOW)
@@ -217,7 +217,7 @@ def test_I9_1_who_holds_the_lock_lets_nothing_hold_and_hides_nothing(told: Told)
         assert told.configs[-1].rules == ()
 
 
-def test_I9_1_a_record_that_is_gone_does_not_help(told: Told) -> None:
+def test_deleting_the_record_does_not_confirm_changes(told: Told) -> None:
     told.watch.look(0.0)
     Path(told.home, confirmed.FILE).unlink()
     told.write(ALLOW)
@@ -226,7 +226,7 @@ def test_I9_1_a_record_that_is_gone_does_not_help(told: Told) -> None:
     assert confirmed.read(told.home) is not None
 
 
-def test_I9_1_servers_and_hooks_wait(told: Told) -> None:
+def test_servers_and_hooks_wait_for_confirmation(told: Told) -> None:
     evil = {"mcpServers": {"evil": {"command": "evil", "args": ["a secret"]}}}
     Path(told.home, "mcp.json").write_text(json.dumps(evil))
     told.watch.look(0.0)

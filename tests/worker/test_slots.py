@@ -1,4 +1,4 @@
-"""At most so many workers awake, and so many starting (row W9)."""
+"""At most so many workers awake, and so many starting."""
 
 import os
 
@@ -12,7 +12,7 @@ from rookery.processes import tree
 from tests.worker.aviary import Aviary
 
 
-async def test_a_killed_worker_leaves_its_slot_w9(aviary: Aviary) -> None:
+async def test_a_killed_worker_leaves_its_slot(aviary: Aviary) -> None:
     aviary.configure(max_workers=1)
     first, second = aviary.hatch(), aviary.hatch()
     await first.turn("hello")
@@ -22,7 +22,7 @@ async def test_a_killed_worker_leaves_its_slot_w9(aviary: Aviary) -> None:
     assert await second.reason("hello") == "end_turn"
 
 
-def test_one_start_too_many_waits_for_its_turn_w9(aviary: Aviary) -> None:
+def test_one_start_too_many_waits_for_its_turn(aviary: Aviary) -> None:
     aviary.configure(max_cold_starts=7, max_workers=1)  # clamped to 1
     bird = aviary.hatch()
     with slots.for_start(aviary.home, 0.0), pytest.raises(StartError) as caught:
@@ -32,7 +32,7 @@ def test_one_start_too_many_waits_for_its_turn_w9(aviary: Aviary) -> None:
     assert start_worker(bird.home, bird.id).pid
 
 
-def test_there_are_twenty_and_four_w9(aviary: Aviary) -> None:
+def test_the_limits_are_twenty_awake_and_four_starting(aviary: Aviary) -> None:
     taken = [slots.for_worker(aviary.home, Policy()) for _ in range(21)]
     assert [slot is None for slot in taken] == [False] * 20 + [True]
     for slot in taken:

@@ -44,7 +44,6 @@ def note_all(roost: Roost) -> None:
 
 
 def test_started(roost: Roost) -> None:
-    """W1, W3"""
     started = start_worker(roost.home, roost.session, argv=roost.argv("echo"))
     roost.see(started)
     assert started.socket == paths.socket_path(str(roost.directory))
@@ -52,7 +51,6 @@ def test_started(roost: Roost) -> None:
 
 
 def test_no_zombie_is_left_to_the_starter(roost: Roost) -> None:
-    """W1"""
 
     def zombies() -> set[int]:
         rows = processes._scan()
@@ -118,7 +116,7 @@ def test_long_log_is_put_aside(roost: Roost) -> None:
 
 
 def test_two_start_at_once(roost: Roost) -> None:
-    """W9: one wins, the other is told whom to connect to."""
+    """One wins, the other is told whom to connect to."""
 
     def start(_: int) -> Started | Busy:
         try:
@@ -146,8 +144,8 @@ def test_many_reach_one_worker(roost: Roost) -> None:
     note_all(roost)
 
 
-def test_I10_a_list_wakes_nobody(tmp_path: Path) -> None:
-    """W9: with 200 sessions awake a list would wait for each of them in turn."""
+def test_listing_sessions_wakes_nobody(tmp_path: Path) -> None:
+    """With 200 sessions awake a list would wait for each of them in turn."""
     path = str(tmp_path / "s")
     assert not is_awake(path)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -174,7 +172,7 @@ def test_connectable(tmp_path: Path) -> None:
 def test_real_worker_is_not_broken_by_the_starters_surroundings(
     roost: Roost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A1: neither PYTHONPATH nor the directory where somebody stands reaches the interpreter."""
+    """Neither PYTHONPATH nor the directory where somebody stands reaches the interpreter."""
     (tmp_path / "signal.py").write_text("raise SystemExit('the wrong signal')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("PYTHONHOME", "/nowhere")

@@ -1,4 +1,4 @@
-"""Another agent takes over a session, under a real worker (rows S1, S2, W10, T11)."""
+"""Another agent takes over a session, under a real worker."""
 
 import asyncio
 
@@ -73,7 +73,7 @@ def check_header(bird: Bird, name: str) -> None:
         assert "big" not in modes
 
 
-async def test_S1_there_and_back_mid_rate_limit_too(aviary: Aviary) -> None:
+async def test_a_session_switches_there_and_back_also_at_a_rate_limit(aviary: Aviary) -> None:
     bird = birds(aviary)
     await bird.turn("the owl is grey")
     await bird.send("set", option="mode", value="plan")
@@ -107,7 +107,7 @@ async def test_S1_there_and_back_mid_rate_limit_too(aviary: Aviary) -> None:
     assert found == list(range(1, len(found) + 1))
 
 
-async def test_S1_mid_turn_the_turn_is_cancelled_once_and_the_queue_kept(aviary: Aviary) -> None:
+async def test_a_switch_in_mid_turn_cancels_once_and_keeps_the_queue(aviary: Aviary) -> None:
     bird = birds(aviary)
     begun = await bird.prompt("for ever")
     await bird.until(lambda event: is_text(event, "begun"), begun.seq)
@@ -124,7 +124,7 @@ async def test_S1_mid_turn_the_turn_is_cancelled_once_and_the_queue_kept(aviary:
     assert "jay heard: later" in text_of(bird.events(sent.seq, end.seq))
 
 
-async def test_S1_an_agent_that_does_not_go_is_killed(aviary: Aviary) -> None:
+async def test_an_old_agent_that_does_not_exit_is_killed(aviary: Aviary) -> None:
     introduce(aviary, {"switch_grace": 0.2}, crow=CROW, jay=JAY)
     bird = aviary.hatch(agent="crow", argv=[])
     begun = await bird.prompt("stubborn")
@@ -138,7 +138,7 @@ async def test_S1_an_agent_that_does_not_go_is_killed(aviary: Aviary) -> None:
     assert exits[0].seq < event.seq
 
 
-async def test_S1_asleep_the_next_prompt_wakes_the_new_agent(aviary: Aviary) -> None:
+async def test_a_sleeping_session_wakes_with_the_new_agent(aviary: Aviary) -> None:
     bird = birds(aviary)
     await bird.turn("hi")
     await bird.send("stop")
@@ -154,7 +154,7 @@ async def test_S1_asleep_the_next_prompt_wakes_the_new_agent(aviary: Aviary) -> 
     assert (header["model"], header["wanted"]) == ("big", {"model": "big"})
 
 
-async def test_S1_a_crash_loop_is_left_behind_w10(aviary: Aviary) -> None:
+async def test_a_switch_leaves_a_crash_loop_behind(aviary: Aviary) -> None:
     """Parked; the prompt that was not processed is in the recap."""
     dies = {"start": {"crash": 3, "stderr": "please log in"}}
     introduce(aviary, None, crow=dies, jay=JAY)
@@ -174,7 +174,9 @@ async def test_S1_a_crash_loop_is_left_behind_w10(aviary: Aviary) -> None:
 
 
 @pytest.mark.parametrize("awake", [True, False])
-async def test_S1_same_and_unknown_are_refused(aviary: Aviary, awake: bool) -> None:
+async def test_switching_to_the_same_or_an_unknown_agent_is_refused(
+    aviary: Aviary, awake: bool
+) -> None:
     bird = birds(aviary)
     if awake:
         await bird.turn("hi")
@@ -186,14 +188,14 @@ async def test_S1_same_and_unknown_are_refused(aviary: Aviary, awake: bool) -> N
     assert bird.header()["agent"] == "crow"
 
 
-async def test_S1_an_agent_that_is_not_installed_is_refused(aviary: Aviary) -> None:
+async def test_switching_to_an_agent_that_is_not_installed_is_refused(aviary: Aviary) -> None:
     bird = birds(aviary)
     with pytest.raises(Rejected) as refused:
         await bird.send("switch", agent="owl", argv=["nowhere-to-be-found"])
     assert refused.value.reason == "not_installed"
 
 
-async def test_S1_two_at_once_and_a_resend_switch_once(aviary: Aviary) -> None:
+async def test_two_switches_at_once_and_a_resend_switch_once(aviary: Aviary) -> None:
     bird = birds(aviary)
     await bird.turn("hi")
     command = {"do": "switch", "agent": "jay", "id": "c1"}
@@ -202,7 +204,7 @@ async def test_S1_two_at_once_and_a_resend_switch_once(aviary: Aviary) -> None:
     assert len([each for each in bird.events() if is_agent(each, "switched")]) == 1
 
 
-async def test_S1_a_worker_killed_mid_switch_leaves_one_agent(aviary: Aviary) -> None:
+async def test_a_worker_killed_mid_switch_leaves_one_agent(aviary: Aviary) -> None:
     """The client sends its command again; the log says it once."""
     bird = birds(aviary)
     begun = await bird.prompt("stubborn")
@@ -217,7 +219,7 @@ async def test_S1_a_worker_killed_mid_switch_leaves_one_agent(aviary: Aviary) ->
     assert "jay heard: hi" in text_of(await bird.turn("hi"))
 
 
-async def test_A5_a_reset_offers_a_recap_of_what_was_lost(aviary: Aviary) -> None:
+async def test_a_reset_offers_a_recap_of_what_was_lost(aviary: Aviary) -> None:
     introduce(aviary, None, jay=JAY)
     bird = aviary.hatch(agent="jay", argv=[])
     await bird.turn("the owl is grey")

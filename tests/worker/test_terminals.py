@@ -1,4 +1,4 @@
-"""F2, acp-C13: the agent's terminals in a real worker."""
+"""The agent's terminals in a real worker."""
 
 import asyncio
 import json
@@ -216,7 +216,6 @@ async def test_long_output_keeps_head_and_tail_and_counts_the_middle(aviary: Avi
 
 
 async def test_cancel_ends_the_terminals_of_the_turn(aviary: Aviary) -> None:
-    """T5"""
     bird = aviary.hatch()
     begun = await bird.prompt([{"command": "sleep 1000 & echo pid $!; wait"}])
     child = await process_in(bird, begun.seq)
@@ -240,8 +239,8 @@ LEAVE = {
 
 
 @pytest.mark.parametrize("way", LEAVE)
-async def test_I9_12_cancel_ends_a_command_with_all_it_started(aviary: Aviary, way: str) -> None:
-    """Rows T5, F2: in whatever way it left its process group; another terminal's stay."""
+async def test_cancel_ends_a_command_with_everything_it_started(aviary: Aviary, way: str) -> None:
+    """In whatever way it left its process group; another terminal's stay."""
     bird = aviary.hatch()
     steps: Steps = [call("create", command=LEAVE[way]), {"until": "cancel"}]
     begun = await bird.prompt(steps)
@@ -252,8 +251,8 @@ async def test_I9_12_cancel_ends_a_command_with_all_it_started(aviary: Aviary, w
     assert tree.still_alive([bird.agent])
 
 
-async def test_I9_12_what_another_terminal_started_stays(aviary: Aviary) -> None:
-    """Row F2: a release ends what its own terminal started, and nothing else."""
+async def test_processes_of_another_terminal_survive_a_release(aviary: Aviary) -> None:
+    """A release ends what its own terminal started, and nothing else."""
     bird = aviary.hatch()
     other = await create(bird, LEAVE["a double fork"])
     kept = await process_in(bird)

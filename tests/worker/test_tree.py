@@ -73,7 +73,7 @@ def seen(pid: int) -> Process:
 
 
 def test_pid_counts_with_its_start_only(nest: "subprocess.Popen[bytes]") -> None:
-    """W2: a pid in worker.json that is another's by now is nobody."""
+    """A pid in worker.json that is another's by now is nobody."""
     pid, _ = pids(nest)
     start = processes.start_time(pid)
     assert start
@@ -108,7 +108,6 @@ def test_descendants_and_group(nest: "subprocess.Popen[bytes]") -> None:
 
 
 def test_end_tree(nest: "subprocess.Popen[bytes]") -> None:
-    """W4"""
     outer, inner = pids(nest)
     tree = [seen(outer), seen(inner)]
     assert processes.end_tree(tree[:1]) == []
@@ -116,7 +115,7 @@ def test_end_tree(nest: "subprocess.Popen[bytes]") -> None:
 
 
 def test_end_tree_of_one_that_ignores_term() -> None:
-    """W4: after the grace, KILL."""
+    """After the grace, KILL."""
     with subprocess.Popen(
         ["sh", "-c", "trap '' TERM; echo $$; exec sleep 600"], stdout=subprocess.PIPE
     ) as stubborn:
@@ -160,7 +159,7 @@ def test_adopted_orphan_is_reaped_and_a_child_of_ours_is_not() -> None:
 
 @linux
 def test_agent_dies_with_its_worker() -> None:
-    """W4: where nobody is left to end it."""
+    """Where nobody is left to end it."""
     with subprocess.Popen([sys.executable, "-c", MORTAL], stdout=subprocess.PIPE) as parent:
         (child,) = pids(parent, 1)
         handle = os.pidfd_open(child)

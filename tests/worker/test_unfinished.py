@@ -1,4 +1,4 @@
-"""I10, the kill test: what a kill leaves in the files of a home is taken away by who comes next."""
+"""What a kill leaves in the files of a home is taken away by who comes next."""
 
 import asyncio
 import os
@@ -22,8 +22,8 @@ def groups(aviary: Aviary) -> list[str]:
     return [name for name in found if name.startswith(prefix)]
 
 
-async def test_I10_a_write_that_was_cut_off_leaves_no_file(aviary: Aviary) -> None:
-    """W2: killed between the bytes and the name; a writer that lives is left alone."""
+async def test_a_write_that_was_cut_off_leaves_no_file(aviary: Aviary) -> None:
+    """Killed between the bytes and the name; a writer that lives is left alone."""
     bird = aviary.hatch()
     dead = await asyncio.create_subprocess_exec("true")
     await dead.wait()
@@ -34,8 +34,8 @@ async def test_I10_a_write_that_was_cut_off_leaves_no_file(aviary: Aviary) -> No
     assert left == [f"{paths.WORKER}.{os.getpid()}.0badcafe.tmp"]
 
 
-async def test_I10_an_orderly_end_takes_away_what_the_killed_had_recorded(aviary: Aviary) -> None:
-    """W4: warden and worker die in the same instant, and nobody else starts in that home."""
+async def test_an_orderly_stop_removes_records_of_killed_processes(aviary: Aviary) -> None:
+    """Warden and worker die in the same instant, and nobody else starts in that home."""
     quiet, struck = aviary.hatch(), aviary.hatch()
     for bird in (quiet, struck):
         assert await bird.reason("hello") == "end_turn"

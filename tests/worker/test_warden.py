@@ -1,4 +1,4 @@
-"""W1, W4, W8: a worker outlives its starter, and nothing outlives a worker; with real processes."""
+"""A worker outlives its starter, and nothing outlives a worker; with real processes."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def ping(roost: Roost) -> bytes:
 
 
 def test_killed_worker_takes_every_descendant_with_it(roost: Roost) -> None:
-    """W4: the stubborn one too, and the one with its own session, no parent and no environment."""
+    """The stubborn one too, and the one with its own session, no parent and no environment."""
     worker, warden = roost.start("tree")
     family = roost.read_family()
     assert family.keys() == {"agent", "child", "stubborn", "escaped"}
@@ -52,7 +52,7 @@ def test_killed_worker_takes_every_descendant_with_it(roost: Roost) -> None:
 
 
 def test_killed_warden_takes_worker_and_tree_with_it(roost: Roost) -> None:
-    """W4: the worker hears it by the end of a pipe, and ends the escaped one too."""
+    """The worker hears it by the end of a pipe, and ends the escaped one too."""
     worker, warden = roost.start("tree")
     family = roost.read_family()
     processes.kill([warden])
@@ -61,7 +61,7 @@ def test_killed_warden_takes_worker_and_tree_with_it(roost: Roost) -> None:
 
 
 def test_killed_warden_ends_the_worker_by_signal(roost: Roost) -> None:
-    """W4: this worker never looks at the pipe."""
+    """This worker never looks at the pipe."""
     worker, warden = roost.start("echo")
     processes.kill([warden])
     assert gone(worker)
@@ -74,7 +74,7 @@ def test_escaped_orphan_falls_to_the_worker(roost: Roost) -> None:
 
 
 def test_both_killed_at_once_leaves_the_marked_to_the_sweep(roost: Roost) -> None:
-    """W8: the next worker finds them by their mark, and what is below them without one."""
+    """The next worker finds them by their mark, and what is below them without one."""
     worker, warden = roost.start("marked")
     family = roost.read_family()
     os.kill(worker.pid, signal.SIGSTOP)  # so that it cannot clean up
@@ -108,7 +108,7 @@ def test_term_to_the_warden_ends_the_worker_in_order(roost: Roost) -> None:
 
 
 def test_worker_is_detached(roost: Roost, monkeypatch: pytest.MonkeyPatch) -> None:
-    """W1: session, group, cwd, files, signals and mask are its own, whatever the starter's are."""
+    """Session, group, cwd, files, signals and mask are its own, whatever the starter's are."""
     monkeypatch.setenv("ROOKERY_MARK", f"{roost.session}.outer")
     leaked, other = os.pipe()
     os.set_inheritable(leaked, True)
@@ -133,7 +133,7 @@ def test_worker_is_detached(roost: Roost, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_closed_terminal_leaves_the_worker(roost: Roost) -> None:
-    """W1: the starter dies of the hang-up; the worker answers on."""
+    """The starter dies of the hang-up; the worker answers on."""
     master, slave = pty.openpty()
     starter = subprocess.Popen(
         [sys.executable, "-c", STARTER, roost.home, roost.session, *roost.argv("echo")],
@@ -152,7 +152,6 @@ def test_closed_terminal_leaves_the_worker(roost: Roost) -> None:
 
 
 def test_killed_starter_leaves_the_worker(roost: Roost) -> None:
-    """W1"""
     code = STARTER.replace("fcntl.ioctl(0, termios.TIOCSCTTY, 0)", "")
     starter = subprocess.Popen(
         [sys.executable, "-c", code, roost.home, roost.session, *roost.argv("echo")],

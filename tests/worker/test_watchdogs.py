@@ -1,4 +1,4 @@
-"""The watchdogs in a real worker over a real player, with small numbers (rows T6 to T10)."""
+"""The watchdogs in a real worker over a real player, with small numbers."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ def is_quiet(event: Event) -> bool:
     return kind_of(event.update) == "_turn" and event.update["state"] == "quiet"
 
 
-async def test_a_quiet_turn_is_said_to_be_and_can_be_ended_by_force_t6(aviary: Aviary) -> None:
+async def test_a_quiet_turn_is_reported_and_can_be_forced_to_end(aviary: Aviary) -> None:
     bird = hatch(aviary, force_end_after=0.3, cancel_grace=0.5)
     begun = await bird.prompt([{"deaf": True}, {"text": "now I fall silent"}, {"silence": True}])
     quiet = await bird.until(is_quiet, begun.seq)
@@ -38,7 +38,7 @@ async def test_a_quiet_turn_is_said_to_be_and_can_be_ended_by_force_t6(aviary: A
 
 
 @pytest.mark.long
-async def test_a_turn_in_a_long_tool_is_never_quiet_t6(aviary: Aviary) -> None:
+async def test_a_turn_in_a_long_tool_is_never_quiet(aviary: Aviary) -> None:
     """The numbers leave a busy machine the time to come to the tool."""
     bird = hatch(aviary, force_end_after=4, silent_after=8, cancel_grace=0.5)
     call = {"toolCallId": "t", "title": "slow", "status": "in_progress", "kind": "execute"}
@@ -50,7 +50,7 @@ async def test_a_turn_in_a_long_tool_is_never_quiet_t6(aviary: Aviary) -> None:
     assert not any(is_quiet(event) for event in events)
 
 
-async def test_a_turn_that_lost_its_answer_is_given_up_and_says_why_t7_t10(aviary: Aviary) -> None:
+async def test_a_turn_whose_answer_is_lost_is_given_up_and_says_why(aviary: Aviary) -> None:
     bird = hatch(aviary, silent_after=4, force_end_after=0, cancel_grace=0.3)
     begun = await bird.prompt([{"deaf": True}, {"text": "all done"}, {"silence": True}])
     await bird.until(is_text, begun.seq)
@@ -61,7 +61,7 @@ async def test_a_turn_that_lost_its_answer_is_given_up_and_says_why_t7_t10(aviar
 
 
 def as_claude(aviary: Aviary, **policy: float) -> Bird:
-    """A player under the name of an agent whose signs of other work count (M3)."""
+    """A player under the name of an agent whose signs of other work count."""
     bird = aviary.hatch({"agent": {"name": "claude-agent-acp"}})
     start_worker(bird.home, bird.id, argv=[sys.executable, HASTY, json.dumps(policy)])
     return bird
@@ -82,7 +82,7 @@ def signs() -> dict[str, Json]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("sign", list(signs()))
-async def test_work_that_is_not_seen_is_waited_for_t8_t9_m3(aviary: Aviary, sign: str) -> None:
+async def test_unseen_background_work_is_waited_for(aviary: Aviary, sign: str) -> None:
     """The same silence ends the turn of an agent that is not known to work like that."""
     numbers = {"silent_after": 5, "force_end_after": 0, "cancel_grace": 0.3}
     steps = [{"text": "begun"}, {"update": signs()[sign]}, *SILENT]

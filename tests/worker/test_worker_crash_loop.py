@@ -1,5 +1,5 @@
-"""D5: a worker that keeps dying is not started for ever, whoever starts it; the session says so,
-and a user brings it back."""
+"""A worker that keeps dying is not started for ever, whoever starts it; the session says so, and a
+user brings it back."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ async def refusal(bird: Bird) -> StartError:
     return caught.value
 
 
-async def test_D5_a_worker_that_keeps_dying_is_parked_with_one_notice(aviary: Aviary) -> None:
+async def test_a_worker_that_keeps_dying_is_parked_with_one_notice(aviary: Aviary) -> None:
     bird = await parked(aviary)
     before = bird.record["pid"]
     for _ in range(2):
@@ -66,7 +66,7 @@ async def test_D5_a_worker_that_keeps_dying_is_parked_with_one_notice(aviary: Av
     assert "parked" not in rookery("ps").out
 
 
-async def test_D5_the_way_back_is_bounded_too(aviary: Aviary) -> None:
+async def test_retries_of_a_parked_worker_are_bounded_too(aviary: Aviary) -> None:
     bird = await parked(aviary)
     assert (await refusal(bird)).reason == "parked"
     await bird.send("restart")
@@ -78,7 +78,7 @@ async def test_D5_the_way_back_is_bounded_too(aviary: Aviary) -> None:
     assert sum(is_agent(event, "parked") for event in bird.events()) == 2
 
 
-async def test_D5_workers_that_are_stopped_are_no_loop(aviary: Aviary) -> None:
+async def test_stopped_workers_are_no_crash_loop(aviary: Aviary) -> None:
     bird = aviary.hatch()
     for _ in range(STARTS + 2):
         await bird.send("start")
@@ -88,7 +88,7 @@ async def test_D5_workers_that_are_stopped_are_no_loop(aviary: Aviary) -> None:
     assert text_of(await bird.turn("hello")) == "You said: hello"
 
 
-async def test_D5_deaths_that_are_long_past_are_no_loop(aviary: Aviary) -> None:
+async def test_old_deaths_are_no_crash_loop(aviary: Aviary) -> None:
     bird = await parked(aviary)
     file = bird.directory / "starts.json"
     found = json.loads(file.read_text())
@@ -96,7 +96,7 @@ async def test_D5_deaths_that_are_long_past_are_no_loop(aviary: Aviary) -> None:
     assert text_of(await bird.turn("hello")) == "You said: hello"
 
 
-async def test_D5_a_worker_that_never_gets_ready_is_parked(aviary: Aviary) -> None:
+async def test_a_worker_that_never_gets_ready_is_parked(aviary: Aviary) -> None:
     bird, argv = aviary.hatch(), [sys.executable, "-c", "raise SystemExit('no such module')"]
     names = []
     for _ in range(STARTS + 1):
@@ -110,7 +110,7 @@ async def test_D5_a_worker_that_never_gets_ready_is_parked(aviary: Aviary) -> No
 
 
 @pytest.mark.long
-async def test_D5_the_daemon_says_so_and_its_restart_tries_again(aviary: Aviary) -> None:
+async def test_the_daemon_reports_a_parked_worker_and_its_restart_retries(aviary: Aviary) -> None:
     def ask(method: str, path: str, body: Any = None) -> Any:
         return daemon.ask(method, f"/api/sessions/{bird.id}{path}", body)
 

@@ -1,5 +1,5 @@
-"""A vendor's agent takes over from another and hands on (rows S1, S2), begins anew (S4), and
-forgets (S3): under a real worker, against a scripted model."""
+"""A vendor's agent takes over from another and hands on, begins anew, and forgets: under a real
+worker, against a scripted model."""
 
 import asyncio
 

@@ -24,7 +24,7 @@ OK = "ok"
 
 
 async def start(perch: Perch) -> str:
-    """A1: seconds from the spawn to the answer to session/new; memory of the agent's processes."""
+    """Seconds from the spawn to the answer to session/new; memory of the agent's processes."""
     ready = await perch.wake()
     starting = [event for event in perch.events() if is_agent(event, "starting")]
     megabytes, processes = memory_mb(perch)
@@ -32,7 +32,7 @@ async def start(perch: Perch) -> str:
 
 
 async def stream(perch: Perch) -> str:
-    """T1: the answer comes in pieces, each word once."""
+    """The answer comes in pieces, each word once."""
     turn = await perch.say(FACT)
     assert turn[-1].update["reason"] == "end_turn"
     check_said(turn, FACT)
@@ -42,7 +42,7 @@ async def stream(perch: Perch) -> str:
 
 
 async def approve(perch: Perch) -> str:
-    """P1, P2: asked, answered, and the command really ran."""
+    """Asked, answered, and the command really ran."""
     turn, asks = await perch.play("[[run echo approved > approved.txt]]", "allow_once")
     assert asks, "it did not ask"
     assert turn[-1].update["reason"] == "end_turn"
@@ -54,7 +54,7 @@ async def approve(perch: Perch) -> str:
 
 
 async def reject(perch: Perch) -> str:
-    """P1: what was rejected is not run, and the next turn works."""
+    """What was rejected is not run, and the next turn works."""
     turn, asks = await perch.play("[[run echo rejected > rejected.txt]]", "reject_once")
     assert asks, "it did not ask"
     assert not (perch.work / "rejected.txt").exists()
@@ -95,7 +95,7 @@ async def command(perch: Perch) -> str:
 
 
 async def mcp(perch: Perch) -> str:
-    """H3: the tool of an MCP server is called, and what it gave is shown."""
+    """The tool of an MCP server is called, and what it gave is shown."""
     turn, asks = await perch.play("[[mcp peck]]", "allow_once")
     assert "pecked at a worm" in text_of(turn), text_of(turn)
     check_asks(perch, asks, "peck")
@@ -107,7 +107,7 @@ async def mcp(perch: Perch) -> str:
 
 
 async def inside(perch: Perch) -> str:
-    """F3: what it runs sees nothing of the user's home but what the agent keeps there, and writes
+    """What it runs sees nothing of the user's home but what the agent keeps there, and writes
     nowhere else. What it sees."""
     key, secret, out = perch.person / ".ssh" / "id_key", "of-nobodys-business", perch.work.parent
     key.parent.mkdir(exist_ok=True)
@@ -127,7 +127,7 @@ async def inside(perch: Perch) -> str:
 
 
 async def options(perch: Perch) -> str:
-    """M1: each option is set to another of its values, and back."""
+    """Each option is set to another of its values, and back."""
     told = []
     for option in perch.bird.header()["options"]:
         others = [each["value"] for each in option["choices"] if each["value"] != option["value"]]
@@ -149,7 +149,7 @@ async def _set(perch: Perch, id: str, value: str) -> None:
 
 
 async def cancel(perch: Perch) -> str:
-    """T5: the turn ends as cancelled, and the model is not listened to any more."""
+    """The turn ends as cancelled, and the model is not listened to any more."""
     begun = await perch.ramble()
     sent = await perch.bird.send("cancel")
     ended = await perch.bird.ended(begun)
@@ -162,8 +162,8 @@ async def cancel(perch: Perch) -> str:
 
 
 async def kill_agent(perch: Perch) -> str:
-    """A2, A4: kill -9 of the agent in mid-turn; the conversation comes back with the next prompt.
-    Returns how."""
+    """Kill -9 of the agent in mid-turn; the conversation comes back with the next prompt. Returns
+    how."""
     begun = await perch.ramble()
     family = _family(perch.bird.agent)
     tree.kill([perch.bird.agent])
@@ -175,7 +175,7 @@ async def kill_agent(perch: Perch) -> str:
 
 
 async def kill_worker(perch: Perch) -> str:
-    """W4, W8: kill -9 of the worker in mid-turn takes all that it started with it."""
+    """Kill -9 of the worker in mid-turn takes all that it started with it."""
     begun = await perch.ramble()
     family = [perch.bird.warden, *_family(perch.bird.worker)]
     tree.kill([perch.bird.worker])
@@ -186,7 +186,7 @@ async def kill_worker(perch: Perch) -> str:
 
 
 async def stop(perch: Perch) -> str:
-    """W4: nothing is left after a stop, and the session answers again after it."""
+    """Nothing is left after a stop, and the session answers again after it."""
     await perch.say("before the stop")
     family = [perch.bird.warden, *_family(perch.bird.worker)]
     assert len(family) >= 3, "a warden, a worker and an agent"
@@ -199,7 +199,7 @@ async def stop(perch: Perch) -> str:
 
 
 async def refuse(perch: Perch) -> str:
-    """T1: a model that wants a login (401) fails the turn, once, and the next one works."""
+    """A model that wants a login (401) fails the turn, once, and the next one works."""
     turn = await perch.bird.turn("[[fail 401]]")
     reason = turn[-1].update["reason"]
     await check_here(perch)
@@ -208,7 +208,7 @@ async def refuse(perch: Perch) -> str:
 
 
 async def limit(perch: Perch) -> str:
-    """T11: a model that has had enough (429). Who tries again for ever can be cancelled."""
+    """A model that has had enough (429). Who tries again for ever can be cancelled."""
     known = len(perch.llm.main())
     begun = await perch.bird.prompt("[[fail 429]]")
     if perch.vendor.insists:
@@ -271,7 +271,7 @@ def check_said(turn: list[Event], words: str) -> None:
 
 
 def check_asks(perch: Perch, asks: list[str], words: str) -> None:
-    """P2: what each asks about can be read in it."""
+    """What each asks about can be read in it."""
     shown = {block["id"]: block for block in perch.sight().blocks("ask")}
     told = [perch.asked[ask] for ask in asks]
     assert all(words in each for each in told), f"{words!r} is not in the ask: {told}"

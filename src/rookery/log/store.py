@@ -137,7 +137,7 @@ class Writer(AbstractContextManager["Writer", None]):
         return self._state.at
 
     def stands(self) -> bool:
-        """Whether the files are still in their place: false once the session is deleted (W5)."""
+        """Whether the files are still in their place: false once the session is deleted."""
         return self._lock.stands() and os.path.exists(self.path)
 
     def knows(self, cause: str) -> int | None:

@@ -1,5 +1,5 @@
-"""Four provider dialects, each through the SDK's real path, and what the person sees (issue 11,
-line 10): streams, thoughts, tools, signatures, and what the client library gets wrong."""
+"""Four provider dialects, each through the SDK's real path, and what the person sees: streams,
+thoughts, tools, signatures, and what the client library gets wrong."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ async def of(dialect: str, agent: Agent, provider: ScriptedModel, cwd: Path) -> 
     return await Talk.begin(agent, provider, dialect, cwd)
 
 
-async def test_I11_10_text_streams_once(talk: Talk) -> None:
+async def test_text_streams_once(talk: Talk) -> None:
     seen = await talk.turn({"text": "One two three", "every": 0.2})  # what comes at once is joined
     assert seen.words == "One two three"
     assert seen.stop == "end_turn"
@@ -30,13 +30,13 @@ async def test_I11_10_text_streams_once(talk: Talk) -> None:
     assert seen.asked[0].path in PATHS.values()
 
 
-async def test_I11_10_thoughts_come_before_the_text_and_once(talk: Talk) -> None:
+async def test_thoughts_come_before_the_text_and_once(talk: Talk) -> None:
     seen = await talk.turn({"thought": "Hm hm hm", "text": "Yes it is"})
     assert (seen.thoughts, seen.words) == ("Hm hm hm", "Yes it is")
     assert seen.kinds == [THOUGHT, ANSWER]
 
 
-async def test_I11_10_whole_answers_are_the_same(talk: Talk) -> None:
+async def test_unstreamed_answers_look_the_same(talk: Talk) -> None:
     await talk.choose("streaming", "off")
     try:
         seen = await talk.turn({"thought": "Hm hm", "text": "Yes it is"}, run("echo 1"))
@@ -46,7 +46,7 @@ async def test_I11_10_whole_answers_are_the_same(talk: Talk) -> None:
     assert seen.kinds == [THOUGHT, ANSWER]
 
 
-async def test_I11_10_a_call_is_shown_once_and_its_result_goes_back(talk: Talk) -> None:
+async def test_a_call_is_shown_once_and_its_result_goes_back(talk: Talk) -> None:
     seen = await talk.turn(run("echo 4711"), {"text": "So: $result"})
     assert [call["status"] for call in seen.calls] == ["completed"]
     assert "4711" in shown(seen.calls[0])
@@ -54,7 +54,7 @@ async def test_I11_10_a_call_is_shown_once_and_its_result_goes_back(talk: Talk) 
     assert "4711" in seen.words
 
 
-async def test_I11_10_two_calls_of_one_answer(talk: Talk) -> None:
+async def test_two_calls_in_one_answer_are_kept_apart(talk: Talk) -> None:
     both = {"calls": [run("echo first")["call"], run("echo other")["call"]]}
     seen = await talk.turn({"text": "Both. ", **both}, "Done")
     assert [call["status"] for call in seen.calls] == ["completed", "completed"]
@@ -62,7 +62,7 @@ async def test_I11_10_two_calls_of_one_answer(talk: Talk) -> None:
     assert seen.words == "Both. Done"
 
 
-async def test_I11_10_signed_thoughts_go_back_as_they_came(fresh: Talk) -> None:
+async def test_signed_thoughts_go_back_unchanged(fresh: Talk) -> None:
     """The provider refuses a thought that it did not sign, and so does the scripted one."""
     first: Json = {"thought": "I look around first", "text": "Looking. ", **run("echo 1")}
     second: Json = {"thought": "And once more", **run("echo 2")}
@@ -78,7 +78,7 @@ async def test_I11_10_signed_thoughts_go_back_as_they_came(fresh: Talk) -> None:
     assert sent.count("Looking.") == 2
 
 
-async def test_I11_10_the_usage_is_told(talk: Talk) -> None:
+async def test_usage_is_reported(talk: Talk) -> None:
     seen = await talk.turn({"text": "Hm", "usage": {"input": 5000, "output": 77}})
     told = [update for update in seen.updates if update["sessionUpdate"] == "usage_update"]
     assert told[-1]["used"] == 5077
@@ -102,7 +102,7 @@ async def test_the_providers_quotas_are_told(talk: Talk) -> None:
 PRICE = {"input": 3, "output": 15, "cached": 0.5}
 
 
-async def test_I11_18_what_an_answer_cost(
+async def test_the_cost_of_an_answer_is_reported(
     agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     """In each dialect, streamed and whole: by the price in the model's settings, which goes before
@@ -129,7 +129,7 @@ def costs(seen: Seen) -> list[float]:
     return [each["cost"]["amount"] for each in seen.updates if "cost" in each]
 
 
-async def test_I11_10_a_lone_surrogate_of_the_models(fresh: Talk) -> None:
+async def test_a_lone_surrogate_from_the_model_is_replaced(fresh: Talk) -> None:
     """Half of a character: shown as the sign for what cannot be shown, and the session goes on."""
     seen = await fresh.turn({"thought": "h\ud83dm", "text": "a\ud83d b \ud83d\ude00", "chunks": 1})
     assert (seen.error, seen.stop) == ("", "end_turn")
@@ -139,7 +139,7 @@ async def test_I11_10_a_lone_surrogate_of_the_models(fresh: Talk) -> None:
     assert seen.calls[0]["status"] == "completed"
 
 
-async def test_I11_10_a_lone_surrogate_of_the_persons(talk: Talk) -> None:
+async def test_a_lone_surrogate_in_a_prompt_is_replaced(talk: Talk) -> None:
     seen = await talk.say("what is \ud83d?")
     assert (seen.error, seen.stop) == ("", "end_turn")
     assert seen.words == "You said: what is \ufffd?"
@@ -148,7 +148,7 @@ async def test_I11_10_a_lone_surrogate_of_the_persons(talk: Talk) -> None:
 # --- what only one of them has -------------------------------------------------------------------
 
 
-async def test_I11_10_gpt_5_is_asked_for_summaries(
+async def test_gpt_5_is_asked_for_summaries(
     agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     talk = await of("responses", agent, provider, tmp_path)
@@ -163,7 +163,7 @@ async def test_I11_10_gpt_5_is_asked_for_summaries(
     assert "summary" not in seen.asked[-1].body["reasoning"]
 
 
-async def test_I17_3_the_cache_is_marked_up_to_the_last_message_alone(
+async def test_the_cache_mark_is_on_the_last_message_only(
     agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     talk = await of("anthropic", agent, provider, tmp_path)
@@ -181,7 +181,7 @@ async def test_I17_3_the_cache_is_marked_up_to_the_last_message_alone(
 
 @pytest.mark.parametrize("talk", ["chat"], indirect=True)
 @pytest.mark.parametrize("chunks", [0, 1, 40])
-async def test_I11_10_think_tags_of_local_models_are_thoughts(talk: Talk, chunks: int) -> None:
+async def test_think_tags_of_local_models_are_thoughts(talk: Talk, chunks: int) -> None:
     text = "<think>\nLet me see.\n</think>\n\nIt is 4, not </think>."
     seen = await talk.turn({"text": text, "chunks": chunks})
     assert seen.words == "It is 4, not </think>."
@@ -189,7 +189,7 @@ async def test_I11_10_think_tags_of_local_models_are_thoughts(talk: Talk, chunks
     assert seen.kinds == [THOUGHT, ANSWER]
 
 
-async def test_I11_10_think_tags_in_a_whole_answer(
+async def test_think_tags_in_an_unstreamed_answer_are_thoughts(
     agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     talk = await of("chat", agent, provider, tmp_path)
@@ -200,7 +200,7 @@ async def test_I11_10_think_tags_in_a_whole_answer(
     assert (seen.thoughts, seen.words) == ("", "It writes <think> first")
 
 
-async def test_I11_10_gemini_without_response_ids(
+async def test_gemini_answers_without_response_ids_are_shown_once(
     agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     """As behind a proxy: each call is shown once."""

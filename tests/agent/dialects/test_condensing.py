@@ -1,5 +1,5 @@
-"""I17.3: a conversation is condensed by the tokens that its model's window holds, and what must not
-be lost is kept word for word."""
+"""A conversation is condensed by the tokens that its model's window holds, and what must not be
+lost is kept word for word."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ def sent(asked: Asked) -> str:
 
 
 @pytest.mark.parametrize("dialect", ["chat", pytest.param("anthropic", marks=pytest.mark.long)])
-async def test_I17_3_it_is_condensed_by_tokens_and_keeps_the_plan_and_the_files(
+async def test_condensing_goes_by_tokens_and_keeps_plan_and_files(
     agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path, dialect: str
 ) -> None:
     with serving(SCRIPT) as own:

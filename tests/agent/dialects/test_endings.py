@@ -1,5 +1,5 @@
-"""How a turn ends where the model does not end it: cut short, refused, failed, asked again (issue
-11, lines 11 to 13), in each of the four dialects."""
+"""How a turn ends where the model does not end it: cut short, refused, failed, asked again, in each
+of the four dialects."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 # --- stop reasons ------------------------------------------------------------------------------
 
 
-async def test_I11_11_an_answer_that_is_cut_off_says_so(talk: Talk) -> None:
+async def test_a_truncated_answer_says_so(talk: Talk) -> None:
     seen = await talk.turn({"text": "Half of it", "finish": "length"})
     assert (seen.stop, seen.error) == ("max_tokens", "")
     assert seen.words.startswith("Half of it")
@@ -25,7 +25,7 @@ async def test_I11_11_an_answer_that_is_cut_off_says_so(talk: Talk) -> None:
     assert (await talk.turn("On")).stop == "end_turn"
 
 
-async def test_I11_11_thoughts_that_are_cut_off_end_the_turn(talk: Talk) -> None:
+async def test_truncated_thoughts_end_the_turn(talk: Talk) -> None:
     """The SDK would ask again until it says that it repeats itself."""
     seen = await talk.turn({"thought": "Hm hm", "finish": "length"}, "Never said")
     assert (seen.stop, len(seen.asked)) == ("max_tokens", 1)
@@ -33,7 +33,7 @@ async def test_I11_11_thoughts_that_are_cut_off_end_the_turn(talk: Talk) -> None
     assert "Never said" not in seen.words
 
 
-async def test_I11_11_a_call_that_is_cut_off_is_not_run(talk: Talk) -> None:
+async def test_a_truncated_call_is_not_run(talk: Talk) -> None:
     cut: Json = {"name": "terminal", "arguments": '{"command": "echo cut", "secu'}
     seen = await talk.turn({"text": "Now.", "call": cut, "finish": "length"}, "Never said")
     if "gemini" in seen.asked[0].path:  # there arguments are an object, or they are not
@@ -43,7 +43,7 @@ async def test_I11_11_a_call_that_is_cut_off_is_not_run(talk: Talk) -> None:
     assert (await talk.turn("On")).words == "On"
 
 
-async def test_I11_11_a_refusal_has_its_words(talk: Talk) -> None:
+async def test_a_refusal_shows_the_models_words(talk: Talk) -> None:
     seen = await talk.turn({"refusal": "I will not do that."})
     assert (seen.stop, seen.words) == ("refusal", "I will not do that.")
     assert len(seen.asked) == 1
@@ -58,7 +58,7 @@ async def test_I11_11_a_refusal_has_its_words(talk: Talk) -> None:
     assert (await talk.turn("On")).stop == "end_turn"
 
 
-async def test_I11_11_a_content_filter_is_a_refusal(talk: Talk) -> None:
+async def test_a_content_filter_is_a_refusal(talk: Talk) -> None:
     seen = await talk.turn({"finish": "content_filter"}, "Never said")
     assert (seen.stop, len(seen.asked)) == ("refusal", 1)
     assert "content filter" in seen.words
@@ -67,7 +67,7 @@ async def test_I11_11_a_content_filter_is_a_refusal(talk: Talk) -> None:
     assert seen.words.startswith("I begin")
 
 
-async def test_I11_11_a_filter_that_refuses_the_request(talk: Talk) -> None:
+async def test_a_filtered_request_is_a_refusal(talk: Talk) -> None:
     error = {"status": 400, "message": "Output blocked by content filtering policy"}
     seen = await talk.turn({"error": error, "times": 9})
     assert (seen.stop, len(seen.asked)) == ("refusal", 1)
@@ -75,7 +75,7 @@ async def test_I11_11_a_filter_that_refuses_the_request(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t "])
-async def test_I11_11_an_empty_prompt_is_refused(agent: Agent, tmp_path: Path, text: str) -> None:
+async def test_an_empty_prompt_is_refused(agent: Agent, tmp_path: Path, text: str) -> None:
     session = await agent.new(str(tmp_path))
     answer = await agent.turn(session, text)
     assert answer["error"]["code"] == -32602
@@ -98,7 +98,7 @@ CLUTTER = ("litellm", "Exception", "Error:", "b'", "{", "<", "Traceback")
 
 
 @pytest.mark.parametrize("name", ONCE)
-async def test_I11_12_what_does_not_help_is_not_tried_again(talk: Talk, name: str) -> None:
+async def test_final_errors_are_not_retried(talk: Talk, name: str) -> None:
     status, said, kind, remedy = ONCE[name]
     error: Json = {"status": status, "message": said}
     seen = await talk.turn({"error": error, "times": 9})
@@ -110,7 +110,7 @@ async def test_I11_12_what_does_not_help_is_not_tried_again(talk: Talk, name: st
     assert (await talk.turn("On")).words == "On"
 
 
-async def test_I11_12_retry_after_is_obeyed(talk: Talk) -> None:
+async def test_retry_after_is_obeyed(talk: Talk) -> None:
     limit: Json = {"status": 429, "message": "Slow down", "retry_after": 0.3}
     seen = await talk.turn({"error": limit}, "There")
     assert seen.words == "There"
@@ -120,21 +120,21 @@ async def test_I11_12_retry_after_is_obeyed(talk: Talk) -> None:
     assert [one["in"] for one in told] == [0.3]
 
 
-async def test_I11_12_a_long_wait_is_told_instead(talk: Talk) -> None:
+async def test_a_long_retry_after_is_reported_not_waited_for(talk: Talk) -> None:
     limit: Json = {"status": 429, "message": "Slow down", "retry_after": 600}
     seen = await talk.turn({"error": limit, "times": 9})
     assert len(seen.asked) == 1
     assert seen.data == {"errorKind": "rate_limit", "retryAfter": 600.0}
 
 
-async def test_I11_12_overloaded_is_tried_again(talk: Talk) -> None:
+async def test_an_overloaded_provider_is_retried(talk: Talk) -> None:
     error: Json = {"status": 503, "message": "The model is overloaded."}
     seen = await talk.turn({"error": error, "times": 2}, "There")
     assert (seen.words, len(seen.asked)) == ("There", 3)
     assert "Trying again" in seen.thoughts
 
 
-async def test_I11_12_half_a_thought_is_taken_back(talk: Talk) -> None:
+async def test_half_a_thought_is_withdrawn_on_retry(talk: Talk) -> None:
     """With the words behind it: each by an empty chunk of its message, and nothing is left."""
     half: Json = {"thought": "Let me see now", "text": "Half of it is. "}
     half |= {"error": {"status": 503, "message": "Overloaded"}, "after": 6}
@@ -147,7 +147,7 @@ async def test_I11_12_half_a_thought_is_taken_back(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("how", ["error", "drop"])
-async def test_I11_12_half_an_answer_is_taken_back(talk: Talk, how: str) -> None:
+async def test_half_an_answer_is_withdrawn_on_retry(talk: Talk, how: str) -> None:
     """An error in mid-stream, or a connection that breaks."""
     half: Json = {"text": "Half of it is. "}
     if how == "error":
@@ -166,7 +166,7 @@ async def test_I11_12_half_an_answer_is_taken_back(talk: Talk, how: str) -> None
     assert {u["messageId"] for u in after}.isdisjoint({answers[0]["messageId"]})
 
 
-async def test_I11_12_an_error_in_mid_stream_that_stays(talk: Talk) -> None:
+async def test_a_lasting_error_in_mid_stream_fails_the_turn(talk: Talk) -> None:
     error: Json = {"status": 401, "message": "The key was withdrawn"}
     seen = await talk.turn({"text": "Half of it", "error": error, "after": 1, "times": 9})
     assert seen.error
@@ -174,7 +174,7 @@ async def test_I11_12_an_error_in_mid_stream_that_stays(talk: Talk) -> None:
     assert (await talk.turn("On")).words == "On"
 
 
-async def test_I11_12_a_page_of_a_proxys_is_not_shown(talk: Talk) -> None:
+async def test_a_proxys_html_error_page_is_not_shown(talk: Talk) -> None:
     page = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>x</body></html>"
     seen = await talk.turn({"error": {"status": 502, "body": page}, "times": 9})
     assert len(seen.asked) == 3
@@ -192,7 +192,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
+async def test_an_incompressible_prompt_is_not_retried_for_ever(
     agent: Agent, provider: ScriptedModel, tmp_path: Path, dialect: str
 ) -> None:
     """A local model with a small window made 500 requests for "hello"."""
@@ -210,7 +210,7 @@ async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_I11_13_condensing_that_did_not_help_stops_the_turn(
+async def test_the_turn_ends_when_condensing_did_not_help(
     agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path, dialect: str
 ) -> None:
     """The provider finds it too long also after it was condensed: a few requests, and words that
@@ -236,7 +236,7 @@ async def test_I11_13_condensing_that_did_not_help_stops_the_turn(
             assert (await talk.turn("On")).words == "On"
 
 
-async def test_I11_13_small_windows(
+async def test_a_model_with_too_small_a_window_is_not_asked(
     agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     """A model that is known to be too small is not asked at all; one that is small has fewer
@@ -260,7 +260,7 @@ async def test_I11_13_small_windows(
                 assert seen.words == "You said: hello"
 
 
-async def test_I11_12_offered_efforts_are_those_that_the_model_takes(
+async def test_only_efforts_that_the_model_takes_are_offered(
     agent: Agent, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     session = await agent.new(str(tmp_path))

@@ -1,5 +1,5 @@
-"""I17.3: when a model cannot answer, the saved model that it names as its fallback does, and one
-line says so."""
+"""When a model cannot answer, the saved model that it names as its fallback does, and one line says
+so."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ def answering(*turns: str | Json) -> Json:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_I17_3_another_model_answers_and_one_line_says_so(
+async def test_the_fallback_answers_and_one_line_says_so(
     agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path, dialect: str
 ) -> None:
     """Also after half an answer, and to the end of the turn; the next one asks the first again."""
@@ -63,7 +63,7 @@ async def test_I17_3_another_model_answers_and_one_line_says_so(
         pytest.param(LIMIT, "is rate-limited", id="limit", marks=pytest.mark.long),
     ],
 )
-async def test_I17_3_chains_end_and_the_first_error_is_told(
+async def test_a_chain_of_fallbacks_ends_with_the_first_error(
     agent: Agent,
     agent_home: Path,
     provider: ScriptedModel,
@@ -93,7 +93,7 @@ async def test_I17_3_chains_end_and_the_first_error_is_told(
             assert seen.data["errorKind"] == "rate_limit"
 
 
-async def test_I17_3_what_does_not_fit_goes_to_a_larger_window(
+async def test_a_prompt_that_does_not_fit_goes_to_a_larger_window(
     agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     """Found by the provider's error, or before it is asked; a smaller window is of no use."""
@@ -118,7 +118,7 @@ async def test_I17_3_what_does_not_fit_goes_to_a_larger_window(
                 assert usage[-1]["size"] == 90_000
 
 
-async def test_I17_3_its_use_is_counted_under_its_own_name(
+async def test_a_fallbacks_usage_is_counted_under_its_own_name(
     agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path
 ) -> None:
     price = {"input_cost_per_token": 0.5, "output_cost_per_token": 0.5}

@@ -1,5 +1,5 @@
-"""Issue 17, item 4, with the real agent server: a turn with a tool, an approval, a cancel, a server
-that is killed in mid-turn, and an agent of ours that is."""
+"""With the real agent server: a turn with a tool, an approval, a cancel, a server that is killed in
+mid-turn, and an agent of ours that is."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ async def _running(server: RealServer, home: Path, *more: str) -> AsyncIterator[
         await agent.kill()
 
 
-async def test_I17_4_a_turn_elsewhere_then_a_cancel_and_two_kills(
+async def test_a_remote_conversation_survives_a_cancel_and_two_kills(
     away: Agent, real: RealServer, settled: Path, tmp_path: Path
 ) -> None:
     """One session through all of it."""
@@ -111,7 +111,7 @@ async def _agent_killed(
     return second
 
 
-async def test_I17_4_every_command_and_plan_mode_elsewhere(
+async def test_slash_commands_and_plan_mode_work_remotely(
     real: RealServer, settled: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """What the model is asked tells whether the server did it."""

@@ -1,5 +1,4 @@
-"""Issue 17, item 4: a login to OpenHands Cloud with a browser, against a stand-in that speaks
-OAuth's device flow."""
+"""A login to OpenHands Cloud with a browser, against a stand-in that speaks OAuth's device flow."""
 
 import stat
 from collections.abc import Iterator
@@ -47,7 +46,7 @@ def error(name: str, **more: object) -> Response:
     return JSONResponse({"error": name, **more}, 400)
 
 
-def test_I17_4_a_login_is_waited_for_as_slowly_as_the_cloud_wants(server: StandIn) -> None:
+def test_polling_for_a_login_is_as_slow_as_the_cloud_wants(server: StandIn) -> None:
     token = JSONResponse({"access_token": TOKEN})
     once = PlainTextResponse("a proxy's page", 502)
     slow = error("slow_down")
@@ -78,14 +77,14 @@ def test_I17_4_a_login_is_waited_for_as_slowly_as_the_cloud_wants(server: StandI
         (error("invalid_grant", error_description="Unknown code"), "failed: Unknown code"),
     ],
 )
-def test_I17_4_a_login_that_fails_says_why(server: StandIn, answer: Response, said: str) -> None:
+def test_a_failed_login_says_why(server: StandIn, answer: Response, said: str) -> None:
     plays(server, PENDING, answer)
     begun = device_flow.begin(server.url)
     with pytest.raises(Told, match=said):
         device_flow.wait(server.url, begun, lambda _: None)
 
 
-def test_I17_4_a_login_where_there_is_none_and_where_the_network_goes(server: StandIn) -> None:
+def test_a_login_without_device_flow_or_network_says_so(server: StandIn) -> None:
     for begun, said in (
         (PlainTextResponse("<html>", 404), "Paste a token instead"),
         (JSONResponse({**BEGUN, "verification_uri": "javascript:x"}), "Paste a token instead"),
@@ -104,7 +103,7 @@ def test_I17_4_a_login_where_there_is_none_and_where_the_network_goes(server: St
     assert len(looks) == device_flow.LOST - 1, "a network that comes back is waited for"
 
 
-def test_I17_4_in_a_terminal_and_given_up_there(home: Path, server: StandIn) -> None:
+def test_a_login_in_a_terminal_can_be_given_up(home: Path, server: StandIn) -> None:
     plays(server, JSONResponse({"access_token": TOKEN}))
     words = ("agents", "add", "cloudy", "--cloud", "--remote", server.url)
     with Terminal(*words) as terminal:

@@ -1,5 +1,5 @@
-"""Issue 17, item 4: the wire to an agent server and to OpenHands Cloud, against a stand-in.
-test_agent_server.py has the real server."""
+"""The wire to an agent server and to OpenHands Cloud, against a stand-in. test_agent_server.py has
+the real server."""
 
 import json
 import stat
@@ -34,7 +34,7 @@ async def away(settled: Path, server: StandIn) -> AsyncIterator[Agent]:
     await agent.kill()
 
 
-async def test_I17_4_a_server_that_asks_is_answered_here_and_one_that_does_not_is_left(
+async def test_servers_must_ask_before_each_action(
     away: Agent, server: StandIn, settled: Path, tmp_path: Path
 ) -> None:
     """Whatever the mode, the server waits before each action; rules deny before anybody is asked;
@@ -91,7 +91,7 @@ async def test_I17_4_a_server_that_asks_is_answered_here_and_one_that_does_not_i
     )
 
 
-async def test_I17_4_a_server_that_is_away_is_noticed_and_the_past_is_shown(
+async def test_an_unreachable_server_is_noticed_and_the_history_shown(
     settled: Path, tmp_path: Path
 ) -> None:
     with StandIn().serving() as server:
@@ -117,7 +117,7 @@ async def test_I17_4_a_server_that_is_away_is_noticed_and_the_past_is_shown(
     await agent.kill()
 
 
-async def test_I17_4_cloud_the_token_is_tried_and_a_dead_sandbox_made_anew(
+async def test_the_cloud_token_is_checked_and_a_dead_sandbox_replaced(
     settled: Path, server: StandIn, tmp_path: Path
 ) -> None:
     words_ = ("--cloud", "--remote", server.url)
@@ -164,7 +164,7 @@ def _add(home: Path, *words: str, key: str) -> subprocess.CompletedProcess[str]:
         (["--container", "--image", "x"], "rookery acp --agent NAME"),
     ],
 )
-async def test_I17_4_wrong_words(given: list[str], said: str) -> None:
+async def test_wrong_options_are_refused_in_words(given: list[str], said: str) -> None:
     from rookery.agent.process.arguments import parse
 
     found = parse(given)

@@ -1,5 +1,5 @@
-"""Issue 17, item 4: servers that lie, and others that use the same one. Nothing is lost, shown
-twice, or run unasked; nothing hangs; what is wrong is said."""
+"""Servers that lie, and others that use the same one. Nothing is lost, shown twice, or run unasked;
+nothing hangs; what is wrong is said."""
 
 import asyncio
 import time
@@ -40,7 +40,7 @@ def notices(updates: list[Json]) -> str:
     return words(updates, "agent_thought_chunk")
 
 
-async def test_I17_4_a_server_that_lies(away: Agent, server: StandIn, tmp_path: Path) -> None:
+async def test_a_lying_server_is_not_believed(away: Agent, server: StandIn, tmp_path: Path) -> None:
     session = await away.new(str(tmp_path))
     [(id, one)] = server.conversations.items()
     asked = allow_all(away)
@@ -108,7 +108,7 @@ async def _told_twice_and_late(away: Agent, session: str, server: StandIn) -> No
     assert notices(news).count("BrandNewEvent") == 1
 
 
-async def test_I17_4_paths_over_there_and_what_its_tools_would_make_of_them(
+async def test_remote_paths_never_pass_for_local_ones(
     away: Agent, server: StandIn, settled: Path, tmp_path: Path
 ) -> None:
     """`--directory` is the session's own; no other path passes for it, not by way of a link here.
@@ -152,7 +152,7 @@ async def test_I17_4_paths_over_there_and_what_its_tools_would_make_of_them(
     assert len(server.ran) == 5
 
 
-async def test_I17_4_another_client_of_the_same_server(
+async def test_another_client_of_the_server_changes_nothing_here(
     away: Agent, server: StandIn, tmp_path: Path
 ) -> None:
     """It lets the server run unasked, speaks, takes back, and answers for us. A fork at a time is
@@ -195,7 +195,7 @@ async def test_I17_4_another_client_of_the_same_server(
 
 
 @pytest.mark.long
-async def test_I17_4_a_socket_that_says_nothing_or_leads_away(
+async def test_a_silent_or_redirecting_socket_is_not_used(
     settled: Path, server: StandIn, tmp_path: Path
 ) -> None:
     """As behind a proxy: the turn is played without one. A key goes to nobody else."""

@@ -1,5 +1,5 @@
-"""Issue 17, item 4, under a worker: whoever dies while an ask waits, it is asked again, answered
-once, and what it is about runs once."""
+"""A conversation elsewhere, under a worker: whoever dies while an ask waits, it is asked again,
+answered once, and what it is about runs once."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +41,7 @@ def is_at_rest(event: Event) -> bool:
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", ["worker", "agent", "reboot"])
-async def test_I17_4_an_ask_outlives_whoever_asked(
+async def test_a_remote_ask_outlives_whoever_asked_it(
     bird: tuple[Aviary, Bird], server: StandIn, how: str
 ) -> None:
     aviary, here = bird

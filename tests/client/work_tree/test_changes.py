@@ -1,4 +1,4 @@
-"""V6: what changed is told as git tells it, whatever the files are."""
+"""What changed is told as git tells it, whatever the files are."""
 
 import subprocess
 from pathlib import Path
@@ -14,7 +14,7 @@ def notes(tree: Tree) -> dict[str, tuple[str, str]]:
     return {f.change.path: (f.change.state, f.note) for f in changes(tree.cwd).files}
 
 
-def test_V6_each_file_says_what_it_is(tmp_path: Path) -> None:
+def test_each_file_has_its_kind_of_change(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "t", text="a\n", kind="a\n", gone="a\n", bits="a\n", raw=b"\0a")
     (tree.place / "kind").unlink()
     (tree.place / "kind").symlink_to("text")
@@ -38,7 +38,7 @@ def test_V6_each_file_says_what_it_is(tmp_path: Path) -> None:
     assert all(file.digest for file in changes(tree.cwd).files)
 
 
-def test_V6_a_conflict_is_one_file(tmp_path: Path) -> None:
+def test_a_conflict_is_one_file(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "t", a="one\n", z="z\n")
     tree.git("checkout", "-qb", "other")
     tree.put({"a": "theirs\n"})
@@ -56,7 +56,7 @@ def test_V6_a_conflict_is_one_file(tmp_path: Path) -> None:
     assert last.hunks[0].lines == [b"-z", b"+zz"]
 
 
-def test_V6_of_a_huge_patch_the_beginning_is_shown(tmp_path: Path) -> None:
+def test_only_the_beginning_of_a_huge_patch_is_shown(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "t", a="1\n", b="1\n", c="1\n")
     line = "x" * 99 + "\n"
     tree.put({"a": "2\n", "b": line * 30_000, "c": "2\n", "new": "n\n"})
@@ -69,7 +69,7 @@ def test_V6_of_a_huge_patch_the_beginning_is_shown(tmp_path: Path) -> None:
     assert sum(len(file.patch) for file in found.files) <= module.PATCH_BYTES
 
 
-def test_V6_hunks_have_their_places(tmp_path: Path) -> None:
+def test_hunks_have_their_line_numbers(tmp_path: Path) -> None:
     lines = [f"{n}\n" for n in range(1, 61)]
     tree = Tree(tmp_path / "t", a__py="def first():\n" + "".join(lines))
     lines[30] = "changed\n"
@@ -83,14 +83,14 @@ def test_V6_hunks_have_their_places(tmp_path: Path) -> None:
     assert len({hunk.id for hunk in file.hunks}) == 2
 
 
-def test_V6_where_head_was_when_a_session_began(tmp_path: Path) -> None:
+def test_the_base_is_head_when_the_session_began(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "t", a="1\n")
     first = tree.git("rev-parse", "HEAD").strip()
     assert commit_at(tree.cwd, 2**33) == first
     assert commit_at(str(tmp_path), 2**33) == ""
 
 
-def test_V6_no_repository_is_told(tmp_path: Path) -> None:
+def test_a_directory_without_a_repository_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NoDiff) as caught:
         changes(str(tmp_path))
     assert caught.value.reason == "no_git"

@@ -1,4 +1,4 @@
-"""V6: a commit has what was shown and nothing else; why there is none is told."""
+"""A commit has what was shown and nothing else; why there is none is told."""
 
 import os
 import sys
@@ -53,7 +53,7 @@ def hook(tree: Tree, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def test_V6_new_changed_deleted_and_renamed_files_are_committed(tree: Tree) -> None:
+def test_new_changed_deleted_and_renamed_files_are_committed(tree: Tree) -> None:
     tree.put({"a.txt": "1\n", '-new "x"\n': "n\n", "*": "star\n"})
     (tree.place / "b.txt").unlink()
     tree.git("mv", "c.txt", "d.txt")
@@ -66,14 +66,14 @@ def test_V6_new_changed_deleted_and_renamed_files_are_committed(tree: Tree) -> N
     assert "R100" in tree.git("log", "-1", "-M", "--name-status")
 
 
-def test_V6_what_is_staged_and_not_chosen_stays_staged(tree: Tree) -> None:
+def test_staged_files_left_out_of_the_commit_stay_staged(tree: Tree) -> None:
     tree.put({"a.txt": "1\n", "b.txt": "2\n", "new.txt": "n\n"})
     tree.git("add", "b.txt", "new.txt")
     made(tree, paths=["a.txt"])
     assert tree.status() == "M  b.txt\nA  new.txt\n"
 
 
-def test_V6_a_file_that_changed_since_is_not_committed(tree: Tree) -> None:
+def test_a_file_changed_since_is_not_committed(tree: Tree) -> None:
     tree.put({"a.txt": "1\n"})
     shown = [Shown(file.change.path, file.digest) for file in changes(tree.cwd).files]
     tree.put({"a.txt": "agent\n"})
@@ -84,7 +84,7 @@ def test_V6_a_file_that_changed_since_is_not_committed(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize("message", ["", " \n"])
-def test_V6_a_commit_needs_a_message_and_a_change(tree: Tree, message: str) -> None:
+def test_a_commit_needs_a_message_and_a_change(tree: Tree, message: str) -> None:
     with pytest.raises(NoDiff) as caught:
         made(tree)
     assert caught.value.reason == "nothing_to_commit"
@@ -94,7 +94,7 @@ def test_V6_a_commit_needs_a_message_and_a_change(tree: Tree, message: str) -> N
     assert caught.value.reason == "no_message"
 
 
-def test_V6_hooks_run_and_what_they_print_is_told(tree: Tree) -> None:
+def test_hooks_run_and_their_output_is_reported(tree: Tree) -> None:
     hook(tree, "pre-commit", "echo tests are green >&2")
     tree.put({"a.txt": "1\n"})
     assert hooks(tree.cwd) == ["pre-commit"]
@@ -110,7 +110,7 @@ def test_V6_hooks_run_and_what_they_print_is_told(tree: Tree) -> None:
     assert tree.status() == " M b.txt\n?? new.txt\n"
 
 
-def test_V6_no_identity_is_told(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_identity_is_reported(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ("AUTHOR", "COMMITTER"):
         for what in ("NAME", "EMAIL"):
             monkeypatch.delenv(f"GIT_{key}_{what}")
@@ -121,7 +121,7 @@ def test_V6_no_identity_is_told(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> 
     assert caught.value.reason == "no_identity"
 
 
-def test_V6_the_first_commit_and_one_in_a_folder(tmp_path: Path) -> None:
+def test_the_first_commit_and_a_commit_from_a_subfolder(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "t")
     tree.put({"sub/a.txt": "one\n", "top.txt": "top\n"})
     tree.cwd = str(tree.place / "sub")
@@ -153,7 +153,7 @@ def test_what_a_hook_runs_counts_as_an_agents(tree: Tree, home: Path) -> None:
     assert not (home / "trusted.json").exists()
 
 
-def test_V6_a_merge_and_a_busy_index_are_told(tree: Tree) -> None:
+def test_a_merge_in_progress_and_a_locked_index_are_reported(tree: Tree) -> None:
     tree.put({"a.txt": "1\n"})
     (tree.place / ".git" / "index.lock").touch()
     with pytest.raises(NoDiff) as caught:

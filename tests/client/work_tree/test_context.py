@@ -1,4 +1,4 @@
-"""V6: the lines around the hunks of a changed file."""
+"""The lines around the hunks of a changed file."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path / "t", a__txt="\n".join(LINES) + "\n")
 
 
-def test_V6_what_no_hunk_shows_is_known_on_both_sides(tree: Tree) -> None:
+def test_lines_between_hunks_are_known_on_both_sides(tree: Tree) -> None:
     lines = [*LINES[:29], "thirty", "more", *LINES[30:59], *LINES[60:]]
     file = changed(tree, lines)
     assert gaps(file) == [Gap(1, 26, 0), Gap(35, 57, 1), Gap(64, 0, 0)]
@@ -51,13 +51,13 @@ def test_V6_what_no_hunk_shows_is_known_on_both_sides(tree: Tree) -> None:
         ([], "", None),
     ],
 )
-def test_V6_below_the_last_hunk_there_is_more_unless_the_file_ends(
+def test_the_last_hunk_may_have_lines_below(
     tree: Tree, lines: list[str], end: str, last: Gap | None
 ) -> None:
     assert gaps(changed(tree, lines, end))[-1] == last
 
 
-def test_V6_new_deleted_and_changed_files_have_no_lines_to_add(tree: Tree) -> None:
+def test_new_and_deleted_files_have_no_lines_around_hunks(tree: Tree) -> None:
     tree.put({"new.txt": "x\n" * 50})
     (tree.place / "a.txt").unlink()
     assert [any(gaps(file)) for file in changes(tree.cwd).files] == [False, False]

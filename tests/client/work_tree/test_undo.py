@@ -1,4 +1,4 @@
-"""V6: a hunk or a file is undone as it was shown, or not at all."""
+"""A hunk or a file is undone as it was shown, or not at all."""
 
 import os
 import stat
@@ -48,7 +48,7 @@ def refusal(tree: Tree, kept: str, path: str, hunk: int | None = None) -> str:
     return caught.value.reason
 
 
-def test_V6_one_of_two_hunks_is_undone_and_put_back(tree: Tree, kept: str) -> None:
+def test_one_of_two_hunks_is_undone_and_restored(tree: Tree, kept: str) -> None:
     tree.put({"a.txt": edited(LINES, _3="third\n", _30="", _31="new\nnewer\n")})
     before = tree.read("a.txt")
     done = undone(tree, kept, "a.txt", 1)
@@ -74,14 +74,14 @@ def test_V6_one_of_two_hunks_is_undone_and_put_back(tree: Tree, kept: str) -> No
         edited(LINES, _10="only\rreturn\n"),
     ],
 )
-def test_V6_the_only_hunk_undone_is_the_file_undone(tree: Tree, kept: str, after: str) -> None:
+def test_undoing_the_only_hunk_undoes_the_file(tree: Tree, kept: str, after: str) -> None:
     tree.put({"a.txt": after})
     undone(tree, kept, "a.txt", 0)
     assert tree.read("a.txt").decode() == LINES
     assert tree.status() == ""
 
 
-def test_V6_a_text_without_its_last_newline_gets_it_back_or_not(tmp_path: Path, kept: str) -> None:
+def test_a_missing_last_newline_is_undone_correctly(tmp_path: Path, kept: str) -> None:
     tree = Tree(tmp_path / "t", a__txt="one\ntwo")
     for after in ("one\ntwo\n", "one\n2", "one\n2\n", "one\n", "one\ntwo\nthree"):
         tree.put({"a.txt": after})
@@ -89,7 +89,7 @@ def test_V6_a_text_without_its_last_newline_gets_it_back_or_not(tmp_path: Path, 
         assert tree.read("a.txt") == b"one\ntwo"
 
 
-def test_V6_a_file_that_changed_since_is_left_alone(tree: Tree, kept: str) -> None:
+def test_a_file_changed_since_is_left_alone(tree: Tree, kept: str) -> None:
     tree.put({"a.txt": edited(LINES, _3="third\n")})
     shown = changes(tree.cwd)
     tree.put({"a.txt": edited(LINES, _3="third\n", _30="agent\n")})
@@ -102,7 +102,7 @@ def test_V6_a_file_that_changed_since_is_left_alone(tree: Tree, kept: str) -> No
     assert b"third" in tree.read("a.txt")
 
 
-def test_V6_what_changed_after_the_undo_is_not_put_back_over(tree: Tree, kept: str) -> None:
+def test_restoring_does_not_overwrite_later_changes(tree: Tree, kept: str) -> None:
     tree.put({"b.txt": "one\n2\n"})
     done = undone(tree, kept, "b.txt")
     tree.put({"b.txt": "one\nagent\n"})
@@ -113,13 +113,13 @@ def test_V6_what_changed_after_the_undo_is_not_put_back_over(tree: Tree, kept: s
 
 
 @pytest.mark.parametrize("name", ["../x", "", "0" * 16, "0" * 15 + "/", "\0"])
-def test_V6_only_what_was_undone_here_is_put_back(tree: Tree, kept: str, name: str) -> None:
+def test_only_what_was_undone_here_is_restored(tree: Tree, kept: str, name: str) -> None:
     with pytest.raises(NoDiff) as caught:
         undo.put_back(tree.cwd, kept, name)
     assert caught.value.reason == "unknown_undo"
 
 
-def test_V6_line_ends_and_permissions_stay(tmp_path: Path, kept: str) -> None:
+def test_line_endings_and_permissions_are_kept(tmp_path: Path, kept: str) -> None:
     crlf = LINES.replace("\n", "\r\n")
     tree = Tree(tmp_path / "t", a__txt=crlf, run__sh="#!/bin/sh\n1\n")
     (tree.place / "run.sh").chmod(0o750)
@@ -133,7 +133,7 @@ def test_V6_line_ends_and_permissions_stay(tmp_path: Path, kept: str) -> None:
     assert "run.sh" not in tree.status()
 
 
-def test_V6_line_ends_that_git_converts_are_the_files_own(tmp_path: Path, kept: str) -> None:
+def test_line_endings_that_git_converts_are_kept(tmp_path: Path, kept: str) -> None:
     """With `text eol=crlf`, git compares texts without the carriage returns."""
     tree = Tree(tmp_path / "t", __gitattributes="*.txt text eol=crlf\n")
     crlf = LINES.replace("\n", "\r\n")
@@ -147,7 +147,7 @@ def test_V6_line_ends_that_git_converts_are_the_files_own(tmp_path: Path, kept: 
     assert tree.read("a.txt").decode() == crlf
 
 
-def test_V6_new_deleted_renamed_and_linked_files(tree: Tree, kept: str) -> None:
+def test_new_deleted_renamed_and_linked_files_are_undone(tree: Tree, kept: str) -> None:
     tree.put({"deep/new.txt": "new\n", "staged.txt": "staged\n"})
     tree.git("add", "staged.txt")
     (tree.place / "b.txt").unlink()
@@ -165,7 +165,7 @@ def test_V6_new_deleted_renamed_and_linked_files(tree: Tree, kept: str) -> None:
     assert not (tree.place / "a.txt").exists()
 
 
-def test_V6_a_deleted_file_in_a_deleted_folder_comes_back(tmp_path: Path, kept: str) -> None:
+def test_a_deleted_file_in_a_deleted_folder_comes_back(tmp_path: Path, kept: str) -> None:
     tree = Tree(tmp_path / "t")
     tree.put({"x/y/z.sh": "1\n"})
     (tree.place / "x/y/z.sh").chmod(0o755)
@@ -176,7 +176,7 @@ def test_V6_a_deleted_file_in_a_deleted_folder_comes_back(tmp_path: Path, kept: 
     assert os.access(tree.place / "x/y/z.sh", os.X_OK)
 
 
-def test_V6_links_are_undone_as_links(tmp_path: Path, kept: str) -> None:
+def test_links_are_undone_as_links(tmp_path: Path, kept: str) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret\n")
     tree = Tree(tmp_path / "t", a__txt="one\n")
@@ -194,7 +194,7 @@ def test_V6_links_are_undone_as_links(tmp_path: Path, kept: str) -> None:
     assert secret.read_text() == "secret\n"
 
 
-def test_V6_no_path_leads_out_of_the_directory(tmp_path: Path, kept: str) -> None:
+def test_no_path_leads_out_of_the_directory(tmp_path: Path, kept: str) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "a.txt").write_text("theirs\n")
@@ -225,7 +225,7 @@ ODD = [
 ]
 
 
-def test_V6_odd_names_are_names(tmp_path: Path, kept: str) -> None:
+def test_files_with_odd_names_are_undone(tmp_path: Path, kept: str) -> None:
     tree = Tree(tmp_path / "t", a__txt="x\n")
     tree.put(dict.fromkeys(ODD, "one\ntwo\n"))
     tree.save()
@@ -240,7 +240,7 @@ def test_V6_odd_names_are_names(tmp_path: Path, kept: str) -> None:
     assert tree.status() == ""
 
 
-def test_V6_in_a_folder_of_the_repository(tmp_path: Path, kept: str) -> None:
+def test_undo_works_in_a_subfolder_of_the_repository(tmp_path: Path, kept: str) -> None:
     tree = Tree(tmp_path / "t")
     tree.put({"sub/a.txt": "one\n", "top.txt": "top\n"})
     tree.save()
@@ -251,7 +251,7 @@ def test_V6_in_a_folder_of_the_repository(tmp_path: Path, kept: str) -> None:
     assert (tree.read("sub/a.txt"), tree.read("top.txt")) == (b"one\n", b"changed\n")
 
 
-def test_V6_what_cannot_be_undone_here_says_so(tmp_path: Path, kept: str) -> None:
+def test_changes_that_cannot_be_undone_say_so(tmp_path: Path, kept: str) -> None:
     inner = Tree(tmp_path / "inner", x__txt="1\n")
     tree = Tree(tmp_path / "t", big__txt="pointer\n")
     tree.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner.cwd, "sub")
@@ -270,7 +270,7 @@ def test_V6_what_cannot_be_undone_here_says_so(tmp_path: Path, kept: str) -> Non
     assert refusal(tree, kept, "big.txt") == "not_undoable"
 
 
-def test_V6_before_the_first_commit_new_files_are_removed(tmp_path: Path, kept: str) -> None:
+def test_before_the_first_commit_new_files_are_removed(tmp_path: Path, kept: str) -> None:
     tree = Tree(tmp_path / "t")
     tree.put({"a.txt": "a\n", "b.txt": "b\n"})
     tree.git("add", "a.txt")
@@ -281,14 +281,14 @@ def test_V6_before_the_first_commit_new_files_are_removed(tmp_path: Path, kept: 
     assert changes(tree.cwd).files == []
 
 
-def test_V6_what_is_kept_is_bounded(tree: Tree, kept: str) -> None:
+def test_the_undo_store_is_bounded(tree: Tree, kept: str) -> None:
     for n in range(undo.KEPT + 5):
         tree.put({"new.txt": str(n)})
         undone(tree, kept, "new.txt")
     assert len(os.listdir(os.path.join(kept, undo.FOLDER))) == undo.KEPT
 
 
-def test_V6_large_files_and_those_from_the_future(tmp_path: Path, kept: str) -> None:
+def test_large_files_and_future_timestamps_are_handled(tmp_path: Path, kept: str) -> None:
     large = b"x" * 99 + b"\n"
     tree = Tree(tmp_path / "t", big__txt=large * 50_000, a__txt="one\n")
     tree.put({"big.txt": b"new\n" + large * 50_000, "a.txt": "two\n"})

@@ -1,4 +1,4 @@
-"""Issue 16, worktrees: one is made for a session, with what it needs; a failure leaves nothing."""
+"""A worktree is made for a session, with what it needs; a failure leaves nothing."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Issue 16, worktrees: work comes back whole or not at all, and nothing is lost in silence."""
+"""The work of a worktree comes back whole or not at all, and nothing is lost in silence."""
 
 import shutil
 import subprocess
@@ -204,7 +204,7 @@ def test_work_that_was_not_merged_is_not_lost_in_silence(copy: Copy) -> None:
     assert copy.is_gone()
 
 
-def test_I16_a_branch_that_was_deleted_by_hand_can_be_made_again(copy: Copy, tree: Tree) -> None:
+def test_a_branch_deleted_by_hand_can_be_recreated(copy: Copy, tree: Tree) -> None:
     tip = copy.git("rev-parse", "HEAD").strip()
     tree.git("update-ref", "-d", f"refs/heads/{copy.state['branch']}")
     with pytest.raises(NoWorktree, match="is gone from") as told:

@@ -75,7 +75,7 @@ SECRET = "sk-ant-api03-" + "a1b2c3d4" * 6
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 4, 20, 40])
-def test_I14_a_word_that_may_be_a_secret_waits_for_its_end(cut: int) -> None:
+def test_a_chunk_that_may_begin_a_secret_waits_for_its_end(cut: int) -> None:
     chunks = Chunks(WINDOW)
     out = chunks.push(message(f"The key is {SECRET[:cut]}"), 0.0)
     assert out == [message("The key is ")]
@@ -89,7 +89,7 @@ PRIVATE = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\nIBkg\n-----END EC PRIVATE K
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 20, 60])
-def test_I14_a_private_key_in_pieces_is_masked_whole(size: int) -> None:
+def test_a_private_key_in_pieces_is_masked_whole(size: int) -> None:
     chunks, out = Chunks(WINDOW), list[Json]()
     said = f"Here:\n{PRIVATE}\nKeep it."
     for start in range(0, len(said), size):

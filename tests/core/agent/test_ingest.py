@@ -1,4 +1,4 @@
-"""What an agent sends: kept as it came, and never mistaken for one of ours (rows A7, A9)."""
+"""What an agent sends: kept as it came, and never mistaken for one of ours."""
 
 from typing import Any
 
@@ -41,14 +41,14 @@ def test_an_update_for_another_session_is_raw(other: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [*sorted(OUR_KINDS), "_", "_anything", "__turn"])
-def test_no_update_of_an_agent_passes_for_one_of_ours_a9(kind: str) -> None:
+def test_no_update_of_an_agent_passes_for_one_of_ours(kind: str) -> None:
     forged = update(kind, state="idle", reason="end_turn", id="a1", nonce="n")
     [kept] = from_notification("session/update", {"sessionId": "s", "update": forged}, "s")
     assert (kept["sessionUpdate"], kept["source"], kept["value"]) == ("_raw", "update", forged)
     assert kind in kept["why"]
 
 
-def test_a_forged_turn_end_or_ask_changes_nothing_but_a_raw_block_a9() -> None:
+def test_a_forged_turn_end_or_ask_changes_nothing_but_a_raw_block() -> None:
     for forged in (
         update("_turn", state="idle", reason="end_turn"),
         update("_ask", id="a", state="asked", nonce="n", options=[]),
@@ -84,13 +84,13 @@ def test_another_notification_is_raw_with_its_method() -> None:
     assert kept["why"] == "_auth/status_update"
 
 
-def test_I11_1_meta_beside_an_update_is_no_news() -> None:
-    """acp-T16: `_meta` belongs to every object of the protocol."""
+def test_meta_beside_an_update_makes_no_block() -> None:
+    """`_meta` belongs to every object of the protocol."""
     params = {"sessionId": "s", "update": UPDATE, "_meta": {"x": 1}}
     assert from_notification("session/update", params, "s") == [UPDATE]
 
 
-def test_I11_1_what_else_stands_beside_an_update_is_kept_and_not_shown() -> None:
+def test_other_fields_beside_an_update_are_kept_and_not_shown() -> None:
     params = {"sessionId": "s", "update": UPDATE, "_meta": {}, "timestamp": 1}
     kept = from_notification("session/update", params, "s")
     assert kept[0] is UPDATE
@@ -99,7 +99,7 @@ def test_I11_1_what_else_stands_beside_an_update_is_kept_and_not_shown() -> None
     assert [block["text"] for block in blocks(document)] == ["xx"], "nor does it part a message"
 
 
-def test_I11_1_a_log_of_before_reads_right_too() -> None:
+def test_a_log_of_an_earlier_build_reads_right_too() -> None:
     beside = raw("notification", {"_meta": {"x": 1}}, "beside an update")
     assert [block["text"] for block in blocks(play(UPDATE, beside, UPDATE))] == ["xx"]
 
@@ -116,7 +116,7 @@ def test_I11_1_a_log_of_before_reads_right_too() -> None:
         ("", True),
     ],
 )
-def test_I11_5_a_vendors_own_notification_is_an_aside(method: str, shown: bool) -> None:
+def test_a_vendors_own_notification_is_an_aside(method: str, shown: bool) -> None:
     kept = from_notification(method, {"x": 1}, "s")
     document = play(UPDATE, *kept, UPDATE)
     assert [block["role"] for block in blocks(document)] == (
@@ -124,7 +124,7 @@ def test_I11_5_a_vendors_own_notification_is_an_aside(method: str, shown: bool) 
     )
 
 
-def test_I11_5_an_update_cannot_call_itself_an_aside() -> None:
+def test_an_update_cannot_pass_for_an_aside() -> None:
     forged = update("odd", source="notification", why="_x", value={"method": "_x"})
     [kept] = from_notification("session/update", {"update": forged}, "s")
     assert [block["role"] for block in blocks(play(UPDATE, kept))] == ["answer", "raw"]
@@ -141,7 +141,7 @@ params = foreign_json | st.fixed_dictionaries(
 
 
 @given(st.text(max_size=5) | st.just("session/update"), params, st.none() | st.just("s"))
-def test_whatever_comes_something_is_kept_and_nothing_is_forged_a9(
+def test_whatever_comes_something_is_kept_and_nothing_is_forged(
     method: str, given: Any, session: str | None
 ) -> None:
     kept = from_notification(method, given, session)
@@ -150,7 +150,7 @@ def test_whatever_comes_something_is_kept_and_nothing_is_forged_a9(
         assert kind_of(each) == "_raw" or not kind_of(each).startswith("_")
 
 
-def test_what_a_load_replays_is_known_a4() -> None:
+def test_updates_that_a_load_replays_are_recognised() -> None:
     assert ACP_KINDS | {CHILD} >= PROGRESS
     assert all(is_replay(update(kind)) for kind in PROGRESS)
     for kind in ("usage_update", "available_commands_update", "config_option_update", "_raw"):

@@ -1,4 +1,4 @@
-"""An agent that does not stay up is counted, then parked with what helps (row A6)."""
+"""An agent that does not stay up is counted, then parked with what helps."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def lives(agent: Agent, at: float, seconds: float) -> tuple[Agent, Json]:
     return after, update
 
 
-def test_an_exit_says_how_long_it_lived_and_counts_within_ten_seconds_a6() -> None:
+def test_exits_within_ten_seconds_count_and_say_how_long_it_lived() -> None:
     agent, update = lives(Agent(), 100.0, 9.999)
     assert (update["status"], update["lived"], update["quick"]) == (3, 9.999, 1)
     assert agent.past.starts == (100.0,)
@@ -35,7 +35,7 @@ def test_an_exit_says_how_long_it_lived_and_counts_within_ten_seconds_a6() -> No
 
 
 @pytest.mark.parametrize(("fourth", "state"), [(159.999, "parked"), (160.0, "exited")])
-def test_the_fourth_start_within_a_minute_that_fails_parks_it_a6(fourth: float, state: str) -> None:
+def test_the_fourth_failed_start_within_a_minute_parks_it(fourth: float, state: str) -> None:
     agent = Agent()
     for at in (100.0, 110.0, 120.0):
         agent, update = lives(agent, at, 1.0)
@@ -47,7 +47,7 @@ def test_the_fourth_start_within_a_minute_that_fails_parks_it_a6(fourth: float, 
         assert update["remedy"]
 
 
-def test_a_parked_agent_is_tried_once_more_and_parked_again_with_one_notice_a6() -> None:
+def test_a_parked_agent_is_tried_once_more_and_parked_again_with_one_notice() -> None:
     parked = Agent(past=Agent().past._replace(parked=True))
     agent, update = lives(parked, 9000.0, 9.999)
     assert (update["state"], agent.past.parked) == ("parked", True)
@@ -55,7 +55,7 @@ def test_a_parked_agent_is_tried_once_more_and_parked_again_with_one_notice_a6()
     assert (update["state"], agent.past.parked) == ("exited", False)
 
 
-def test_a_command_that_is_not_there_is_parked_with_how_to_install_it_a6() -> None:
+def test_a_missing_command_is_parked_with_how_to_install_it() -> None:
     agent, wish = Agent(), WISH._replace(install="npm install -g crow")
     for _ in range(4):
         agent, _ = go(agent, Wanted(), 100.0, wish)
@@ -65,7 +65,7 @@ def test_a_command_that_is_not_there_is_parked_with_how_to_install_it_a6() -> No
     assert "To install it: npm install -g crow" in update["remedy"]
 
 
-def test_an_agent_that_wants_a_login_is_parked_with_that_a6() -> None:
+def test_an_agent_that_needs_a_login_is_parked_with_that_remedy() -> None:
     agent = Agent()
     for _ in range(4):
         opening = OPENING._replace(born=100.0, past=agent.past)
@@ -78,7 +78,7 @@ def test_an_agent_that_wants_a_login_is_parked_with_that_a6() -> None:
     assert update["remedy"] == f"Log in to crow, and the prompt is sent again: {line}"
 
 
-def test_ends_that_were_wanted_count_for_nothing_a6() -> None:
+def test_requested_exits_do_not_count() -> None:
     agent = Agent()
     for _ in range(10):
         agent, _ = go(INITIALIZING._replace(born=100.0, past=agent.past), EndWanted(), 100.5)
@@ -99,7 +99,7 @@ def test_ends_that_were_wanted_count_for_nothing_a6() -> None:
         (1, "boom", "rookery logs"),
     ],
 )
-def test_the_last_words_tell_what_helps_a6(status: int, line: str, words: str) -> None:
+def test_the_last_stderr_lines_suggest_the_remedy(status: int, line: str, words: str) -> None:
     assert words in remedy_for_start("crow", "get crow", status, ["noise", line], {})
 
 

@@ -1,4 +1,4 @@
-"""acp-C11, acp-P3: a prompt as an agent can take it."""
+"""A prompt as an agent can take it."""
 
 from base64 import b64encode
 from typing import Any
@@ -111,7 +111,6 @@ def test_any_prompt_has_words(prompt: list[Any]) -> None:
     ],
 )
 def test_files_and_terminals_are_for_our_own(name: str, argv: list[str], ours: bool) -> None:
-    """A2"""
     profile = profile_of(name, argv)
     assert (profile.files, profile.terminals) == (ours, ours)
     offers = offers_of(profile)
@@ -124,7 +123,7 @@ def test_forms_and_links_are_for_everybody() -> None:
 
 
 def test_the_modes_of_a_family_are_known() -> None:
-    """M1: Default, Plan, Accept edits, Yolo"""
+    """Default, Plan, Accept edits, Yolo"""
     modes = known_modes(profile_of("claude", []))
     assert modes is not None
     assert modes["currentModeId"] == "default"

@@ -7,7 +7,7 @@ from rookery.core.vendors.environment import OVERRIDE, Change, change_json, chan
 from rookery.core.vendors.logins import methods, told
 
 
-def test_I11_7_a_terminal_brings_its_variables_but_not_its_own_marks() -> None:
+def test_a_terminal_passes_its_variables_but_not_its_own_marks() -> None:
     kept = {"PATH": "/a", "OLD": "1", "TERM": "xterm", "SAME": "s", OVERRIDE: "1"}
     new, change = renewed(kept, {"PATH": "/b", "KEY": "k", "TERM": "dumb", "SAME": "s", "_": "x"})
     assert new == {"PATH": "/b", "KEY": "k", "TERM": "xterm", "SAME": "s", OVERRIDE: "1"}
@@ -17,12 +17,12 @@ def test_I11_7_a_terminal_brings_its_variables_but_not_its_own_marks() -> None:
     assert renewed(kept, kept)[1] == Change()
 
 
-def test_I11_7_many_variables_are_counted() -> None:
+def test_many_variables_are_counted_instead_of_named() -> None:
     change = Change(tuple(f"V{number:02}" for number in range(40)))
     assert change.words().endswith("V11 is new, and 28 more")
 
 
-def test_I11_7_an_agents_own_words_about_its_login_are_shown() -> None:
+def test_an_agents_own_words_about_its_login_are_shown() -> None:
     """As opencode, and the two ways of ACP, tell them."""
     meta = {"terminal-auth": {"command": "claude", "args": ["/login"], "env": {"A": "b c"}}}
     answer = {
@@ -48,7 +48,7 @@ def test_I11_7_an_agents_own_words_about_its_login_are_shown() -> None:
     assert methods(None, []) == methods({"authMethods": 7}, []) == ()
 
 
-def test_I11_7_variables_of_an_agent_wait_for_a_person_and_are_named_without_values() -> None:
+def test_an_agents_variables_wait_for_the_user_and_show_no_values() -> None:
     before = Guarded(programs={f"agents.a{EXTRAS}": Extras({"KEY": "old"}, None).plain()})
     after = Guarded(programs={f"agents.a{EXTRAS}": Extras({"KEY": "s3cret"}, True).plain()})
     [sentence] = loosened(before, after)

@@ -1,4 +1,4 @@
-"""What an agent says again is not logged again, and nothing that is new is taken for old (A4)."""
+"""What an agent says again is not logged again, and nothing that is new is taken for old."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ def replay(*turns: tuple[str, list[Json]]) -> list[Json]:
     return [each for words, told in turns for each in (said(words), *told)]
 
 
-def test_I11_5_the_prompt_of_the_turn_is_dropped_when_it_comes_back() -> None:
+def test_an_echo_of_the_turns_prompt_is_dropped() -> None:
     talk = Talk(stored=False)
     talk.sent("fix  it\n")
     assert talk.hear(said("fix it"), message("I do"), said("fix it")) == [message("I do")]
@@ -54,7 +54,7 @@ def test_I11_5_the_prompt_of_the_turn_is_dropped_when_it_comes_back() -> None:
     assert talk.hear(said("fix it"), said("and then?")) == [said("fix it")]
 
 
-def test_I11_5_an_echo_block_by_block_or_with_what_was_attached() -> None:
+def test_an_echo_in_blocks_or_with_attachments_is_dropped() -> None:
     talk = Talk(stored=False)
     link = {"type": "resource_link", "uri": "file:///a", "name": "a"}
     talk.repeats.sent([text("look"), text("here"), link])
@@ -67,7 +67,7 @@ def test_I11_5_an_echo_block_by_block_or_with_what_was_attached() -> None:
 
 
 @pytest.mark.parametrize("running", [False, True])
-def test_I11_2_a_history_that_comes_late_is_known(running: bool) -> None:
+def test_a_late_history_is_recognised(running: bool) -> None:
     talk = Talk(ONE, TWO)
     if running:
         talk.sent("three")
@@ -75,7 +75,7 @@ def test_I11_2_a_history_that_comes_late_is_known(running: bool) -> None:
     assert talk.hear(*replay(ONE, TWO), *live) == live
 
 
-def test_I11_2_a_prompt_in_the_middle_of_a_late_history() -> None:
+def test_a_prompt_sent_during_a_late_history_is_recognised() -> None:
     """crow begins to tell it after its answer to session/load; the person does not wait."""
     talk = Talk(ONE, TWO)
     told = replay(ONE, TWO)
@@ -84,7 +84,7 @@ def test_I11_2_a_prompt_in_the_middle_of_a_late_history() -> None:
     assert talk.hear(*told[3:], message("Third.")) == [message("Third.")]
 
 
-def test_I11_2_a_history_whose_calls_have_other_beginnings_of_their_ids() -> None:
+def test_a_history_with_other_call_id_prefixes_is_recognised() -> None:
     """crow: `8f1c/call_1a2b3c` is `replay/3/call_1a2b3c` when it is told again."""
     first, again = "8f1c/call_1a2b3c", "replay/3/call_1a2b3c"
     turn = ("one", [call(first), news(first, status="completed"), message("First.")])
@@ -95,7 +95,7 @@ def test_I11_2_a_history_whose_calls_have_other_beginnings_of_their_ids() -> Non
     assert talk.hear(*told, *replay(TWO), *live) == live
 
 
-def test_I11_2_in_other_pieces_and_without_some_of_it() -> None:
+def test_a_history_in_other_pieces_or_incomplete_is_recognised() -> None:
     talk = Talk(ONE, TWO)
     talk.sent("three")
     told = [said("one"), message("First."), call("t1", status="completed")]
@@ -103,21 +103,21 @@ def test_I11_2_in_other_pieces_and_without_some_of_it() -> None:
     assert talk.hear(message("Second.")) == [message("Second.")]
 
 
-def test_I11_2_the_same_prompt_more_than_once() -> None:
+def test_a_history_with_the_same_prompt_twice_is_recognised() -> None:
     again = [("go on", [message(f"Step {n}.")]) for n in range(5)]
     talk = Talk(*again)
     talk.sent("stop")
     assert talk.hear(*replay(*again[2:]), message("Step 1.")) == [message("Step 1.")]
 
 
-def test_I11_2_a_call_that_only_an_ask_told() -> None:
+def test_a_replayed_call_known_from_an_ask_is_recognised() -> None:
     asks = ("one", [asked(toolCall={"toolCallId": "t1", "title": "x"})])
     talk = Talk(asks, TWO)
     talk.sent("three")
     assert not talk.hear(said("one"), call("t1", status="completed"), *replay(TWO))
 
 
-def test_I11_2_new_words_that_are_like_old_ones_are_news() -> None:
+def test_new_words_like_old_ones_are_news() -> None:
     """No replay: nothing is old that was not led in by an earlier prompt."""
     talk = Talk(ONE, TWO)
     talk.sent("three")
@@ -125,7 +125,7 @@ def test_I11_2_new_words_that_are_like_old_ones_are_news() -> None:
     assert talk.hear(*live) == live
 
 
-def test_I11_2_the_same_prompt_again_is_an_echo_and_its_answer_is_news() -> None:
+def test_a_repeated_prompt_is_an_echo_and_its_answer_is_news() -> None:
     talk = Talk(ONE, TWO)
     talk.sent("one")
     assert [*talk.hear(*replay(ONE)), *talk.repeats.release()] == ONE[1]
@@ -141,7 +141,7 @@ def ended(turn: tuple[str, list[Json]]) -> list[Json]:
 
 
 @pytest.mark.parametrize("echo", [False, True])
-def test_I11_2_a_late_history_while_an_equal_prompt_runs(echo: bool) -> None:
+def test_a_late_history_during_an_equal_prompt_is_recognised(echo: bool) -> None:
     """Known by a call that is announced as ended; the answer after it, in the same words, is
     news."""
     again = [("one", [message("Fir"), message("st."), call(f"t{n}")]) for n in range(3)]
@@ -154,14 +154,14 @@ def test_I11_2_a_late_history_while_an_equal_prompt_runs(echo: bool) -> None:
     assert talk.repeats.release() == []
 
 
-def test_I11_2_a_late_history_is_known_by_the_next_prompt() -> None:
+def test_a_late_history_is_recognised_by_the_next_prompt() -> None:
     talk = Talk(("one", [message("Yes.")]), ("two", [message("No.")]))
     talk.sent("one")
     assert talk.hear(*replay(*talk.turns)) == []
     assert talk.hear(message("Yes.")) == [message("Yes.")]
 
 
-def test_I11_2_a_late_history_is_known_by_the_ids_of_messages() -> None:
+def test_a_late_history_is_recognised_by_message_ids() -> None:
     name = "0123456789abcdef"
     talk = Talk(("one", [message("Yes.", messageId=name)]))
     talk.sent("one")
@@ -172,7 +172,7 @@ def test_I11_2_a_late_history_is_known_by_the_ids_of_messages() -> None:
     assert talk.repeats.release() == [message("Yes.", messageId="1")], "that may be a new count"
 
 
-def test_I11_2_what_is_held_is_news_when_the_turn_ends() -> None:
+def test_held_updates_are_news_when_the_turn_ends() -> None:
     talk = Talk(ONE, TWO)
     talk.sent("two")
     assert talk.hear(said("two"), *TWO[1]) == []
@@ -189,7 +189,7 @@ pieces = st.lists(
 
 
 @given(pieces)
-def test_I11_2_no_word_of_an_equal_turn_is_lost_without_a_replay(live: list[Json]) -> None:
+def test_no_word_of_an_equal_turn_is_lost_without_a_replay(live: list[Json]) -> None:
     """Whatever it says again: echoes of the prompt are all that is dropped."""
     talk = Talk(ONE, TWO, ONE)
     talk.sent("one")
@@ -197,7 +197,7 @@ def test_I11_2_no_word_of_an_equal_turn_is_lost_without_a_replay(live: list[Json
     assert heard == [each for each in live if each != said("one")]
 
 
-def test_I11_2_what_was_killed_may_be_done_once_more() -> None:
+def test_interrupted_work_may_be_done_once_more() -> None:
     """The agent knows the last prompt and not what it had begun: it begins anew, the same way."""
     killed = ("two", [message("Let me "), message("loo"), call("t1", status="in_progress")])
     talk = Talk(ONE, killed)
@@ -206,7 +206,7 @@ def test_I11_2_what_was_killed_may_be_done_once_more() -> None:
     assert talk.hear(*replay(ONE), said("two"), *live) == live
 
 
-def test_I11_2_a_message_is_known_by_its_id_in_whatever_pieces() -> None:
+def test_a_message_is_recognised_by_its_id_in_any_pieces() -> None:
     told = [message("Let me "), message("loo")]
     talk = Talk(ONE, ("two", [each | {"messageId": "m2"} for each in told]))
     talk.sent("go on")
@@ -215,14 +215,14 @@ def test_I11_2_a_message_is_known_by_its_id_in_whatever_pieces() -> None:
     assert talk.hear(said("two"), *again, *live) == live
 
 
-def test_I11_2_after_the_first_turn_nothing_is_late() -> None:
+def test_after_the_first_turn_nothing_is_late() -> None:
     talk = Talk(ONE, TWO)
     talk.sent("three")
     talk.sent("four")
     assert talk.hear(*replay(ONE)) == replay(ONE)
 
 
-def test_I11_2_a_new_session_has_no_history() -> None:
+def test_a_new_session_has_no_history() -> None:
     talk = Talk(ONE, stored=False)
     talk.sent("three")
     assert talk.hear(*replay(ONE)) == replay(ONE)
@@ -244,7 +244,7 @@ odd = st.fixed_dictionaries(
 
 
 @given(st.lists(odd | junk, max_size=8), st.lists(odd, max_size=4))
-def test_I11_2_total_over_any_json(given: list[Any], told: list[Json]) -> None:
+def test_any_json_is_survived(given: list[Any], told: list[Json]) -> None:
     talk = Talk(("one", told), ONE)
     talk.sent("one" if told else "x")
     for each in given:
@@ -255,7 +255,7 @@ def test_I11_2_total_over_any_json(given: list[Any], told: list[Json]) -> None:
     st.lists(st.text("ab .", max_size=6), max_size=6),
     st.lists(st.text("ab .", max_size=6)),
 )
-def test_I11_2_no_word_of_a_turn_is_lost_without_a_replay(old: list[str], new: list[str]) -> None:
+def test_no_word_of_a_turn_is_lost_without_a_replay(old: list[str], new: list[str]) -> None:
     talk = Talk(("p", [message(words) for words in old]))
     talk.sent("q")
     live = [message(words) for words in new]

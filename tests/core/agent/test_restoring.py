@@ -1,5 +1,4 @@
-"""A stored conversation: restored, replaced with a word about it, or kept for the next try (row
-A5)."""
+"""A stored conversation: restored, replaced with a word about it, or kept for the next try."""
 
 from typing import Any
 
@@ -47,9 +46,7 @@ def refused(agent: Agent, error: Json, now: float = 125.0) -> tuple[Agent, list[
         {"code": 1, "message": "unknown session"},
     ],
 )
-def test_what_is_gone_is_replaced_and_said_once_the_fresh_one_is_there_a5(
-    method: str, error: Json
-) -> None:
+def test_a_lost_conversation_is_replaced_and_reported_once(method: str, error: Json) -> None:
     agent, effects = refused(opening(method), error)
     assert (agent.phase, agent.method, agent.until) == ("opening", "session/new", 155.0)
     assert call_of(effects).method == "session/new"
@@ -63,7 +60,7 @@ def test_what_is_gone_is_replaced_and_said_once_the_fresh_one_is_there_a5(
     assert told(effects) == [AgentReady(forgot=True)]
 
 
-def test_a_fresh_session_that_is_refused_resets_nothing_a5() -> None:
+def test_a_fresh_session_that_is_refused_resets_nothing() -> None:
     agent, _ = refused(opening("session/load"), GONE)
     after, effects = refused(agent, {"code": -32603, "message": "no"})
     assert (after.phase, after.reset, said(effects)) == ("ending", "", [])
@@ -71,7 +68,7 @@ def test_a_fresh_session_that_is_refused_resets_nothing_a5() -> None:
 
 
 @pytest.mark.parametrize("error", [GONE, BUSY])
-def test_a_refused_resume_tries_a_load_where_the_agent_can_a5(error: Json) -> None:
+def test_a_refused_resume_tries_a_load_where_the_agent_can(error: Json) -> None:
     agent, effects = refused(opening("session/resume", BOTH), error)
     assert (agent.method, call_of(effects).params["sessionId"]) == ("session/load", "old")
     assert (said(effects), told(effects)) == ([], [])
@@ -88,9 +85,7 @@ def fail(agent: Agent, how: str) -> tuple[Agent, list[Effect]]:
 
 @pytest.mark.parametrize("how", ["answer", "time", "exit"])
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
-def test_what_may_pass_keeps_the_stored_session_and_the_third_start_goes_fresh_a5(
-    how: str, method: str
-) -> None:
+def test_a_transient_failure_keeps_the_session_until_the_third_start(how: str, method: str) -> None:
     can = {"loadSession": True} if method == "session/load" else RESUMES
     past = Past()
     for count in (1, 2):
@@ -111,7 +106,7 @@ def test_what_may_pass_keeps_the_stored_session_and_the_third_start_goes_fresh_a
     assert after.past.transient == 0
 
 
-def test_a_success_and_another_session_begin_the_count_again_a5() -> None:
+def test_a_success_or_another_session_resets_the_count() -> None:
     once = Past(transient=1, stored="old", why="x")
     agent, _ = go(opening("session/load", past=once), Opened(None, None, 0), wish=STORED)
     assert agent.past.transient == 0
@@ -122,7 +117,7 @@ def test_a_success_and_another_session_begin_the_count_again_a5() -> None:
     assert after.past.transient == 1
 
 
-def test_an_agent_that_wants_a_login_never_loses_its_conversation_a5() -> None:
+def test_an_agent_that_needs_a_login_never_loses_its_conversation() -> None:
     past = Past()
     for _ in range(5):
         agent, _ = go(INITIALIZING._replace(past=past), initialized(BOTH), wish=STORED)
@@ -133,7 +128,7 @@ def test_an_agent_that_wants_a_login_never_loses_its_conversation_a5() -> None:
 
 
 @pytest.mark.parametrize("status", [-9, -15, 137, 143])
-def test_I10_an_agent_that_was_killed_never_loses_its_conversation_a5(status: int) -> None:
+def test_an_agent_that_was_killed_never_loses_its_conversation(status: int) -> None:
     after, effects = go(opening("session/resume"), Exited(status, []), wish=STORED)
     assert isinstance(told(effects)[0], AgentLost)
     assert after.past.transient == 0

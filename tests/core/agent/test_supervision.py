@@ -1,4 +1,4 @@
-"""Supervision of the agent, arrow by arrow (rows A2, A4, A5, W10)."""
+"""Supervision of the agent, arrow by arrow."""
 
 from typing import Any
 
@@ -98,7 +98,7 @@ def test_an_agent_under_way_is_not_started_twice(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize(("cold", "until"), [(False, 130.0), (True, 220.0)])
-def test_a_spawned_agent_is_initialized_within_its_time_a2(cold: bool, until: float) -> None:
+def test_a_spawned_agent_is_initialized_within_its_time(cold: bool, until: float) -> None:
     agent, effects = go(SPAWNING, Spawned(7), wish=WISH._replace(cold=cold))
     assert (agent.phase, agent.until) == ("initializing", until)
     call = call_of(effects)
@@ -130,7 +130,7 @@ LOADS = {"loadSession": True}
         ("old", [], "session/new", True),
     ],
 )
-def test_resume_else_load_else_new_a2_a5(
+def test_resume_is_tried_then_load_then_new(
     stored: str | None, capabilities: Any, method: str, reset: bool
 ) -> None:
     wish = WISH._replace(stored=stored)
@@ -142,7 +142,7 @@ def test_resume_else_load_else_new_a2_a5(
     assert agent.until == 130.0
 
 
-def test_every_opening_is_given_what_the_session_was_made_with_w10() -> None:
+def test_every_opening_gets_what_the_session_was_created_with() -> None:
     stdio, http = {"name": "a", "command": "c"}, {"name": "b", "type": "http", "url": "u"}
     wish = STORED._replace(roots=["/r"], mcp_servers=[stdio, http, {"name": "c", "type": ["x"]}])
     takes = {
@@ -224,9 +224,7 @@ def test_a_command_that_cannot_be_spawned_is_told_once() -> None:
 @pytest.mark.parametrize(
     ("agent", "what"), [(INITIALIZING, "initialize"), (OPENING, "session/new")]
 )
-def test_a_silent_agent_is_given_up_at_its_deadline_and_not_before_a2(
-    agent: Agent, what: str
-) -> None:
+def test_a_silent_agent_is_given_up_at_its_deadline_and_not_before(agent: Agent, what: str) -> None:
     assert go(agent, Tick(), 129.999) == (agent, [])
     after, effects = go(agent, Tick(), 130.0)
     assert (after.phase, effects[0]) == ("ending", End())
@@ -311,8 +309,8 @@ def test_an_answer_to_something_else_changes_nothing(agent: Agent, given: Any, p
 TOLD = STORED._replace(told=True)
 
 
-def test_I11_2_a_load_that_replayed_nothing_waits_a_moment_for_a_late_replay() -> None:
-    """A4: no prompt goes out before it is over."""
+def test_a_load_that_replayed_nothing_waits_a_moment_for_a_late_replay() -> None:
+    """No prompt goes out before it is over."""
     loading = OPENING._replace(method="session/load")
     settling, effects = go(loading, Opened({}, None, 0), wish=TOLD)
     assert said(effects) == [("_agent", "ready")]
@@ -328,12 +326,12 @@ def test_I11_2_a_load_that_replayed_nothing_waits_a_moment_for_a_late_replay() -
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
-def test_I11_2_a_replay_that_goes_on_after_the_answer_is_waited_for(method: str) -> None:
+def test_a_replay_that_goes_on_after_the_answer_is_waited_for(method: str) -> None:
     opened = Opened({}, None, 3, cut=True)
     assert go(OPENING._replace(method=method), opened, wish=TOLD)[0].phase == "settling"
 
 
-def test_I11_2_a_replay_without_an_end_does_not_hold_a_prompt_for_ever() -> None:
+def test_a_replay_without_an_end_does_not_hold_a_prompt_for_ever() -> None:
     loading = OPENING._replace(method="session/load")
     agent, _ = go(loading, Opened({}, None, 0), wish=TOLD)
     now = 100.0
@@ -353,7 +351,9 @@ def test_I11_2_a_replay_without_an_end_does_not_hold_a_prompt_for_ever() -> None
         ("session/new", 0, TOLD),
     ],
 )
-def test_I11_2_nobody_else_waits(method: str, replayed: int, wish: Wish) -> None:
+def test_only_a_load_without_a_replay_waits_for_a_late_one(
+    method: str, replayed: int, wish: Wish
+) -> None:
     opened = Opened({"sessionId": "s1"}, None, replayed)
     agent, _ = go(OPENING._replace(method=method), opened, wish=wish)
     assert agent.phase == "ready"

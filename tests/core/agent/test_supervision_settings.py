@@ -1,4 +1,4 @@
-"""What a person chose is given again to every agent that opens (rows W10, M1)."""
+"""What a person chose is given again to every agent that opens."""
 
 from typing import Any
 
@@ -27,12 +27,12 @@ def opened(chosen: Json, **offers: Any) -> tuple[Agent, list[Any]]:
         ({"mode": None}, {"modes": MODES}),
     ],
 )
-def test_what_needs_no_change_is_not_set_w10(chosen: Json, offers: Json) -> None:
+def test_settings_that_need_no_change_are_not_sent(chosen: Json, offers: Json) -> None:
     agent, effects = opened(chosen, **offers)
     assert (agent.phase, told(effects)) == ("ready", [AgentReady()])
 
 
-def test_what_was_chosen_is_set_before_the_agent_is_ready_w10() -> None:
+def test_choices_are_set_before_the_agent_is_ready() -> None:
     agent, effects = opened({"mode": "plan", "model": "m2"}, modes=MODES, models=MODELS)
     assert (agent.phase, agent.until, told(effects)) == ("applying", 130.0, [])
     assert call_of(effects) == ("session/set_model", {"sessionId": "s1", "modelId": "m2"})
@@ -63,7 +63,7 @@ def test_nor_does_one_that_refuses_its_plan_mode() -> None:
     assert "rejected its plan mode: not allowed" in lost.detail
 
 
-def test_a_setting_that_is_refused_is_a_notice_and_no_more_m1() -> None:
+def test_a_refused_setting_is_only_a_notice() -> None:
     agent, _ = opened({"model": "m2"}, models=MODELS)
     agent, effects = go(agent, Applied(None, {"code": 1, "message": "not allowed"}))
     assert (agent.phase, told(effects)) == ("ready", [AgentReady()])
@@ -82,7 +82,7 @@ def test_an_agent_that_does_not_answer_a_setting_is_given_up() -> None:
     ]
 
 
-def test_modes_that_an_agent_does_not_report_are_known_m1() -> None:
+def test_unreported_modes_are_known_from_the_profile() -> None:
     given = Opened({"sessionId": "s1"}, None, 0)
     _, effects = go(OPENING, given, wish=WISH._replace(known_modes=MODES))
     assert said(effects) == [("_agent", "ready")]

@@ -1,5 +1,5 @@
-"""Another agent takes over (row S1), or the same begins anew (S4): the machine, arrow by arrow, and
-what the header says afterwards."""
+"""Another agent takes over, or the same begins anew: the machine, arrow by arrow, and what the
+header says afterwards."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def drafts(effects: list[Any]) -> list[Draft]:
         ({"agent": "crow", "argv": ["x"]}, {"agent": "crow", "argv": ["x"]}, "same_agent"),
     ],
 )
-def test_S1_same_or_unknown_is_refused_with_the_others(
+def test_switching_to_the_same_or_an_unknown_agent_is_refused(
     header: Json, command: Json, reason: str
 ) -> None:
     refusal = switching.refusal({**EMPTY, **header}, command, ["crow", "jay"])
@@ -65,7 +65,7 @@ def test_S1_same_or_unknown_is_refused_with_the_others(
         ({"agent": "crow"}, {"agent": "owl", "argv": ["owl"]}),
     ],
 )
-def test_S1_another_agent_or_another_command_may(header: Json, command: Json) -> None:
+def test_another_agent_or_another_command_is_accepted(header: Json, command: Json) -> None:
     assert switching.refusal({**EMPTY, **header}, command, ["crow", "jay"]) is None
 
 
@@ -79,7 +79,7 @@ def test_S1_another_agent_or_another_command_may(header: Json, command: Json) ->
         ({}, {"reason": "rate_limited"}, "rate_limited"),
     ],
 )
-def test_S1_the_reason_is_the_limit_or_a_persons_wish(
+def test_the_reason_is_the_rate_limit_or_the_users_wish(
     header: Json, given_: Json, reason: str
 ) -> None:
     command = {"do": "switch", "agent": "jay", **given_}
@@ -91,14 +91,14 @@ def test_S1_the_reason_is_the_limit_or_a_persons_wish(
 # --- the machine ---
 
 
-def test_S1_one_that_is_absent_is_replaced_at_once() -> None:
+def test_an_absent_agent_is_replaced_at_once() -> None:
     after, effects = go(Agent(), agent_messages.Replaced(HEIR, start=True))
     assert (after, effects) == (Agent(), [Append(HEIR, full=True), turn_messages.WantAgent()])
     assert go(Agent(), agent_messages.Replaced(HEIR, start=False))[1] == [Append(HEIR, full=True)]
 
 
 @pytest.mark.parametrize("agent", MIDDLE)
-def test_S1_one_that_runs_has_5_s_and_the_log_says_so_once_it_is_gone(agent: Agent) -> None:
+def test_a_running_agent_has_5_s_and_the_log_says_when_it_is_gone(agent: Agent) -> None:
     ending, effects = go(agent, agent_messages.Replaced(HEIR, start=True))
     assert effects == [agent_messages.End(5.0)]
     assert (ending.phase, drafts(effects)) == ("ending", [])
@@ -110,7 +110,7 @@ def test_S1_one_that_runs_has_5_s_and_the_log_says_so_once_it_is_gone(agent: Age
     assert after == Agent(), "nothing of the old one's past counts"
 
 
-def test_S1_one_that_is_ending_already_is_waited_for() -> None:
+def test_an_agent_that_is_already_ending_is_waited_for() -> None:
     ending, effects = go(ENDING, agent_messages.Replaced(HEIR, start=False))
     assert effects == []
     _, effects = go(ending, agent_messages.Exited(0, []))
@@ -118,14 +118,14 @@ def test_S1_one_that_is_ending_already_is_waited_for() -> None:
     assert turn_messages.WantAgent() not in effects
 
 
-def test_S1_a_prompt_that_comes_meanwhile_starts_the_new_one() -> None:
+def test_a_prompt_during_a_switch_starts_the_new_agent() -> None:
     ending, _ = go(READY, agent_messages.Replaced(HEIR, start=False))
     wanted, effects = go(ending, agent_messages.Wanted())
     assert effects == []
     assert go(wanted, agent_messages.Exited(0, []))[1][-1] == turn_messages.WantAgent()
 
 
-def test_S1_a_stop_meanwhile_still_switches_and_starts_nothing() -> None:
+def test_a_stop_during_a_switch_still_switches() -> None:
     ending, _ = go(READY, agent_messages.Replaced(HEIR, start=True))
     stopped, _ = go(ending, agent_messages.EndWanted())
     _, effects = go(stopped, agent_messages.Exited(0, []))
@@ -133,20 +133,20 @@ def test_S1_a_stop_meanwhile_still_switches_and_starts_nothing() -> None:
     assert turn_messages.WantAgent() not in effects
 
 
-def test_S1_a_parked_agents_past_is_forgotten() -> None:
+def test_a_switch_forgets_the_parked_agents_failures() -> None:
     past = agent_messages.Past(starts=(1.0, 2.0), parked=True)
     after, _ = go(Agent(past=past), agent_messages.Replaced(HEIR, start=True))
     assert after.past == agent_messages.Past()
 
 
 @pytest.mark.parametrize("agent", [each for each in EVERY if each.phase != "ready"])
-def test_S4_only_an_agent_that_is_ready_can_be_cleared_by_a_new_session(agent: Agent) -> None:
+def test_only_an_agent_that_is_ready_can_be_cleared_by_a_new_session(agent: Agent) -> None:
     after, effects = go(agent, agent_messages.ClearWanted(CLEARING))
     [told] = drafts(effects)
     assert (after, told.cause, told.update["sessionUpdate"]) == (agent, "c2", "_rejected")
 
 
-def test_S4_a_new_session_on_the_live_agent_in_the_same_mode() -> None:
+def test_a_new_session_on_the_live_agent_in_the_same_mode() -> None:
     ready = READY._replace(capabilities=CLOSES)
     opening, [call] = go(ready, agent_messages.ClearWanted(CLEARING))
     assert isinstance(call, agent_messages.Call)
@@ -165,7 +165,7 @@ def test_S4_a_new_session_on_the_live_agent_in_the_same_mode() -> None:
     assert (after.session, after.clearing) == ("s2", None)
 
 
-def test_S4_a_refusal_keeps_the_old_session() -> None:
+def test_a_refusal_keeps_the_old_session() -> None:
     opening, _ = go(READY, agent_messages.ClearWanted(CLEARING))
     after, effects = go(opening, agent_messages.Opened(None, {"message": "no"}, 0))
     assert after == READY._replace(method="session/new")
@@ -182,13 +182,13 @@ ENDINGS: list[Any] = [
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_S4_whatever_ends_a_clear_is_told_once(ending: Any) -> None:
+def test_the_end_of_a_clear_is_reported_once(ending: Any) -> None:
     opening, _ = go(READY, agent_messages.ClearWanted(CLEARING))
     _, effects = go(opening, ending)
     assert [draft.cause for draft in drafts(effects)].count("c2") == 1
 
 
-def test_S4_one_tick_before_the_time_nothing_at_it_the_clear_is_given_up() -> None:
+def test_a_clear_is_given_up_exactly_at_its_deadline() -> None:
     opening, _ = go(READY, agent_messages.ClearWanted(CLEARING), 100.0)
     until = opening.until
     assert until == 130.0
@@ -218,7 +218,7 @@ INPUTS = st.one_of(
         max_size=40,
     )
 )
-def test_S1_S4_in_any_order_each_command_has_one_outcome(script: list[Any]) -> None:
+def test_in_any_order_each_command_has_one_outcome(script: list[Any]) -> None:
     """And once the last process is gone, nobody still waits."""
     agent, now, told, asked = Agent(), 0.0, list[Draft](), list[str]()
     for number, item in enumerate(
@@ -245,7 +245,7 @@ def test_S1_S4_in_any_order_each_command_has_one_outcome(script: list[Any]) -> N
 # --- the turn and the header ---
 
 
-def test_S1_a_turn_that_runs_is_cancelled_and_what_waits_is_kept() -> None:
+def test_a_switch_cancels_the_turn_and_keeps_the_queue() -> None:
     busy, _ = turn_machine.step(
         turn_messages.Turn(), turn_messages.Prompted("p", [text("x")], None), 0.0, Policy()
     )
@@ -259,7 +259,7 @@ def test_S1_a_turn_that_runs_is_cancelled_and_what_waits_is_kept() -> None:
     assert (after.phase, after.held, [item.id for item in after.queue]) == ("idle", True, ["q"])
 
 
-def test_S4_the_agents_own_command_leaves_what_waits_waiting() -> None:
+def test_the_agents_own_clear_command_leaves_the_queue_waiting() -> None:
     held = turn_messages.Turn(n=1, queue=(Queued("q", [text("y")]),), held=True)
     clear = turn_messages.Prompted("c", [text("/clear")], None, clearing.ORIGIN)
     begun, _ = turn_machine.step(held, clear, 0.0, Policy())
@@ -274,8 +274,8 @@ def switched(**fields: Any) -> Json:
     return update("_agent", state="switched", **{"from": "crow", "to": "jay"}, **fields)
 
 
-def test_S1_pins_and_the_park_go_with_the_old_agent() -> None:
-    """W10: the next start is given what belongs to the new one."""
+def test_pinned_options_and_the_park_go_with_the_old_agent() -> None:
+    """The next start is given what belongs to the new one."""
     log = [
         update("_session", id="s", agent="crow", argv=["crow"], mode="plan", model="big"),
         *(prompt(), running(), idle("agent_exited")),
@@ -288,7 +288,7 @@ def test_S1_pins_and_the_park_go_with_the_old_agent() -> None:
     assert play(*log, switched()).header["wanted"] == {}
 
 
-def test_S2_a_divider_offers_the_recap_where_something_was_said() -> None:
+def test_the_divider_offers_a_recap_if_something_was_said() -> None:
     turns = [prompt(), running(), message("hi"), idle()]
     [*_, divider] = play(*turns, switched()).blocks.values()
     assert divider["actions"] == [{"label": "Recap", "compose": {"recap": 5}}]
@@ -297,7 +297,7 @@ def test_S2_a_divider_offers_the_recap_where_something_was_said() -> None:
 
 
 @pytest.mark.parametrize("turns", [1, 2])
-def test_A5_a_reset_offers_the_recap_of_the_turns_before_the_one_that_woke_it(turns: int) -> None:
+def test_a_reset_offers_a_recap_of_earlier_turns(turns: int) -> None:
     earlier = [prompt(), running(), idle()] * (turns - 1)
     reset = update("_context", state="reset", reason="gone")
     document = play(*earlier, prompt(), running(), reset)
@@ -307,7 +307,7 @@ def test_A5_a_reset_offers_the_recap_of_the_turns_before_the_one_that_woke_it(tu
     assert document.header["recap"] == seq
 
 
-def test_S4_a_clear_folds_the_turns_and_keeps_what_the_agent_can_do() -> None:
+def test_a_clear_folds_the_turns_and_keeps_what_the_agent_can_do() -> None:
     log = [
         update("_session", id="s", agent="crow"),
         update("_agent", state="ready", sessionId="s1", name="crow", modes={"currentModeId": "m"}),
@@ -336,7 +336,7 @@ def test_S4_a_clear_folds_the_turns_and_keeps_what_the_agent_can_do() -> None:
         *(("1.99", True), ("3.9", False), ("2.quiet", True), ("3.quiet", False)),
     ],
 )
-def test_S4_what_was_said_before_the_clear_is_folded(block: str, folded: bool) -> None:
+def test_turns_before_a_clear_are_folded(block: str, folded: bool) -> None:
     assert is_folded({"turn": 2, "seq": 8}, block) is folded
     assert not is_folded(None, block)
 
@@ -350,7 +350,7 @@ def test_S4_what_was_said_before_the_clear_is_folded(block: str, folded: bool) -
         ((), ["clear"], ""),
     ],
 )
-def test_S4_an_own_command_counts_where_it_is_known_and_advertised(
+def test_an_agents_clear_command_counts_if_known_and_advertised(
     profile: tuple[str, ...], names: list[str], command: str
 ) -> None:
     listed = [{"name": name} for name in names]

@@ -1,4 +1,4 @@
-"""The clock of an ask: it runs only while somebody is there (row P3)."""
+"""The clock of an ask: it runs only while somebody is there."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ def at(clock: Clock, now: float, *names: str, attached: bool, limit: float = 300
     return synced(clock, names, now, limit, attached=attached)
 
 
-def test_without_a_limit_an_ask_waits_for_ever_p3() -> None:
+def test_without_a_limit_an_ask_waits_for_ever() -> None:
     clock = at(Clock(), 0.0, "a", attached=True, limit=0)
     assert (deadline(clock), expired(clock, 1e9)) == (None, [])
 
 
-def test_an_ask_is_out_of_time_at_its_limit_and_not_a_tick_before_p3() -> None:
+def test_an_ask_times_out_exactly_at_its_limit() -> None:
     clock = at(Clock(), 100.0, "a", attached=True)
     clock = at(clock, 250.0, "a", "b", attached=True)
     assert deadline(clock) == 400.0
@@ -23,7 +23,7 @@ def test_an_ask_is_out_of_time_at_its_limit_and_not_a_tick_before_p3() -> None:
     assert expired(clock, 550.0) == ["a", "b"]
 
 
-def test_the_clock_stands_while_nobody_is_attached_p3() -> None:
+def test_the_clock_stops_while_nobody_is_attached() -> None:
     clock = at(Clock(), 0.0, "a", attached=False)
     assert (deadline(clock), expired(clock, 1e9)) == (None, [])
     clock = at(clock, 1000.0, "a", attached=True)
@@ -34,7 +34,7 @@ def test_the_clock_stands_while_nobody_is_attached_p3() -> None:
     assert (expired(clock, 5099.999), expired(clock, 5100.0)) == ([], ["a"])
 
 
-def test_a_closed_ask_has_no_clock_p3() -> None:
+def test_a_closed_ask_has_no_clock() -> None:
     clock = at(Clock(), 0.0, "a", attached=True)
     assert deadline(at(clock, 10.0, attached=True)) is None
 
@@ -51,14 +51,14 @@ def outcome(given: Json) -> tuple[Any, Json, str]:
     return answer.reply, answer.draft.update, notice.update["text"]
 
 
-def test_out_of_time_is_the_agents_own_rejection_p3() -> None:
+def test_a_timeout_gives_the_agents_own_rejection() -> None:
     reply, update, text = outcome(ask("allow_once", "reject_always", "reject_once"))
     assert reply == {"outcome": {"outcome": "selected", "optionId": "reject_o"}}
     assert (update["state"], update["outcome"]) == ("closed", reply["outcome"])
     assert text == "No answer within 5 min: Write a was answered with 'N reject_once'."
 
 
-def test_without_one_it_is_cancelled_p3() -> None:
+def test_a_timeout_without_a_reject_option_cancels() -> None:
     reply, _, text = outcome(ask("allow_once"))
     assert reply == {"outcome": {"outcome": "cancelled"}}
     assert text.endswith("Write a was cancelled.")

@@ -1,4 +1,4 @@
-"""Asks: made of requests, closed once, with the nonce that the agent never sees (P1, P2, P7)."""
+"""Asks: made of requests, closed once, with the nonce that the agent never sees."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def command(**fields: Any) -> Json:
     return {"id": "c1", "do": "answer", "ask": "a1", "nonce": "n1", **fields}
 
 
-def test_a_permission_keeps_the_agents_options_verbatim_p1() -> None:
+def test_a_permission_keeps_the_agents_options_verbatim() -> None:
     assert permission() == {
         "sessionUpdate": "_ask",
         "id": "a1",
@@ -56,7 +56,7 @@ def test_a_permission_keeps_the_agents_options_verbatim_p1() -> None:
     }
 
 
-def test_an_elicitation_is_a_question_p7() -> None:
+def test_an_elicitation_is_a_question() -> None:
     ask = question()
     assert (ask["kind"], ask["message"], ask["schema"]) == ("question", "Who?", SCHEMA)
 
@@ -78,7 +78,7 @@ def test_what_no_person_could_answer_is_no_ask(method: str, params: Any) -> None
     assert asked("a1", "n1", method, params) is None
 
 
-def test_an_option_answers_and_says_who_p2() -> None:
+def test_an_option_answers_and_records_who_did() -> None:
     answer = answered(permission(), command(option="no"), "tui")
     assert isinstance(answer, Answer)
     assert answer.reply == {"outcome": {"outcome": "selected", "optionId": "no"}}
@@ -107,7 +107,7 @@ def test_an_option_that_was_not_offered_is_refused_with_those_that_were(option: 
 
 @pytest.mark.parametrize("nonce", [None, "", "n2", 1])
 @pytest.mark.parametrize("ask", [permission(), question()])
-def test_an_answer_without_the_nonce_is_refused_p1(ask: Json, nonce: Any) -> None:
+def test_an_answer_without_the_nonce_is_refused(ask: Json, nonce: Any) -> None:
     refusal = answered(ask, command(option="yes", action="accept") | {"nonce": nonce}, None)
     assert isinstance(refusal, Refusal)
     assert refusal.reason == "wrong_nonce"
@@ -122,7 +122,7 @@ def test_an_answer_without_the_nonce_is_refused_p1(ask: Json, nonce: Any) -> Non
         ({"action": "cancel"}, {"action": "cancel"}),
     ],
 )
-def test_a_question_is_accepted_declined_or_cancelled_p7(given: Json, reply: Json) -> None:
+def test_a_question_is_accepted_declined_or_cancelled(given: Json, reply: Json) -> None:
     answer = answered(question(), command(**given), None)
     assert isinstance(answer, Answer)
     assert answer.reply == reply
@@ -130,7 +130,7 @@ def test_a_question_is_accepted_declined_or_cancelled_p7(given: Json, reply: Jso
     assert answer.draft.update["name"] == said
 
 
-def test_a_form_that_is_filled_in_wrongly_is_refused_p7() -> None:
+def test_a_form_that_is_filled_in_wrongly_is_refused() -> None:
     for content in ({"a": "x"}, {"b": 1}):
         refusal = answered(question(), command(action="accept", content=content), None)
         assert isinstance(refusal, Refusal)
@@ -147,7 +147,7 @@ def test_a_form_that_is_filled_in_wrongly_is_refused_p7() -> None:
         ("no", None, ""),
     ],
 )
-def test_what_cannot_be_undone_is_confirmed_twice_and_never_for_good_p4(
+def test_destructive_asks_are_confirmed_twice_and_never_for_good(
     option: str, confirm: Any, reason: str
 ) -> None:
     always = {"optionId": "all", "name": "Always", "kind": "allow_always"}
@@ -159,13 +159,13 @@ def test_what_cannot_be_undone_is_confirmed_twice_and_never_for_good_p4(
 
 
 @pytest.mark.parametrize("action", [None, "yes", 7])
-def test_any_other_action_is_refused_p7(action: Any) -> None:
+def test_any_other_action_is_refused(action: Any) -> None:
     refusal = answered(question(), command(action=action, option="yes"), None)
     assert isinstance(refusal, Refusal)
     assert refusal.reason == "unknown_action"
 
 
-def test_an_ask_whose_turn_ended_is_cancelled_t5() -> None:
+def test_an_ask_whose_turn_ended_is_cancelled() -> None:
     answer = cancelled(permission(), "the turn was cancelled")
     assert answer.reply == CANCELLED
     assert cancelled(question(), "x").reply == {"action": "cancel"}

@@ -1,5 +1,5 @@
-"""Issue 11, lines 2 and 4: an ask under an id of its own belongs to the call that was announced, in
-the turn in which it is asked, and adds no call that never runs."""
+"""An ask under an id of its own belongs to the call that was announced, in the turn in which it is
+asked, and adds no call that never runs."""
 
 import pytest
 
@@ -34,19 +34,19 @@ def announced(given: Json, *told: Json) -> Json:
         ),
     ],
 )
-def test_I11_4_an_ask_under_an_id_of_its_own_names_the_call_that_was_announced(
+def test_an_ask_under_an_id_of_its_own_names_the_call_that_was_announced(
     given: Json, told: Json
 ) -> None:
     over = [call("old", **told), news("old", status="completed")]
     assert announced(given, *over, call("c", **told)) == {"announced": ["c"]}
 
 
-def test_I11_4_one_ask_for_several_names_them_all() -> None:
+def test_one_ask_for_several_calls_names_them_all() -> None:
     two = [call("c", **RUN), call("d", **EDIT)]
     assert announced({"toolCallId": "confirm"}, *two) == {"announced": ["c", "d"]}
 
 
-def test_I11_4_an_edit_is_not_taken_for_the_read_before_it() -> None:
+def test_an_edit_is_not_taken_for_the_read_before_it() -> None:
     """hermes never says that its read is over."""
     read = call("r", kind="read", locations=[{"path": "/w/a"}])
     given = {"toolCallId": "approval-1", **EDIT}
@@ -61,11 +61,11 @@ def test_I11_4_an_edit_is_not_taken_for_the_read_before_it() -> None:
         {"toolCallId": "other", "kind": "edit", "rawInput": {"path": "/w/b", "content": "x"}},
     ],
 )
-def test_I11_4_an_ask_about_something_else_names_none(given: Json) -> None:
+def test_an_ask_about_something_else_names_none(given: Json) -> None:
     assert announced(given, call("c", **RUN)) == {}
 
 
-def test_I11_2_each_ask_stands_at_its_call_in_its_turn() -> None:
+def test_each_ask_stands_at_its_call_in_its_turn() -> None:
     """OpenHands asks under the same id in every turn."""
     updates = []
     for key in ("one", "two"):
@@ -79,7 +79,7 @@ def test_I11_2_each_ask_stands_at_its_call_in_its_turn() -> None:
     assert parents == ["one", "two"]
 
 
-def test_I11_4_a_call_that_nobody_announced_is_told_by_its_ask() -> None:
+def test_an_unannounced_call_is_shown_from_its_ask() -> None:
     ask = {**permission({"toolCallId": "confirm", "title": "Confirm"}), "announced": ["lost"]}
     document = play(prompt(), running(), ask)
     [tool] = blocks(document, "tool")

@@ -1,4 +1,4 @@
-"""Issue 11, line 4: a question shows its choices, and what was chosen."""
+"""A question shows its choices, and what was chosen."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def schema(**fields: Json) -> Json:
     return {"type": "object", "properties": fields}
 
 
-def test_I11_4_the_choices_of_a_question_however_they_are_spelled() -> None:
+def test_a_questions_choices_are_read_in_every_spelling() -> None:
     words = ["Red (r)", "Blue (b): like the sky"]
     assert [choice.words for choice in forms.choices(COLOURS)] == words
     assert [choice.words for choice in forms.choices(SEVERAL)] == words
@@ -51,7 +51,7 @@ def test_I11_4_the_choices_of_a_question_however_they_are_spelled() -> None:
         ({"c": COLOURS}, {"c": {"a": 1}}, "Answered"),
     ],
 )
-def test_I11_4_the_outcome_of_a_question_says_what_was_chosen(
+def test_the_outcome_of_a_question_says_what_was_chosen(
     fields: Json, content: Json, words: str
 ) -> None:
     asked = update("_ask", id="q", state="asked", nonce="n", kind="question", message="Which?")
@@ -61,7 +61,7 @@ def test_I11_4_the_outcome_of_a_question_says_what_was_chosen(
     assert only(document, "ask")["text"] == words
 
 
-def test_I11_4_a_question_that_was_declined_says_so() -> None:
+def test_a_question_that_was_declined_says_so() -> None:
     asked = update("_ask", id="q", state="asked", nonce="n", kind="question", message="Which?")
     closed = update("_ask", id="q", state="closed", outcome={"action": "decline"}, name="decline")
     document = play(prompt(), {**asked, "schema": schema(c=COLOURS)}, closed)

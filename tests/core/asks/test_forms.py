@@ -1,4 +1,4 @@
-"""P7: what a form takes."""
+"""What a form takes."""
 
 from typing import Any
 

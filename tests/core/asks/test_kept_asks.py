@@ -1,4 +1,4 @@
-"""I9.9 (row P9), pure: which asks are kept, how they are asked again, what is the same."""
+"""The pure part of kept asks: which asks are kept, how they are asked again, what is the same."""
 
 from typing import Any
 
@@ -44,8 +44,7 @@ KILLED = [
 
 
 @pytest.mark.parametrize("end", KILLED)
-def test_I9_9_what_is_open_when_nobody_hears_is_kept(end: list[Json]) -> None:
-    """P9"""
+def test_open_asks_are_kept_when_the_agent_is_gone(end: list[Json]) -> None:
     found = header(READY, *BEGUN, ASK, *end)
     assert found["asks"].keys() == {"a1"}
     assert found["asks"]["a1"]["away"] == {"turn": 1, "ran": False}
@@ -72,10 +71,10 @@ STEPS: list[tuple[str, list[Json], bool]] = [
 
 @pytest.mark.parametrize("end", KILLED)
 @pytest.mark.parametrize(("steps", "ran"), [s[1:] for s in STEPS], ids=[s[0] for s in STEPS])
-def test_I9_9_steps_that_have_run_are_known_from_the_log(
+def test_steps_that_ran_are_known_from_the_log(
     steps: list[Json], ran: bool, end: list[Json]
 ) -> None:
-    """P9: then a person decides, but for an agent that goes on by itself."""
+    """Then a person decides, but for an agent that goes on by itself."""
     found = header(READY, *BEGUN, *steps, ASK, *end)
     assert found["asks"]["a1"]["away"]["ran"] is ran
     assert kept_asks.plan(found, resends=True) == ("decide" if ran else "resend")
@@ -83,12 +82,12 @@ def test_I9_9_steps_that_have_run_are_known_from_the_log(
     assert kept_asks.plan(able, resends=True) == "continue"
 
 
-def test_I9_9_steps_of_the_turn_before_do_not_count() -> None:
+def test_steps_of_the_turn_before_do_not_count() -> None:
     before = [*BEGUN, call("o"), news("o", status="completed"), idle()]
     assert header(*before, *BEGUN, ASK, idle("waiting"))["asks"]["a1"]["away"]["ran"] is False
 
 
-def test_I9_9_steps_of_the_turn_that_was_to_ask_again_count() -> None:
+def test_steps_of_the_turn_that_was_to_ask_again_count() -> None:
     """It was killed again, before it asked."""
     again = [prompt(origin="ask", how="resend", of=1), running(), call("o", status="in_progress")]
     found = header(*BEGUN, ASK, idle("interrupted"), *again, idle("interrupted"))
@@ -96,13 +95,13 @@ def test_I9_9_steps_of_the_turn_that_was_to_ask_again_count() -> None:
 
 
 @pytest.mark.parametrize("reason", ["end_turn", "cancelled", "failed"])
-def test_I9_9_an_answered_turn_that_closed_its_asks_keeps_none(reason: str) -> None:
+def test_a_turn_that_closed_its_asks_keeps_none(reason: str) -> None:
     """Also in the logs of the build before."""
     shut = update("_ask", id="a1", state="closed", outcome={"outcome": "cancelled"})
     assert header(*BEGUN, ASK, shut, idle(reason))["asks"] == {}
 
 
-def test_I9_9_it_stands_again_once_and_where_it_stood_says_so() -> None:
+def test_a_kept_ask_stands_again_once_with_a_note_in_its_old_place() -> None:
     """One ask, not two; not news; and since when it waits is kept."""
     first = [READY, *BEGUN, ASK, idle("interrupted")]
     again = {**ASK, "again": True, "toolCall": {"toolCallId": "t2", **RUN}}
@@ -116,7 +115,7 @@ def test_I9_9_it_stands_again_once_and_where_it_stood_says_so() -> None:
     assert document.header["news"] == play(*first).header["news"]
 
 
-def test_I9_9_the_same_call_under_its_old_id_is_shown_in_the_new_turn() -> None:
+def test_the_same_call_under_its_old_id_is_shown_in_the_new_turn() -> None:
     again = {**ASK, "again": True}
     document = play(*BEGUN, call("t", **RUN), ASK, idle("waiting"), *BEGUN, again)
     [_, card] = blocks(document, "tool")
@@ -125,7 +124,7 @@ def test_I9_9_the_same_call_under_its_old_id_is_shown_in_the_new_turn() -> None:
     assert new["parent"] == card["id"]
 
 
-def test_I9_9_an_answer_is_kept_and_the_ask_stays_open_until_it_is_passed_on() -> None:
+def test_an_answer_is_kept_and_the_ask_stays_open_until_it_is_passed_on() -> None:
     ask = header(*BEGUN, ASK, idle("waiting"))["asks"]["a1"]
     kept = kept_asks.kept_answer(ask, answer(option="yes", reason="go"), "cli")
     assert isinstance(kept, Draft)
@@ -147,14 +146,14 @@ def test_I9_9_an_answer_is_kept_and_the_ask_stays_open_until_it_is_passed_on() -
         (answer(), "unknown_option"),
     ],
 )
-def test_I9_9_an_answer_that_is_none_is_refused_at_once(command: Json, reason: str) -> None:
+def test_an_invalid_answer_is_refused_at_once(command: Json, reason: str) -> None:
     ask = header(*BEGUN, ASK, idle("waiting"))["asks"]["a1"]
     refusal = kept_asks.kept_answer(ask, command, None)
     assert isinstance(refusal, Refusal)
     assert refusal.reason == reason
 
 
-def test_I9_9_the_wish_to_send_it_again_is_offered_once() -> None:
+def test_resending_the_prompt_is_offered_once() -> None:
     """With two options of ours, whatever the agent's were; the danger is asked about again then."""
     risky = {**ASK, "danger": "deletes"}
     found = header(*BEGUN, call("o", status="completed"), risky, idle("waiting"))
@@ -209,7 +208,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize(("wanted", "continues", "forgot", "way"), WAYS)
-def test_I9_9_what_is_done_is_decided_when_the_agent_is_there(
+def test_the_way_back_is_decided_once_the_agent_is_ready(
     wanted: str, continues: bool, forgot: bool, way: str
 ) -> None:
     """A conversation that did not come back is no silent reason to say it all again."""
@@ -240,16 +239,14 @@ SAME = [
 
 
 @pytest.mark.parametrize(("one", "two", "same"), SAME)
-def test_I9_9_the_same_is_what_would_be_done_not_how_it_is_called(
-    one: Json, two: Json, same: bool
-) -> None:
+def test_asks_are_compared_by_what_they_do_not_by_title(one: Json, two: Json, same: bool) -> None:
     def ask(**changes: Any) -> Json:
         return asked(toolCall={"toolCallId": "t", **RUN, **changes}, options=OPTIONS)
 
     assert (identity.digest(ask(**one)) == identity.digest(ask(**two))) is same
 
 
-def test_I9_9_an_ask_that_says_too_little_is_what_is_announced_around_it() -> None:
+def test_a_vague_ask_stands_for_the_calls_announced_around_it() -> None:
     """Some ask under a fresh id and one title for everything: an answer to `ls` is none to `rm`."""
     vague = asked(toolCall={"toolCallId": "q", "title": "Confirm"}, options=OPTIONS)
     ls, rm = (
@@ -260,12 +257,12 @@ def test_I9_9_an_ask_that_says_too_little_is_what_is_announced_around_it() -> No
     assert identity.digest(ASK, {}, [ls]) == identity.digest(ASK, {}, [rm])
 
 
-def test_I9_9_what_was_announced_counts_where_the_ask_has_the_id_alone() -> None:
+def test_an_ask_with_only_an_id_stands_for_the_announced_call() -> None:
     bare = asked(toolCall={"toolCallId": "t"}, options=OPTIONS)
     assert identity.digest(bare, identity.known_call({}, RUN)) == identity.digest(ASK)
 
 
-def test_I9_9_a_question_is_its_words_and_its_form() -> None:
+def test_questions_are_compared_by_words_and_form() -> None:
     def question(message: str, **schema: Any) -> Json:
         return update("_ask", kind="question", message=message, schema=schema)
 
@@ -274,7 +271,7 @@ def test_I9_9_a_question_is_its_words_and_its_form() -> None:
     assert identity.digest(question("who?")) != identity.digest(question("what?"))
 
 
-def test_I9_9_several_are_paired_each_with_its_own_whatever_the_order() -> None:
+def test_several_asks_are_matched_in_any_order() -> None:
     """Also two that are the same."""
     one, two = (
         asked(name, toolCall={"toolCallId": name, "rawInput": {"n": n}}, options=OPTIONS)
@@ -294,7 +291,7 @@ def test_I9_9_several_are_paired_each_with_its_own_whatever_the_order() -> None:
 
 
 @pytest.mark.parametrize("do", ["cancel", "clear", "switch", "answer"])
-def test_I9_9_asleep_a_person_closes_what_is_kept(do: str) -> None:
+def test_the_user_closes_kept_asks_of_a_sleeping_session(do: str) -> None:
     found = header(*BEGUN, ASK, idle("waiting"))
     forgetting = {"clear": "_context", "switch": "_agent"}
     if do in forgetting:

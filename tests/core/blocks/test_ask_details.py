@@ -1,4 +1,4 @@
-"""I9.6, P12: what a call does, from what is judged, whatever its agent calls it."""
+"""What a call does, from what is judged, whatever its agent calls it."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def test_no_title_hides_what_runs(spoof: Spoof) -> None:
 
 @pytest.mark.parametrize("spoof", SPOOFS, ids=lambda spoof: spoof.name)
 def test_what_is_shown_is_judged(spoof: Spoof) -> None:
-    """P11: each line that is shown is one that rules read; here the last of them is denied."""
+    """Each line that is shown is one that rules read; here the last of them is denied."""
     lines = [
         command.whole
         for each in call_input.judged(call(title=spoof.title, rawInput=spoof.given))

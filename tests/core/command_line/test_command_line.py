@@ -1,4 +1,4 @@
-"""I9-3: a line is read as a shell reads it. Whatever it holds, every command that it runs is found,
+"""A line is read as a shell reads it. Whatever it holds, every command that it runs is found,
 nothing that it only says is one, and no text makes the reader slow or fail."""
 
 import time
@@ -64,9 +64,7 @@ def argvs(text: str) -> list[list[str]]:
         ("a $(b", [["b"], ["a", ""]]),
     ],
 )
-def test_I9_3_commands_are_found_where_a_shell_finds_them(
-    text: str, expected: list[list[str]]
-) -> None:
+def test_commands_are_found_where_a_shell_finds_them(text: str, expected: list[list[str]]) -> None:
     assert argvs(text) == expected
 
 
@@ -129,18 +127,18 @@ def test_I9_3_commands_are_found_where_a_shell_finds_them(
         ("tar xf x --to-command='a b'", ["a", "b"]),
     ],
 )
-def test_I9_3_wrappers_are_seen_through(text: str, inner: list[str]) -> None:
+def test_wrappers_are_seen_through(text: str, inner: list[str]) -> None:
     assert inner in argvs(text)
 
 
-def test_I9_3_redirections_are_no_words() -> None:
+def test_redirections_are_not_words() -> None:
     [command] = read(">a 2>&1 cmd <b x >>c &>d >|e 3<>f 2>&- y").commands
     assert command.argv == ["cmd", "x", "y"]
     told = [(each.operator, each.target.text) for each in command.redirects]
     assert told == [(">", "a"), ("<", "b"), (">>", "c"), ("&>", "d"), (">|", "e"), ("<>", "f")]
 
 
-def test_I9_3_here_documents_are_input_not_commands() -> None:
+def test_here_documents_are_input_not_commands() -> None:
     [cat, ls] = read("cat <<-'END' > x; ls\n\trm $(y)\n\tEND\n").commands
     assert (cat.input, cat.argv, ls.argv) == ("rm $(y)", ["cat"], ["ls"])
     assert argvs("cat <<END\n$(a)\nEND\nb") == [["cat"], ["a"], ["b"]]
@@ -148,7 +146,7 @@ def test_I9_3_here_documents_are_input_not_commands() -> None:
     assert (first.input, second.input) == ("1", "2")
 
 
-def test_I9_3_a_directory_change_is_followed_and_left_with_its_group() -> None:
+def test_a_directory_change_lasts_as_long_as_its_group() -> None:
     places = {c.argv[0]: c.place for c in read("a; cd x && b; (cd /y; c); d; cd $Z; e").commands}
     assert places["a"] == ""
     assert places["b"] == "x"
@@ -173,7 +171,7 @@ PIECES = [
     "length", [LONGEST // 8, pytest.param(LONGEST - 1, marks=pytest.mark.long)]
 )
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
-def test_I9_3_a_hostile_text_is_read_in_bounded_time(piece: str, length: int) -> None:
+def test_a_hostile_text_is_read_in_bounded_time(piece: str, length: int) -> None:
     """A bound far above what it takes: an endless or quadratic reading would hold the worker."""
     text = (piece * (LONGEST // len(piece) + 1))[:length]
     began = time.monotonic()
@@ -184,7 +182,7 @@ def test_I9_3_a_hostile_text_is_read_in_bounded_time(piece: str, length: int) ->
     assert time.monotonic() - began < 60
 
 
-def test_I9_3_what_cannot_be_read_to_its_end_is_said_and_guessed_at() -> None:
+def test_an_incomplete_line_is_flagged_and_its_commands_guessed() -> None:
     deep = "$(" * 100 + "rm -rf x" + ")" * 100
     assert not read(deep).whole
     assert "judged" in danger_of({"kind": "execute", "rawInput": {"command": deep}}, [], "")
@@ -192,7 +190,7 @@ def test_I9_3_what_cannot_be_read_to_its_end_is_said_and_guessed_at() -> None:
 
 
 @given(st.lists(st.sampled_from([*PIECES, "rm -rf x", " ", "git push"]), max_size=14).map("".join))
-def test_I9_3_any_text_is_read(text: str) -> None:
+def test_any_text_can_be_read(text: str) -> None:
     line = read(text)
     assert all(isinstance(word.text, str) for each in line.commands for word in each.words)
     for known in ({"command": text}, {"sql": text}, {"code": text}):
@@ -201,7 +199,7 @@ def test_I9_3_any_text_is_read(text: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_I9_3_any_characters_are_read(text: str) -> None:
+def test_any_characters_can_be_read(text: str) -> None:
     read(text)
 
 
@@ -209,7 +207,7 @@ WORDS = st.lists(st.text(st.sampled_from("ab '\"\\$`;|&<>(){}*#\n~=!-"), max_siz
 
 
 @given(WORDS)
-def test_I9_3_quoted_words_come_back_as_they_were(words: list[str]) -> None:
+def test_quoted_words_are_read_back_unchanged(words: list[str]) -> None:
     """An argument list is written as a line so that a shell reads the same list."""
     [command] = read("x " + line_of(words)).commands[:1]
     assert command.argv[1:] == words

@@ -1,4 +1,4 @@
-"""P5: patterns mean what people expect of them, and cost little whatever they are given."""
+"""Patterns mean what people expect of them, and cost little whatever they are given."""
 
 import re
 
@@ -25,13 +25,13 @@ def reference(pattern: str, any_sign: str, one_sign: str) -> str:
 
 
 @given(SIGNS, SIGNS)
-def test_P5_a_star_in_a_text_stands_for_anything(pattern: str, text: str) -> None:
+def test_a_star_in_a_text_matches_anything(pattern: str, text: str) -> None:
     wanted = reference(pattern, ".*", re.escape("?"))
     assert globs.matches_text(pattern, text) is bool(re.fullmatch(wanted, text, re.DOTALL))
 
 
 @given(SIGNS, SIGNS)
-def test_P5_a_star_in_a_path_stays_inside_a_name(pattern: str, path: str) -> None:
+def test_a_star_in_a_path_stays_inside_a_name(pattern: str, path: str) -> None:
     if "**" in pattern or "[/]" in pattern:
         return
     wanted = [reference(part, ".*", ".") for part in pattern.split("/") if part]
@@ -43,7 +43,7 @@ def test_P5_a_star_in_a_path_stays_inside_a_name(pattern: str, path: str) -> Non
 
 
 @given(SIGNS)
-def test_P5_what_is_escaped_matches_itself_alone(text: str) -> None:
+def test_escaped_characters_match_only_themselves(text: str) -> None:
     assert globs.matches_text(globs.escaped(text), text)
     assert not globs.matches_text(globs.escaped(text), text + "x")
 
@@ -60,11 +60,11 @@ def test_P5_what_is_escaped_matches_itself_alone(text: str) -> None:
         ("/a", "/a/b", False),
     ],
 )
-def test_P5_two_stars_span_names(pattern: str, path: str, fits: bool) -> None:
+def test_two_stars_span_folders(pattern: str, path: str, fits: bool) -> None:
     assert globs.matches_path(pattern, path) is fits
 
 
-def test_P5_no_pattern_is_slow() -> None:
+def test_no_pattern_is_slow() -> None:
     """By the test's own time-out: as regular expressions these would take ages."""
     stars = "*a" * (globs.LONGEST // 2)
     assert not globs.matches_text(stars + "b", "a" * 100_000)

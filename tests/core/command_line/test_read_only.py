@@ -1,5 +1,5 @@
-"""I17.2: what plan mode takes for a look changes nothing, tried in a real shell: no file, no
-variable. It runs caged, without privileges: a look that is none must not reach this machine."""
+"""What plan mode takes for a look changes nothing, tried in a real shell: no file, no variable. It
+runs caged, without privileges: a look that is none must not reach this machine."""
 
 import itertools
 import shutil
@@ -108,7 +108,7 @@ def narrowed(tried: list[str], place: Path) -> list[str]:
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="tried only in a cage: bwrap is missing")
 @pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.long)])
-def test_I17_2_what_is_taken_for_a_look_changes_nothing(rounds: int, tmp_path: Path) -> None:
+def test_commands_taken_for_reads_change_nothing(rounds: int, tmp_path: Path) -> None:
     """The cage is tried first: no privilege, and nothing to write to outside."""
     probe = "test -w / || test -w /etc || grep CapEff /proc/self/status"
     said = caged(probe, tmp_path, {"PATH": "/usr/bin:/bin"})

@@ -222,7 +222,7 @@ JUDGED: Json = {"sessionUpdate": "_critic", "state": "judged", "score": 0.0, "ac
 IDLE: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": 1, "reason": "end_turn"}
 
 
-def test_the_header_says_which_refinement_runs_u7() -> None:
+def test_the_header_says_which_refinement_runs() -> None:
     again = JUDGED | {"again": True, "iteration": 0, "of": 3}
     header = stand(PROMPT, IDLE | {"critic": True})
     assert header["critic"]["state"] == "judging"
@@ -264,7 +264,7 @@ def test_a_persons_choice_goes_before_the_configuration() -> None:
 
 
 @pytest.mark.parametrize("left", [[IDLE | {"critic": True}], [IDLE, JUDGED | {"again": True}]])
-def test_a_dead_workers_verdict_is_not_waited_for_w8(left: list[Json]) -> None:
+def test_a_dead_workers_verdict_is_not_waited_for(left: list[Json]) -> None:
     header = stand(PROMPT, *left)
     [draft] = post_mortem(header)
     assert draft.update["state"] == "interrupted"

@@ -1,4 +1,4 @@
-"""I9.6, P12: what an agent hides in a text is taken out or shown, and nothing else is changed."""
+"""What an agent hides in a text is taken out or shown, and nothing else is changed."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""JSON at the edge: strict on the way in, total on the way out, by the names of DESIGN §4."""
+"""JSON at the edge: strict on the way in, total on the way out."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""P11: what is done with an action before it runs; how that is told on the wire and in the log."""
+"""What is done with an action before it runs; how that is told on the wire and in the log."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ OURS = profile_of("rookery", [])
         ),
     ],
 )
-def test_P11_rules_then_the_guard_then_the_mode(
+def test_rules_come_first_then_the_guard_then_the_mode(
     known: list[Rule],
     seen: rules.Call,
     confirm: str,
@@ -75,7 +75,7 @@ def test_P11_rules_then_the_guard_then_the_mode(
     assert (found.outcome, found.by) == (outcome, by)
 
 
-def test_P11_only_our_own_agents_tools_are_known_to_do_nothing() -> None:
+def test_only_our_own_agents_tools_count_as_harmless() -> None:
     assert judge([], TASK, RISKY, guard=True, profile=Profile()).outcome == "ask"
 
 
@@ -85,7 +85,7 @@ def test_P11_only_our_own_agents_tools_are_known_to_do_nothing() -> None:
     st.booleans(),
     st.text(max_size=8) | st.sampled_from(["LOW", "HIGH"]),
 )
-def test_P11_the_models_word_can_only_raise_the_risk(
+def test_the_models_word_can_only_raise_the_risk(
     seen: rules.Call, confirm: str, guard: bool, risk: str
 ) -> None:
     without = judge([], seen, confirm, guard=guard, profile=OURS)
@@ -93,13 +93,13 @@ def test_P11_the_models_word_can_only_raise_the_risk(
     assert without.outcome == "allow" or said.outcome != "allow"
 
 
-def test_P11_the_mode_that_is_shown_is_the_one_that_judges() -> None:
+def test_the_mode_on_display_is_the_one_that_judges() -> None:
     for value in (EVERY, RISKY, ALL):
         assert modes.judged_by({"confirm": value}) == value
     assert modes.judged_by({"confirm": modes.OF_THE_AGENT}) == EVERY
 
 
-def test_P11_every_agent_is_offered_it() -> None:
+def test_judgement_is_offered_to_every_agent() -> None:
     for name in ("rookery", "claude", "nobody"):
         assert offers_of(profile_of(name, []))["_meta"]["rookery"]["judge"] is True
 
@@ -107,7 +107,7 @@ def test_P11_every_agent_is_offered_it() -> None:
 JUDGED = [Judgement("allow", "rule:a", "allowed by rule a"), Judgement("deny", "b", "c", "d")]
 
 
-def test_P11_there_and_back() -> None:
+def test_a_request_and_its_answer_survive_the_wire() -> None:
     sent = {"judgements": [each.as_json() for each in JUDGED]}
     assert auto_answer.judgements_in(sent, 2) == JUDGED
     assert auto_answer.judgements_in(sent, 1) is None
@@ -126,14 +126,14 @@ json_values = st.recursive(
 
 
 @given(json_values)
-def test_P11_nonsense_is_no_request_and_no_yes(value: Any) -> None:
+def test_nonsense_is_neither_a_request_nor_a_yes(value: Any) -> None:
     found = auto_answer.wanted_in(value)
     assert found is None or all(each.call for each in found)
     answered = auto_answer.judgements_in(value, 1)
     assert answered is None or answered[0].outcome in auto_answer.OUTCOMES
 
 
-def test_P11_a_rules_word_stands_with_its_call() -> None:
+def test_a_rules_decision_is_noted_on_its_call() -> None:
     """Also where the call was not told of before; by whom it was is in the event."""
     seen = {"toolCallId": "t", "title": "run ls", "kind": "execute", "rawInput": {"command": "ls"}}
     draft = auto_answer.noted(seen, Judgement("deny", "rule:no", "denied by rule no", "why"))
@@ -150,7 +150,7 @@ def test_P11_a_rules_word_stands_with_its_call() -> None:
 
 @pytest.mark.parametrize("confirm", [EVERY, RISKY, ALL])
 @pytest.mark.parametrize("kind", ["read", "search", "think"])
-def test_I11_18_what_only_looks_is_asked_in_no_mode(confirm: str, kind: str) -> None:
+def test_reads_are_not_asked_about_in_any_mode(confirm: str, kind: str) -> None:
     """Where the agent vouches for its tool; a rule goes before, danger and other places too."""
     seen = rules.Call("rookery", kind, paths=("/w/a",), roots=("/w",))
 
@@ -169,7 +169,7 @@ def test_I11_18_what_only_looks_is_asked_in_no_mode(confirm: str, kind: str) -> 
             assert judged(seen._replace(**changed)) == "ask"
 
 
-def test_I11_18_an_agents_word_for_its_tool_on_the_wire() -> None:
+def test_an_agent_vouches_for_a_tool_only_by_a_plain_yes() -> None:
     """Nothing but a plain yes counts."""
     given = [
         {"toolCall": {"kind": "read"}, "looks": said} for said in (True, False, "yes", 1, None)

@@ -1,4 +1,4 @@
-"""I9-3, rows P4 and P5: how many of the commands in fixtures/commands are judged rightly.
+"""How many of the commands in fixtures/commands are judged rightly.
 
 Of the held-out half only counts are shown, never a line: whoever changes the parser must not read
 it.
@@ -35,14 +35,14 @@ def is_flagged(row: Json) -> bool:
     return bool(danger_of(call(row["command"]), ROOTS, HOME))
 
 
-def test_I9_3_P4_every_known_command_is_judged_rightly() -> None:
+def test_every_known_command_is_judged_rightly() -> None:
     known = rows("known")
     wrong = [row["command"] for row in known if is_flagged(row) is not row["destructive"]]
     assert len(known) == 375
     assert wrong == []
 
 
-def test_I9_3_P4_held_out_commands_are_judged_as_well() -> None:
+def test_held_out_commands_are_judged_as_well() -> None:
     """At least 95 % caught, at most 3 % flagged. The first run, before anything could be tuned:
     100 % and 0 %."""
     held_out = rows("held-out")
@@ -62,21 +62,21 @@ def denied(row: Json) -> bool:
     return decide([rule], call_of("x", call(row["command"]), ROOTS, HOME)).do == "deny"
 
 
-def test_I9_3_P5_a_denial_sees_through_every_spelling() -> None:
+def test_a_denial_sees_through_every_spelling() -> None:
     spellings = rows("denied")
     plain = [row for row in spellings if not row.get("hard")]
     assert len(plain) >= 80
     assert [row["command"] for row in plain if not denied(row)] == []
 
 
-def test_I9_3_P5_most_hard_spellings_are_seen_through_too() -> None:
+def test_most_hard_spellings_are_seen_through_too() -> None:
     """What only running it can tell is not promised; what the line itself says is seen."""
     hard = [row for row in rows("denied") if row.get("hard")]
     assert sum(map(denied, hard)) >= 20
 
 
 @pytest.mark.parametrize("pattern", ["rm *", "git push*", "sudo *", "curl *", "ssh *", "docker *"])
-def test_I9_3_P5_a_denial_does_not_meet_harmless_text(pattern: str) -> None:
+def test_a_denial_does_not_match_harmless_text(pattern: str) -> None:
     """What is printed, searched for, or a file's name, is not run."""
     program = pattern.split(maxsplit=1)[0]
     for line in (

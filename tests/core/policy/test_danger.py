@@ -1,4 +1,4 @@
-"""P4, I9-3: which calls want a second yes. Judged by the commands that a text runs."""
+"""Which calls want a second yes. Judged by the commands that a text runs."""
 
 import time
 from typing import Any
@@ -217,13 +217,13 @@ SQL = "DELETE FROM users"
 
 
 @pytest.mark.parametrize("key", ["query", "sql"])
-def test_I9_3_a_database_tool_is_judged_by_its_statements(key: str) -> None:
+def test_a_database_tool_is_judged_by_its_statements(key: str) -> None:
     assert "DELETE" in danger(kind="other", rawInput={key: SQL})
     assert danger(kind="other", rawInput={key: "SELECT 'DELETE FROM users'"}) == ""
     assert danger(kind="other", rawInput={key: "-- DROP TABLE x\nSELECT 1"}) == ""
 
 
-def test_I9_3_what_is_looked_up_is_no_statement() -> None:
+def test_words_that_are_looked_up_are_no_sql_statement() -> None:
     assert danger(kind="search", rawInput={"query": SQL}) == ""
 
 
@@ -269,12 +269,12 @@ def test_I9_3_what_is_looked_up_is_no_statement() -> None:
         ("rsync -n a /srv/b", ""),
     ],
 )
-def test_I9_3_a_command_is_judged_by_where_it_writes(line: str, words: str) -> None:
+def test_a_command_is_judged_by_where_it_writes(line: str, words: str) -> None:
     found = of_command(line)
     assert (words in found) if words else not found, found
 
 
-def test_I9_3_a_directory_of_the_session_may_lie_in_the_system() -> None:
+def test_a_sessions_directory_may_be_a_system_folder() -> None:
     call = {"kind": "execute", "rawInput": {"command": "touch x"}}
     assert danger_of(call, ["/usr/src/app"], HOME) == ""
     other = {"kind": "execute", "rawInput": {"command": "touch etc/x"}}
@@ -370,11 +370,11 @@ CALLS = st.fixed_dictionaries(
 
 
 @given(CALLS)
-def test_the_gist_of_a_call_is_as_dangerous_as_the_call_p4(call: Json) -> None:
+def test_the_gist_of_a_call_is_as_dangerous_as_the_call(call: Json) -> None:
     assert danger_of(gist(call), ROOTS, HOME) == danger_of(call, ROOTS, HOME)
 
 
-def test_the_gist_of_a_huge_call_is_small_p4() -> None:
+def test_the_gist_of_a_huge_call_is_small() -> None:
     long = "x" * 10_000_000
     parts = [{"path": "p", "text": long}, {"newText": long}]
     asked = {"command": long, "args": [long, long], "content": long}

@@ -1,4 +1,4 @@
-"""I9-1, row P10: which commands only a person may send."""
+"""Which commands only a person may send."""
 
 import pytest
 

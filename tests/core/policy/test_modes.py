@@ -1,4 +1,4 @@
-"""P6: how much is asked, and who answers what is not."""
+"""How much is asked, and who answers what is not."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ LS, RM, ODD = call("execute", "ls"), call("execute", "rm -rf ."), call("other")
         (call("fetch"), False),
     ],
 )
-def test_P6_what_is_risky(given: rules.Call, risky: bool) -> None:
+def test_risky_calls_are_recognised(given: rules.Call, risky: bool) -> None:
     assert policy_modes.is_risky(given) is risky
 
 
@@ -74,7 +74,7 @@ def test_P6_what_is_risky(given: rules.Call, risky: bool) -> None:
         (LS, "ask", ALL, True, None, ""),
     ],
 )
-def test_P6_rules_come_first_then_the_mode(
+def test_rules_come_first_then_the_mode(
     given: rules.Call, do: str, confirm: str, guard: bool, allowed: bool | None, by: str
 ) -> None:
     verdict = Verdict(do, (RULE,)) if do else Verdict("")
@@ -84,7 +84,7 @@ def test_P6_rules_come_first_then_the_mode(
 
 
 @given(st.permutations(OPTIONS), st.booleans())
-def test_P5_the_agents_own_option_answers_once(options: list[Json], allow: bool) -> None:
+def test_the_agents_own_option_answers_once(options: list[Json], allow: bool) -> None:
     ask = asked(options=options)
     answer = policy_modes.ruled(
         ask, policy_modes.Judgement("allow" if allow else "deny", "rule:r", "by rule r", "why")
@@ -96,7 +96,7 @@ def test_P5_the_agents_own_option_answers_once(options: list[Json], allow: bool)
     assert answer.draft.update["verdict"] == ("allow" if allow else "deny")
 
 
-def test_P5_without_an_option_it_is_cancelled_and_counts_as_no() -> None:
+def test_without_a_matching_option_the_ask_is_cancelled() -> None:
     for allow, options in ((True, OPTIONS[2:]), (False, OPTIONS[:2])):
         answer = policy_modes.ruled(
             asked(options=options), policy_modes.Judgement("allow" if allow else "deny", "b", "w")
@@ -105,7 +105,7 @@ def test_P5_without_an_option_it_is_cancelled_and_counts_as_no() -> None:
         assert answer.draft.update["verdict"] == "deny"
 
 
-def test_P5_looks_say_which_rule_it_was() -> None:
+def test_the_block_says_which_rule_answered() -> None:
     ask = asked(options=OPTIONS, toolCall={"toolCallId": "t", "title": "ls"})
     answer = policy_modes.ruled(ask, policy_modes.Judgement("allow", "rule:r", "allowed by rule r"))
     document = fold(None, log(ask | {"ruled": "allowed by rule r"}))
@@ -115,7 +115,7 @@ def test_P5_looks_say_which_rule_it_was() -> None:
     assert only(document, "ask")["text"] == "Allowed by rule r"
 
 
-def test_P5_always_allow_is_an_action_of_the_ask() -> None:
+def test_always_allow_is_an_action_of_the_ask() -> None:
     document = fold(None, log(asked(options=OPTIONS, always="x · ls")))
     *own, always = only(document, "ask")["actions"]
     assert [action["label"] for action in own] == ["Allow", "Always", "Reject"]
@@ -161,7 +161,7 @@ def header(agent: str, confirm: str | None, offered: Json | None) -> Json:
         ("claude", EVERY, modes("plan", "default", "plan"), EVERY, policy_modes.OF_THE_AGENT),
     ],
 )
-def test_P6_one_owner(
+def test_the_agents_own_mode_is_the_only_truth(
     agent: str, confirm: str | None, offered: Json | None, level: str, shown: str
 ) -> None:
     made = header(agent, confirm, offered)
@@ -169,7 +169,7 @@ def test_P6_one_owner(
     assert made["confirm"] == shown
 
 
-def test_P6_an_agent_that_never_asks_is_shown_as_such() -> None:
+def test_an_agent_that_never_asks_is_shown_as_such() -> None:
     assert header("crow", None, None)["neverAsks"] is True
     assert header("player", None, None)["neverAsks"] is False
 
@@ -191,14 +191,14 @@ def test_P6_an_agent_that_never_asks_is_shown_as_such() -> None:
         ("qwen", ALL, modes("yolo", "default", "yolo"), True),
         ("vibe", ALL, modes("ask", "ask"), False),
         ("openhands", ALL, modes("always-approve", "always-ask", "always-approve"), True),
-        ("rookery", ALL, {**OURS, "currentModeId": "always-approve"}, False),  # P11: judged here
+        ("rookery", ALL, {**OURS, "currentModeId": "always-approve"}, False),  # judged here
         ("player", ALL, modes("yolo", "yolo"), False),
     ],
 )
-def test_I9_2_an_agent_that_decides_by_itself_is_said_to(
+def test_an_agent_that_decides_by_itself_is_shown_as_such(
     agent: str, confirm: str, offered: Json | None, decides: bool
 ) -> None:
-    """P6: and nothing is claimed of what it does not ask."""
+    """And nothing is claimed of what it does not ask."""
     made = header(agent, confirm, offered) if offered else unstarted(agent, confirm)
     assert made["decides"] is decides
     words = policy_modes.sentence(made)
@@ -213,7 +213,7 @@ def unstarted(agent: str, confirm: str) -> Json:
     return {**EMPTY, **advance(EMPTY, event)}
 
 
-def test_I9_2_a_choice_says_what_it_means_for_this_agent() -> None:
+def test_a_choice_says_what_it_means_for_this_agent() -> None:
     for agent in ("claude", "codex", "qwen", "openhands"):
         _, (_, _, risky), (_, _, all_) = policy_modes.choices_of(agent)
         assert risky == all_
@@ -224,7 +224,7 @@ def test_I9_2_a_choice_says_what_it_means_for_this_agent() -> None:
     assert all("never asks" in more for _, _, more in policy_modes.choices_of("crow"))
 
 
-def test_P6_the_modes_word_follows_the_agents_update() -> None:
+def test_the_shown_mode_follows_the_agents_update() -> None:
     made = header("rookery", RISKY, OURS)
     [event] = log(update("current_mode_update", currentModeId="always-approve"))
     assert advance(made, event)["confirm"] == ALL
@@ -254,14 +254,14 @@ def opened(agent: str, chosen: Json, offered: Json | None) -> list[Any]:
         ("codex", {}, modes("agent", "agent", "read-only"), None),  # of an earlier build
     ],
 )
-def test_P6_every_opening_sets_the_agents_own_mode(
+def test_every_opening_sets_the_agents_own_mode(
     agent: str, chosen: Json, offered: Json, mode: str | None
 ) -> None:
     calls = [each for each in opened(agent, chosen, offered) if isinstance(each, messages.Call)]
     assert [each.params.get("modeId") for each in calls] == ([mode] if mode else [])
 
 
-def test_P6_what_the_agent_does_not_offer_is_an_amber_notice() -> None:
+def test_a_mode_that_the_agent_lacks_is_an_amber_notice() -> None:
     effects = opened("claude", {"confirm": ALL}, modes("default", "default"))
     drafts = [each.draft.update for each in effects if hasattr(each, "draft")]
     [notice] = [each for each in drafts if each["sessionUpdate"] == "_notice"]
@@ -269,7 +269,7 @@ def test_P6_what_the_agent_does_not_offer_is_an_amber_notice() -> None:
     assert "ALLOW_BYPASS=1" in notice["text"]
 
 
-def test_P6_a_refusal_is_an_amber_notice() -> None:
+def test_a_refusal_is_an_amber_notice() -> None:
     setting = messages.Setting("mode", "bypassPermissions", "session/set_mode", {})
     wish = WISH._replace(name="claude", profile=profile_of("claude", []))
     agent = messages.Agent(phase="applying", settings=(setting,))
@@ -284,13 +284,13 @@ def test_P6_a_refusal_is_an_amber_notice() -> None:
     ("word", "value"),
     [("every", EVERY), ("Always-Ask", EVERY), ("risk-based", RISKY), ("yolo", ALL), ("x", None)],
 )
-def test_P6_other_names_are_understood(word: str, value: str | None) -> None:
+def test_other_vendors_mode_names_are_understood(word: str, value: str | None) -> None:
     assert policy_modes.value_of(word) == value
     refusal = commands.check({"do": "set", "option": "confirm", "value": word}, 1000)
     assert (refusal is None) is (value is not None)
 
 
-def test_P6_a_choice_that_is_made_asleep_takes_the_modes_pin_back() -> None:
+def test_a_choice_made_asleep_clears_the_pinned_mode() -> None:
     done = commands.offline({"do": "set", "option": "confirm", "value": "yolo"})
     assert done is not None
     made = {**EMPTY, "wanted": {"mode": "plan", "model": "m"}, "_confirm": [EVERY, "last"]}
@@ -299,7 +299,7 @@ def test_P6_a_choice_that_is_made_asleep_takes_the_modes_pin_back() -> None:
     assert (after["wanted"], after["_confirm"]) == ({"model": "m"}, [ALL, ""])
 
 
-def test_P6_profiles_name_only_our_values() -> None:
+def test_profiles_name_only_our_own_values() -> None:
     for agent in ("rookery", "claude", "codex", "gemini", "qwen", "vibe", "openhands"):
         profile = profile_of(agent, [])
         assert {ours for ours, _ in profile.confirms} <= set(policy_modes.VALUES)

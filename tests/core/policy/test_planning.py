@@ -1,5 +1,5 @@
-"""I17.2: in plan mode nothing is changed, whatever a model says of its action, and what only looks
-is not asked about."""
+"""In plan mode nothing is changed, whatever a model says of its action, and what only looks is not
+asked about."""
 
 from typing import Any
 
@@ -58,12 +58,12 @@ CHANGES = (
 
 
 @pytest.mark.parametrize("line", LOOKS)
-def test_I17_2_a_line_that_only_looks(line: str) -> None:
+def test_command_lines_that_only_read(line: str) -> None:
     assert change_in(line) == ""
 
 
 @pytest.mark.parametrize("line", CHANGES)
-def test_I17_2_a_line_that_may_change_something(line: str) -> None:
+def test_command_lines_that_may_change_something(line: str) -> None:
     assert change_in(line)
 
 
@@ -99,7 +99,7 @@ SERVER = call(kind="other", name="mcp__docs__find")
         ([ANY], SERVER, False, "allow", "rule:any"),
     ],
 )
-def test_I17_2_what_is_done_with_an_action_in_plan_mode(
+def test_plan_mode_allows_reads_and_refuses_changes(
     known: list[Rule], seen: rules.Call, looks: bool, outcome: str, by: str
 ) -> None:
     """No rule of the user's lets anything change, but for a server's tool, which only the user can
@@ -108,7 +108,7 @@ def test_I17_2_what_is_done_with_an_action_in_plan_mode(
     assert (judged.outcome, judged.by) == (outcome, by)
 
 
-def test_I17_2_every_face_says_that_it_only_plans() -> None:
+def test_every_face_says_that_it_only_plans() -> None:
     header: Json = {**modes.beginning("rookery", "all"), "wanted": {"mode": "plan"}}
     header |= modes.shown(header)
     assert header["confirm"] == planning.MODE
@@ -145,7 +145,7 @@ YES = unattended.Order("all", destructive=True)
         (UNNAMED, [BY_KIND], "allow", "allow", "allow"),
     ],
 )
-def test_I17_2_only_the_user_says_go(
+def test_only_the_user_can_say_go(
     seen: rules.Call, known: list[Rule], said: str, unattended_said: str, planned_said: str
 ) -> None:
     """ "" : they are asked. To our own agent no rule, mode or order says it; to another's plan only

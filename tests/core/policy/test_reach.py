@@ -1,4 +1,4 @@
-"""P4, P11; issue 9, line 12: what lies outside the session's directories, and what is private."""
+"""What lies outside the session's directories, and what is private."""
 
 from typing import Any
 
@@ -44,14 +44,16 @@ def seen(kind: str, *paths: str, roots: tuple[str, ...] = ("/h/w", "/more")) -> 
         ("edit", "/h/.rookery/conversations/1/a", "Rookery's own files", True),
     ],
 )
-def test_I9_12_where_a_call_reaches(kind: str, path: str, danger: str, risky: bool) -> None:
+def test_a_calls_reach_is_inside_outside_or_private(
+    kind: str, path: str, danger: str, risky: bool
+) -> None:
     found = seen(kind, path)
     assert danger in found.danger
     assert bool(found.danger) is bool(danger)
     assert modes.is_risky(found) is risky
 
 
-def test_P11_the_settings_are_guarded_also_where_a_session_works_around_them() -> None:
+def test_settings_are_guarded_in_sessions_that_contain_them() -> None:
     """A session in the home itself; one in a folder of Rookery's was put there on purpose."""
     assert "Rookery's own" in seen("edit", "/h/.rookery/config.toml", roots=("/h",)).danger
     own = ("/h/.rookery",)
@@ -60,12 +62,12 @@ def test_P11_the_settings_are_guarded_also_where_a_session_works_around_them() -
     assert not seen("edit", "/h/.rookery/skills/a", roots=skills).danger
 
 
-def test_P11_one_path_of_many_is_enough() -> None:
+def test_one_path_outside_is_enough() -> None:
     assert "outside" in seen("edit", "/h/w/a", "/srv/b").danger
     assert seen("read", "/h/w/a", "/srv/b").outside == "/srv/b"
 
 
-def test_P11_a_command_is_judged_by_its_line_alone() -> None:
+def test_a_command_is_judged_by_its_line_alone() -> None:
     found = seen("execute", "/srv/b")
     assert (found.danger, found.outside) == ("", "")
 

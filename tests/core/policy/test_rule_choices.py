@@ -1,4 +1,4 @@
-"""I9-4, rows P5 and P12: a rule made from an ask reaches exactly what was shown."""
+"""A rule made from an ask reaches exactly what was shown."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def allows(rule: Rule, call: Call) -> bool:
 
 
 @pytest.mark.parametrize("verb", ["create", "str_replace", "insert", "undo_edit", "rewrite"])
-def test_I9_4_P12_always_allow_of_an_edit_names_the_path(verb: str) -> None:
+def test_always_allow_of_an_edit_names_the_path(verb: str) -> None:
     rule = first(edit("/w/project/a.txt", verb))
     assert (rule.kind, rule.path, rule.exact) == (("edit",), ("/w/project/a.txt",), ())
     assert allows(rule, edit("/w/project/a.txt", verb))
@@ -58,7 +58,7 @@ def test_I9_4_P12_always_allow_of_an_edit_names_the_path(verb: str) -> None:
     assert not allows(rule, run(verb))
 
 
-def test_I9_4_a_verb_is_no_command_and_a_command_no_verb() -> None:
+def test_an_editors_verb_is_not_taken_for_a_command() -> None:
     assert rules.lines_of({"kind": "edit", "rawInput": {"command": "create", "path": "a"}}) == []
     assert rules.lines_of({"kind": "execute", "rawInput": {"command": "create", "path": "a"}})
     assert rules.lines_of({"kind": "edit", "rawInput": {"command": "rm a", "path": "a"}})
@@ -67,18 +67,18 @@ def test_I9_4_a_verb_is_no_command_and_a_command_no_verb() -> None:
     assert decide([no], edit("/w/project/a", "shutdown")).do == "deny"
 
 
-def test_I9_4_the_rules_of_the_build_before_allow_nothing_more() -> None:
+def test_rules_of_the_previous_build_allow_nothing_more() -> None:
     before = Rule("rookery-edit", "allow", ("rookery",), ("edit",), exact=("create",))
     assert decide([before], edit("/w/project/.git/hooks/pre-commit")).do == ""
 
 
-def test_I9_4_an_exact_command_stays_exact() -> None:
+def test_an_exact_command_stays_exact() -> None:
     rule = first(run("git status -s"))
     assert rule.exact == ("git status -s",)
     assert not allows(rule, run("git status"))
 
 
-def test_I9_4_P12_a_tool_is_allowed_with_its_arguments() -> None:
+def test_a_tool_is_allowed_with_its_arguments() -> None:
     call = tool("mcp__db__read", {"table": "users", "limit": 5})
     rule = first(call)
     assert (rule.tool, rule.command, rule.path) == (("mcp__db__read",), (), ())
@@ -92,7 +92,7 @@ def test_I9_4_P12_a_tool_is_allowed_with_its_arguments() -> None:
     assert allows(wider.rule, tool("mcp__db__read", {"table": "secrets"}))
 
 
-def test_I9_4_a_query_is_not_told_apart_by_its_text_alone() -> None:
+def test_a_query_is_matched_by_more_than_its_text() -> None:
     one = tool("mcp__dev__query", {"query": "SELECT 1", "database": "dev"})
     rule = first(one)
     assert allows(rule, one)
@@ -100,7 +100,7 @@ def test_I9_4_a_query_is_not_told_apart_by_its_text_alone() -> None:
     assert not allows(rule, tool("mcp__prod__query", {"query": "SELECT 1", "database": "dev"}))
 
 
-def test_I9_4_a_path_of_another_tool_is_no_file_edit() -> None:
+def test_a_path_of_another_tool_is_no_file_edit() -> None:
     one = tool("mcp__x__publish", {"path": "/w/project/a"})
     assert not allows(first(one), tool("mcp__x__wipe", {"path": "/w/project/a"}))
 
@@ -117,11 +117,11 @@ def test_I9_4_a_path_of_another_tool_is_no_file_edit() -> None:
     ],
     ids=str,
 )
-def test_I9_4_where_nothing_says_what_it_is_there_is_no_rule(call: Json) -> None:
+def test_an_unknown_action_makes_no_rule(call: Json) -> None:
     assert isinstance(choices(made(call), "n"), str)
 
 
-def test_I9_4_an_agent_cannot_say_what_its_arguments_are() -> None:
+def test_an_agent_cannot_declare_its_own_arguments() -> None:
     lying = {"kind": "other", "name": "t", "rawInput": {"a": 1}, "arguments": '{"b": 2}'}
     assert made(lying).arguments == '{"a": 1}'
 
@@ -137,7 +137,7 @@ def test_I9_4_an_agent_cannot_say_what_its_arguments_are() -> None:
         ("rg foo", "any `rg` command", "rg bar", "rg --pre x bar"),
     ],
 )
-def test_I9_4_wider_rules_are_offered_in_plain_words(
+def test_wider_rules_are_offered_in_plain_words(
     line: str, words: str, reached: str, not_reached: str
 ) -> None:
     exactly, wider = offered(run(line))
@@ -162,17 +162,17 @@ def test_I9_4_wider_rules_are_offered_in_plain_words(
         *("find . -exec ls {} +", "sh -c 'ls'", "A=b ls", "git", "git --version", "ls > x"),
     ],
 )
-def test_I9_4_some_commands_have_no_wider_rule(line: str) -> None:
+def test_some_commands_have_no_wider_rule(line: str) -> None:
     assert len(offered(run(line))) == 1
 
 
-def test_I9_4_what_cannot_be_undone_makes_no_rule() -> None:
+def test_a_destructive_action_makes_no_rule() -> None:
     assert isinstance(choices(run("rm -rf x"), "n"), str)
     _, wider = offered(run("git push"))
     assert decide([wider.rule], run("git push --force")).do == "ask"
 
 
-def test_I9_4_wider_rules_of_a_file_reach_no_hidden_ones() -> None:
+def test_wider_rules_for_a_file_match_no_hidden_files() -> None:
     exactly, folder, project = offered(edit("/w/project/src/core/a.py"))
     assert exactly.words == "editing exactly this file"
     assert folder.words == "editing any file in src/core (except hidden ones)"
@@ -186,7 +186,7 @@ def test_I9_4_wider_rules_of_a_file_reach_no_hidden_ones() -> None:
 
 
 @pytest.mark.parametrize("path", [".git/hooks/x", ".env", "src/.npmrc", ".ssh/id"])
-def test_I9_4_a_hidden_file_has_no_wider_rule(path: str) -> None:
+def test_a_hidden_file_has_no_wider_rule(path: str) -> None:
     [only] = offered(edit(f"/w/project/{path}"))
     assert only.rule.path == (f"/w/project/{path}",)
 

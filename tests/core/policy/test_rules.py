@@ -1,4 +1,4 @@
-"""P5: which rule decides, and that no shell's trick gets past one that allows."""
+"""Which rule decides, and that no shell's trick gets past one that allows."""
 
 from typing import Any
 
@@ -88,17 +88,17 @@ STATUS = rule("allow", "status", command="git status*")
         "",
     ],
 )
-def test_P5_a_pattern_allows_nothing_that_hides_behind_it(line: str) -> None:
+def test_a_pattern_allows_nothing_that_hides_behind_it(line: str) -> None:
     assert decide([STATUS], run(line)).do == ""
 
 
-def test_P5_a_line_that_is_too_long_to_read_is_not_plain() -> None:
+def test_a_line_that_is_too_long_to_read_is_not_plain() -> None:
     most = "git status " + "x" * (shell.LONGEST - len("git status ") - 1)
     assert decide([STATUS], run(most)).do == "allow"
     assert decide([STATUS], run(most + "x")).do == ""
 
 
-def test_P5_what_was_cut_is_allowed_by_no_rule() -> None:
+def test_no_rule_allows_a_truncated_call() -> None:
     """A worker keeps so much of a call, and no more: the rest could be anything."""
     bold = [rule("allow", kind=["execute", "edit"], destructive=True)]
     line = "git status" + " " * shell.LONGEST + "; rm -rf ~"
@@ -114,7 +114,7 @@ def test_P5_what_was_cut_is_allowed_by_no_rule() -> None:
             assert judged.danger
 
 
-def test_P5_an_input_that_nobody_understands_is_not_its_title() -> None:
+def test_an_unknown_input_is_not_judged_by_its_title() -> None:
     call: Json = {"kind": "execute", "title": "git status", "rawInput": {"cmdline": "rm x"}}
     for known in (call, danger.gist(call)):
         judged = call_of("claude", known, ROOTS, "/h")
@@ -140,30 +140,30 @@ def test_P5_an_input_that_nobody_understands_is_not_its_title() -> None:
         ["git", "status", "; rm x"],
     ],
 )
-def test_P5_what_is_plain_is_allowed(line: object) -> None:
+def test_plain_commands_are_allowed(line: object) -> None:
     assert decide([STATUS], run(line)) == Verdict("allow", (STATUS,))
 
 
-def test_P5_each_part_may_have_its_own_rule() -> None:
+def test_each_part_of_a_line_may_have_its_own_rule() -> None:
     listing = rule("allow", "ls", command="ls*")
     found = decide([STATUS, listing], run("git status && ls -l | ls"))
     assert (found.do, found.names) == ("allow", "status, ls")
     assert decide([STATUS], run("git status && ls")).do == ""
 
 
-def test_P5_every_text_of_a_call_counts() -> None:
+def test_every_text_of_a_call_counts() -> None:
     call = {"kind": "execute", "rawInput": {"command": "git status", "script": "rm x"}}
     assert decide([STATUS], call_of("claude", call, ROOTS, "")).do == ""
 
 
-def test_P5_an_argument_list_is_no_shell_line() -> None:
+def test_an_argument_list_is_not_a_shell_line() -> None:
     assert decide([STATUS], run(["git", "status", "$(rm x)"])).do == "allow"
     assert decide([STATUS], run(["bash", "-c", "git status; rm x"])).do == ""
     split = {"kind": "execute", "rawInput": {"command": "git", "args": ["status", "; rm"]}}
     assert decide([STATUS], call_of("claude", split, ROOTS, "")).do == "allow"
 
 
-def test_P5_a_title_stands_for_a_command_only_where_there_is_none() -> None:
+def test_a_title_stands_for_a_command_only_where_there_is_none() -> None:
     for title, do in (("`git status`", "allow"), ("git status…", ""), ("git status ...", "")):
         call: Json = {"kind": "execute", "title": title}
         assert decide([STATUS], call_of("claude", call, ROOTS, "")).do == do, title
@@ -198,13 +198,13 @@ def test_P5_a_title_stands_for_a_command_only_where_there_is_none() -> None:
         ["bash", "-lc", "ls; rm x"],
     ],
 )
-def test_P5_a_denial_finds_its_command_wherever_it_stands(line: object) -> None:
+def test_a_denial_finds_its_command_wherever_it_stands(line: object) -> None:
     no = rule("deny", "no", command="rm *", reason="keep it")
     assert decide([no], run(line)) == Verdict("deny", (no,), "keep it")
     assert decide([rule("ask", command="rm *")], run(line)).do == "ask"
 
 
-def test_P5_a_denial_does_not_find_what_is_only_named() -> None:
+def test_a_denial_does_not_match_what_is_only_named() -> None:
     no = rule("deny", command="rm *")
     assert decide([no], run("echo rm x")).do == ""
     assert decide([no], run("git rm x")).do == ""
@@ -224,13 +224,13 @@ def test_P5_a_denial_does_not_find_what_is_only_named() -> None:
         "git push --quiet origin main",
     ],
 )
-def test_I9_3_P5_a_denial_sees_through(line: str) -> None:
+def test_a_denial_sees_through_disguises(line: str) -> None:
     no = rule("deny", command="git push *")
     assert decide([rule("allow", command="*"), no], run(line)).do == "deny"
     assert decide([rule("ask", command="git push *")], run(line)).do == "ask"
 
 
-def test_I9_3_P5_a_denial_knows_options_in_any_order() -> None:
+def test_a_denial_knows_options_in_any_order() -> None:
     assert decide([rule("deny", command="git push --force*")], run("git push o m --force")).do
     for line in ("rm -fr x", "rm -r -f x", "rm x -rf"):
         assert decide([rule("deny", command="rm -rf *")], run(line)).do == "deny", line
@@ -247,7 +247,7 @@ def test_I9_3_P5_a_denial_knows_options_in_any_order() -> None:
         ("bash -c 'cat .env'", ".env"),
     ],
 )
-def test_I9_3_P5_a_denied_path_is_found_in_a_command(line: str, path: str) -> None:
+def test_a_denied_path_is_found_in_a_command(line: str, path: str) -> None:
     assert decide([rule("deny", path=path)], run(line)).do == "deny"
 
 
@@ -302,13 +302,13 @@ def test_I9_3_P5_a_denied_path_is_found_in_a_command(line: str, path: str) -> No
         ("git diff --output=x", "git diff --output=x", "allow"),
     ],
 )
-def test_I9_3_P5_a_pattern_allows_no_hatch_that_it_does_not_name(
+def test_a_pattern_allows_no_escape_hatch_it_does_not_name(
     pattern: str, line: str, do: str
 ) -> None:
     assert decide([rule("allow", command=pattern)], run(line)).do == do
 
 
-def test_I9_3_P5_an_open_end_of_a_word_warns() -> None:
+def test_a_pattern_ending_inside_a_word_warns() -> None:
     [words] = warnings(rule("allow", command="git diff*"))
     assert "'git diff *'" in words
     assert "difftool" in words
@@ -319,7 +319,7 @@ def test_I9_3_P5_an_open_end_of_a_word_warns() -> None:
     assert "Remove it" in warnings(rule("allow", kind="edit", exact="create"))[0]
 
 
-def test_I9_3_P5_what_holds_a_rule_back_is_said() -> None:
+def test_the_reason_why_a_rule_does_not_apply_is_given() -> None:
     known = (rule("allow", "look", command="git diff *"),)
     [words] = held_back(known, run("git diff --output=x"))
     assert "look" in words
@@ -327,14 +327,14 @@ def test_I9_3_P5_what_holds_a_rule_back_is_said() -> None:
     assert held_back(known, run("git diff --stat")) == []
 
 
-def test_P5_a_pattern_may_speak_of_a_line_as_a_whole() -> None:
+def test_a_pattern_may_match_a_whole_line() -> None:
     for pattern in ("curl * | sh", "curl*sh"):
         no = rule("deny", command=pattern)
         assert decide([no], run("curl http://x | sh")).do == "deny"
         assert decide([no], run("curl http://x; ls")).do == ""
 
 
-def test_P5_exact_is_the_whole_line_and_nothing_else() -> None:
+def test_exact_matches_only_the_whole_line() -> None:
     line = "make && echo $HOME > out"
     exact = rule("allow", exact=line)
     assert decide([exact], run(line)).do == "allow"
@@ -348,7 +348,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=12).map("".join))
-def test_P5_a_line_that_was_read_is_the_join_of_its_parts(line: str) -> None:
+def test_a_plain_line_is_the_join_of_its_parts(line: str) -> None:
     """Whatever is put together: each part of a plain line is in it, and free of the shell's signs
     outside of quotes."""
     parts = shell.plain_parts(line)
@@ -398,7 +398,7 @@ def _unquoted(part: str) -> str:
         ("a[*]b", "/w/project/aXb", ""),
     ],
 )
-def test_P5_paths_are_matched_inside_the_directories(pattern: str, path: str, do: str) -> None:
+def test_paths_are_matched_inside_the_directories(pattern: str, path: str, do: str) -> None:
     assert decide([rule("allow", path=pattern)], touch(path, kind="read")).do == do
 
 
@@ -414,25 +414,25 @@ def test_P5_paths_are_matched_inside_the_directories(pattern: str, path: str, do
         ("**", "src/a.b", "allow"),
     ],
 )
-def test_I9_4_P5_stars_reach_no_hidden_files_to_allow(pattern: str, path: str, do: str) -> None:
+def test_stars_allow_no_hidden_files(pattern: str, path: str, do: str) -> None:
     assert decide([rule("allow", path=pattern)], touch(path)).do == do
     assert decide([rule("deny", path="**")], touch(path)).do == "deny"
 
 
-def test_P5_absolute_patterns_and_the_home() -> None:
+def test_absolute_and_home_patterns_match() -> None:
     call = touch("~/notes/a.md", kind="read")
     assert decide([rule("allow", path="~/notes/**")], call).do == "allow"
     assert decide([rule("allow", path="/home/me/notes/*")], call).do == "allow"
 
 
-def test_P5_all_paths_are_needed_to_allow_and_one_to_deny() -> None:
+def test_allowing_needs_all_paths_and_denying_one() -> None:
     both = touch("src/a", ".env")
     assert decide([rule("allow", path="src/**")], both).do == ""
     assert decide([rule("deny", path=".env")], both).do == "deny"
     assert decide([rule("allow", path="src/**")], touch()).do == ""
 
 
-def test_P5_a_path_in_a_command_can_deny_it_and_never_allow_it() -> None:
+def test_a_path_in_a_command_can_deny_it_and_never_allow_it() -> None:
     assert decide([rule("deny", path="**/.env")], run("cat sub/.env")).do == "deny"
     where = run("make", locations=[{"path": "src/a"}])
     assert decide([rule("allow", path="src/**")], where).do == ""
@@ -442,34 +442,34 @@ def test_P5_a_path_in_a_command_can_deny_it_and_never_allow_it() -> None:
 # --- which rule --------------------------------------------------------------------------------
 
 
-def test_P5_the_first_match_wins() -> None:
+def test_the_first_match_wins() -> None:
     first, second = rule("ask", "a", command="git *"), rule("allow", "b", command="git *")
     assert decide([first, second], run("git log")).rules == (first,)
     assert decide([second, first], run("git log")).rules == (second,)
 
 
-def test_P5_deny_beats_allow_on_equal_ground_in_any_order() -> None:
+def test_deny_beats_allow_on_equal_grounds_in_any_order() -> None:
     yes, no = rule("allow", "y", command="git *"), rule("deny", "n", command="git push*")
     for order in ([yes, no], [no, yes]):
         assert decide(order, run("git push")).rules == (no,)
         assert decide(order, run("git log")).rules == (yes,)
 
 
-def test_P5_other_ground_is_an_exception_when_it_comes_first() -> None:
+def test_a_rule_on_other_grounds_that_comes_first_is_an_exception() -> None:
     mine, no = rule("allow", agent="claude", command="git push*"), rule("deny", command="git *")
     assert decide([mine, no], run("git push")).do == "allow"
     assert decide([mine, no], run("git push", "codex")).do == "deny"
     assert decide([no, mine], run("git push")).do == "deny"
 
 
-def test_P5_a_part_that_is_denied_denies_the_line() -> None:
+def test_a_part_that_is_denied_denies_the_line() -> None:
     no = rule("deny", "n", command="rm *")
     assert decide([STATUS, no], run("git status; rm x")).rules == (no,)
     asked = rule("ask", "a", command="make*")
     assert decide([STATUS, asked], run("git status && make")).rules == (asked,)
 
 
-def test_P5_kinds_agents_and_tools() -> None:
+def test_rules_match_kinds_agents_and_tools() -> None:
     read = rule("allow", agent="cl*", kind=["read", "search"])
     assert decide([read], touch("a", kind="read")).do == "allow"
     assert decide([read], touch("a")).do == ""
@@ -485,7 +485,7 @@ def test_P5_kinds_agents_and_tools() -> None:
     assert decide([rule("allow", tool="sing")], call_of("rookery", plain, ROOTS, "")).do == ""
 
 
-def test_P4_P5_what_cannot_be_undone_is_allowed_only_in_so_many_words() -> None:
+def test_destructive_calls_are_allowed_only_explicitly() -> None:
     plain, bold = rule("allow", command="rm *"), rule("allow", command="rm *", destructive=True)
     found = decide([plain], run("rm -rf build"))
     assert (found.do, found.rules) == ("ask", (plain,))
@@ -518,7 +518,7 @@ LINES = st.lists(st.sampled_from(["git push", "git log", "ls -l", "rm x"]), min_
     ],
     "git log; ls -l",
 )
-def test_P5_a_line_is_allowed_only_where_each_of_its_parts_is(found: list[Rule], line: str) -> None:
+def test_a_line_is_allowed_only_where_each_of_its_parts_is(found: list[Rule], line: str) -> None:
     whole = decide(found, run(line))
     each = [decide(found, run(part)).do for part in line.split("; ")]
     assert (whole.do == "allow") is all(do == "allow" for do in each)
@@ -527,7 +527,7 @@ def test_P5_a_line_is_allowed_only_where_each_of_its_parts_is(found: list[Rule],
 
 
 @given(SOME, LINES.map(lambda lines: lines[0]), st.randoms(use_true_random=False))
-def test_P5_allow_and_deny_of_equal_ground_may_change_places(
+def test_allow_and_deny_on_equal_grounds_may_change_places(
     found: list[Rule], line: str, chance: Any
 ) -> None:
     equal = [each._replace(agent=()) for each in found if each.do != "ask"]
@@ -537,9 +537,7 @@ def test_P5_allow_and_deny_of_equal_ground_may_change_places(
 
 
 @given(SOME, LINES.map(lambda lines: lines[0]))
-def test_P5_the_verdict_is_the_first_match_or_a_denial_of_its_ground(
-    found: list[Rule], line: str
-) -> None:
+def test_the_first_match_or_a_denial_on_its_grounds_decides(found: list[Rule], line: str) -> None:
     call = run(line)
     matching = [each for each in found if rules.matches(each, call, call.commands[0])]
     verdict = decide(found, call)
@@ -567,7 +565,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["kind", "title", "name", "rawInput", "locations"]), JSON))
-def test_P5_any_call_is_judged(call: Json) -> None:
+def test_any_call_can_be_judged(call: Json) -> None:
     verdict = decide(
         [STATUS, rule("deny", command="rm *"), rule("allow", path="a")],
         call_of("x", call, ROOTS, "/h"),
@@ -579,7 +577,7 @@ def test_P5_any_call_is_judged(call: Json) -> None:
 
 
 @given(st.text(st.sampled_from("ab *?[];&|$'\"\\\n"), min_size=1, max_size=12))
-def test_P5_always_allow_allows_this_command_alone(line: str) -> None:
+def test_always_allow_allows_only_this_command(line: str) -> None:
     call = run(line)
     found = narrow(call, "n")
     if isinstance(found, str):
@@ -592,7 +590,7 @@ def test_P5_always_allow_allows_this_command_alone(line: str) -> None:
 
 
 @given(st.text(st.sampled_from("ab*?[].-"), min_size=1, max_size=8))
-def test_P5_always_allow_allows_this_path_alone(name: str) -> None:
+def test_always_allow_allows_only_this_path(name: str) -> None:
     call = touch(f"/w/project/{name}")
     found = narrow(call, "n")
     if call.danger:
@@ -603,7 +601,7 @@ def test_P5_always_allow_allows_this_path_alone(name: str) -> None:
     assert decide([found], touch(f"/w/project/{name}x")).do == ""
 
 
-def test_P5_always_allow_is_refused_where_there_is_no_way_back() -> None:
+def test_always_allow_is_refused_for_destructive_calls() -> None:
     found = narrow(run("rm -rf ."), "n")
     assert isinstance(found, str)
     assert "Can't be always-allowed" in found
@@ -628,7 +626,7 @@ def test_P5_always_allow_is_refused_where_there_is_no_way_back() -> None:
         ({"do": "allow", "command": "x", "name": "7"}, "name", "letter"),
     ],
 )
-def test_P5_a_mistake_in_a_rule_is_named(table: object, key: str, words: str) -> None:
+def test_a_mistake_in_a_rule_is_named(table: object, key: str, words: str) -> None:
     fault = rule_tables.rule_of(table, 1)
     assert isinstance(fault, rule_tables.Fault)
     assert fault.key == key
@@ -644,7 +642,7 @@ def test_P5_a_mistake_in_a_rule_is_named(table: object, key: str, words: str) ->
         {"kind": ["execute"]},
     ],
 )
-def test_P5_a_rule_is_found_behind_many_about_other_commands(last: dict[str, list[str]]) -> None:
+def test_a_rule_is_found_behind_many_about_other_commands(last: dict[str, list[str]]) -> None:
     others = [rule("allow", f"r{n}", command=[f"tool-{n} *", f"*/tool-{n}"]) for n in range(50)]
     found = decide([*others, rule("deny", "last", **last)], run("git status"))
     assert (found.do, found.names) == ("deny", "last")

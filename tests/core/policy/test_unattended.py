@@ -1,4 +1,4 @@
-"""Issue 9, line 8 (rows P6, U13): what is said where nobody is asked."""
+"""What is said where nobody is asked."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ REJECTED = (False, "unattended:reject")
         (NO, LS, ALLOWS, (True, "rule:r")),
     ],
 )
-def test_I9_8_rules_come_first_and_nothing_waits(
+def test_rules_come_first_and_nothing_waits(
     order: Order | None, call: rules.Call, verdict: Verdict, said: tuple[bool, str] | None
 ) -> None:
     assert settled(order, call, verdict) == said
@@ -72,7 +72,7 @@ def test_I9_8_rules_come_first_and_nothing_waits(
     st.sampled_from([LS, RM]),
     st.sampled_from([NONE, ASKS, ALLOWS, GUARDED, DENIES]),
 )
-def test_I9_8_where_nobody_is_asked_nobody_is(
+def test_every_call_is_settled_without_asking(
     order: Order, call: rules.Call, verdict: Verdict
 ) -> None:
     assert settled(order, call, verdict) is not None
@@ -90,7 +90,7 @@ SCHEMA: Json = {"type": "object", "properties": {"a": {"type": "string"}}}
         (NO, ["a"], "decline", "deny"),
     ],
 )
-def test_I9_8_a_question_is_not_left_open(
+def test_a_question_is_answered_at_once(
     order: Order, required: list[str], action: str, verdict: str | None
 ) -> None:
     ask = {"id": "q", "kind": "question", "schema": SCHEMA | {"required": required}}
@@ -111,7 +111,7 @@ def told(order: Order) -> Json:
     return update("_session", **order.update())
 
 
-def test_I9_8_a_choice_takes_it_back_also_one_of_an_earlier_build() -> None:
+def test_choosing_a_mode_ends_unattended_also_in_old_logs() -> None:
     made = header("player", told(YES))
     assert unattended.order_of(made["unattended"]) == YES._replace(told="unattended all")
     set_confirm = commands.offline({"do": "set", "option": "confirm", "value": "every"})
@@ -123,13 +123,13 @@ def test_I9_8_a_choice_takes_it_back_also_one_of_an_earlier_build() -> None:
 
 
 @pytest.mark.parametrize("given", [None, "all", [], {}, {"approve": "ask"}, {"approve": ["all"]}])
-def test_I9_8_what_is_no_order_is_none(given: object) -> None:
+def test_an_invalid_unattended_setting_is_ignored(given: object) -> None:
     assert unattended.order_of(given) is None
     assert header("player", update("_session", confirm="every", unattended=given))["asks"] == {}
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "rookery", "openhands"])
-def test_I9_8_an_agent_with_modes_is_made_to_ask(agent: str) -> None:
+def test_an_agent_with_modes_is_set_to_ask(agent: str) -> None:
     """Else nobody could say no to what cannot be undone (decision 0010)."""
     profile = profile_of(agent, [])
     made = header(agent, told(YES))
@@ -142,8 +142,7 @@ def test_I9_8_an_agent_with_modes_is_made_to_ask(agent: str) -> None:
     assert modes.for_agent(made["_confirm"][0], made["unattended"]) == RISKY
 
 
-def test_I9_8_what_cannot_be_undone_is_never_allowed_for_good() -> None:
-    """P4"""
+def test_destructive_calls_are_never_allowed_for_good() -> None:
     options = [{"optionId": "ya", "name": "Always", "kind": "allow_always"}]
     ruling = modes.Judgement("allow", "unattended:all", "allowed (run)")
     answer = modes.ruled(asked(options=options, danger="deletes files"), ruling)
@@ -156,7 +155,7 @@ def test_I9_8_what_cannot_be_undone_is_never_allowed_for_good() -> None:
     ("value", "good"),
     [("all", True), ("risky", True), ("reject", True), ("ask", False), ("", False)],
 )
-def test_I9_8_the_command_is_checked(value: str, good: bool) -> None:
+def test_the_command_that_sets_it_is_checked(value: str, good: bool) -> None:
     command = {"do": "set", "option": "unattended", "value": value, "told": "x" * 999}
     assert (commands.check(command, 1000) is None) is good
     if good:

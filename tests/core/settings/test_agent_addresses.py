@@ -1,4 +1,4 @@
-"""`url` in `[agents.NAME]`: what is refused, and what an agent at an address is given (D9)."""
+"""`url` in `[agents.NAME]`: what is refused, and what an agent at an address is given."""
 
 from pathlib import Path
 from typing import Any
@@ -32,14 +32,14 @@ from rookery.home import config
         ({"fingerprint": "12"}, "fingerprint"),
     ],
 )
-def test_D9_faults(table: dict[str, Any], key: str) -> None:
+def test_mistakes_in_an_agents_address_are_refused(table: dict[str, Any], key: str) -> None:
     fault = agent_tables.fault_of(table)
     assert fault is not None
     assert fault.key == key
     assert "secret" not in fault.why
 
 
-def test_D9_a_table_with_an_address(tmp_path: Path) -> None:
+def test_an_agents_table_may_have_an_address(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text(
         '[agents.far]\nurl = "wss://host/acp"\nfingerprint = "sha256:00"\n'
@@ -54,12 +54,12 @@ def test_D9_a_table_with_an_address(tmp_path: Path) -> None:
     assert agent_tables.extras_from(found.extras["far"].plain()) == found.extras["far"]
 
 
-def test_D9_what_was_confirmed_before_is_still_confirmed() -> None:
+def test_earlier_confirmations_still_hold() -> None:
     """The record of an agent with a command does not change with the new keys."""
     assert Extras({"A": "b"}, True).plain() == {"env": {"A": "b"}, "mcp": True}
 
 
-def test_D9_a_changed_header_waits_for_the_user() -> None:
+def test_a_changed_header_waits_for_the_user() -> None:
     key = f"agents.far{EXTRAS}"
     before = Extras(remote=Remote({"Authorization": Source("TOKEN")})).plain()
     after = Extras(remote=Remote({"Authorization": Source("", "/home/me/.ssh/id")})).plain()
@@ -67,7 +67,7 @@ def test_D9_a_changed_header_waits_for_the_user() -> None:
     assert said == ["agents.far.headers changes."]
 
 
-def test_D9_an_address_is_no_program() -> None:
+def test_an_address_is_not_a_program() -> None:
     agent = registry.resolve("far", {"far": ["wss://host/acp"]})
     assert address_of(agent.argv) == "wss://host/acp"
     assert registry.is_installed(agent, {}, "/")
@@ -75,7 +75,7 @@ def test_D9_an_address_is_no_program() -> None:
     assert address_of(["wss://host/acp", "more"]) == ""
 
 
-def test_D9_of_this_machine_only_what_is_offered() -> None:
+def test_an_agent_at_an_address_gets_only_what_is_offered() -> None:
     claude = profiles.profile_of("far", ["wss://host/acp"], {"name": "claude-agent-acp"})
     alone = profiles.at_address(claude, ())
     assert not alone.files

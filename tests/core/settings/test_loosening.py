@@ -1,5 +1,4 @@
-"""Issue 9, line 1, P10: what a change of the settings loosens, and what holds until it is
-confirmed."""
+"""What a change of the settings loosens, and what holds until it is confirmed."""
 
 import string
 from typing import Any
@@ -55,24 +54,24 @@ LOOSER = [
 
 
 @pytest.mark.parametrize(("before", "after"), STRICTER)
-def test_I9_1_stricter_rules_hold_at_once(before: Any, after: Any) -> None:
+def test_stricter_rules_hold_at_once(before: Any, after: Any) -> None:
     assert loosened(of_rules(*before), of_rules(*after)) == []
     assert strictest(of_rules(*before), of_rules(*after)).rules == after
 
 
 @pytest.mark.parametrize(("before", "after"), LOOSER)
-def test_I9_1_whatever_is_not_provably_stricter_waits(before: Any, after: Any) -> None:
+def test_changes_that_are_not_provably_stricter_wait(before: Any, after: Any) -> None:
     [words, *_] = loosened(of_rules(*before), of_rules(*after))
     assert words.endswith(".")
     assert strictest(of_rules(*before), of_rules(*after)).rules != after
 
 
-def test_I9_1_a_denial_that_comes_with_a_loosening_holds_at_once() -> None:
+def test_a_denial_that_comes_with_a_loosening_holds_at_once() -> None:
     found = strictest(of_rules(GIT), of_rules(GIT, RM, NO_PUSH))
     assert found.rules == (NO_PUSH, GIT)
 
 
-def test_I9_1_a_permission_that_goes_with_a_loosening_is_gone_at_once() -> None:
+def test_a_permission_removed_with_a_loosening_is_gone_at_once() -> None:
     assert strictest(of_rules(GIT, STATUS), of_rules(STATUS, ASK_NPM, RM)).rules[-1] == STATUS
     assert GIT not in strictest(of_rules(GIT, STATUS), of_rules(STATUS, RM)).rules
 
@@ -108,7 +107,7 @@ SOME = st.lists(some_rule(), max_size=5).map(tuple)
 
 
 @given(SOME, SOME, st.sampled_from(LINES), st.sampled_from(["claude", "codex"]), st.booleans())
-def test_I9_1_no_call_is_answered_more_loosely_than_before(
+def test_no_call_is_answered_more_loosely_than_before(
     before: tuple[Rule, ...], after: tuple[Rule, ...], line: str, agent: str, guard: bool
 ) -> None:
     given_call = {"kind": "execute", "rawInput": {"command": line}}
@@ -134,9 +133,7 @@ def test_I9_1_no_call_is_answered_more_loosely_than_before(
         ("session.confirm", "risky", "all"),
     ],
 )
-def test_I9_1_a_setting_counts_as_looser_in_one_direction(
-    key: str, strict: object, loose: object
-) -> None:
+def test_a_setting_is_looser_in_one_direction_only(key: str, strict: object, loose: object) -> None:
     tight, open_ = Guarded(choices={key: strict}), Guarded(choices={key: loose})
     assert loosened(open_, tight) == []
     [words] = loosened(tight, open_)
@@ -157,7 +154,7 @@ def test_I9_1_a_setting_counts_as_looser_in_one_direction(
         ({}, {"node_path": ""}, ""),
     ],
 )
-def test_I9_1_another_program_waits(before: Any, after: Any, words: str) -> None:
+def test_another_program_waits_for_confirmation(before: Any, after: Any, words: str) -> None:
     found = loosened(Guarded(programs=before), Guarded(programs=after))
     assert words in " ".join(found)
     assert bool(found) == bool(words)
@@ -165,7 +162,7 @@ def test_I9_1_another_program_waits(before: Any, after: Any, words: str) -> None
     assert held == (before if words else after)
 
 
-def test_I9_1_servers_and_hooks_wait() -> None:
+def test_servers_and_hooks_wait_for_confirmation() -> None:
     files, evil = {"command": "npx", "args": ["files"]}, {"command": "evil"}
     old = Guarded(servers={"files": files, "more": files})
     new = Guarded(servers={"files": evil, "other": evil, "off": {**evil, "enabled": False}})
@@ -180,11 +177,11 @@ def test_I9_1_servers_and_hooks_wait() -> None:
 
 
 @given(SOME)
-def test_I9_1_what_is_kept_is_read_again(known: tuple[Rule, ...]) -> None:
+def test_the_stored_record_is_read_back(known: tuple[Rule, ...]) -> None:
     guarded = Guarded(known, {"a": True}, {"b": ["c"]}, {"d": {"command": "e"}}, {"stop": []})
     assert of_json(to_json(guarded)) == guarded
 
 
 @pytest.mark.parametrize("value", [None, {}, {"rules": 1}, {"rules": [{"name": "x"}]}, []])
-def test_I9_1_what_is_no_record_is_none(value: object) -> None:
+def test_an_invalid_record_counts_as_none(value: object) -> None:
     assert of_json(value) is None

@@ -1,4 +1,4 @@
-"""Issue 9, line 14: what config.toml was called before is understood, and told."""
+"""What config.toml was called before is understood, and told."""
 
 from typing import Any
 
@@ -29,9 +29,7 @@ TABLE = (
         ({"grace": 3, "worker": 1}, {"worker": 1}, ["worker.cancel_grace"]),
     ],
 )
-def test_I9_14_an_old_spelling_is_understood_and_told(
-    given: Any, found: Any, said: list[str]
-) -> None:
+def test_an_old_key_is_understood_and_reported(given: Any, found: Any, said: list[str]) -> None:
     before = repr(given)
     tables, told = migrated(given, TABLE)
     assert tables == found
@@ -40,5 +38,5 @@ def test_I9_14_an_old_spelling_is_understood_and_told(
     assert repr(given) == before, "what was given stays as it is"
 
 
-def test_I9_14_what_is_renamed_is_of_an_earlier_version() -> None:
+def test_renamed_keys_belong_to_an_earlier_version() -> None:
     assert FORMAT > 1 or not RENAMED

@@ -1,4 +1,4 @@
-"""Issue 11, line 3: what a call brought, where its agent tells it beside the protocol's content."""
+"""What a call brought, where its agent tells it beside the protocol's content."""
 
 import functools
 from typing import Any
@@ -75,7 +75,7 @@ DIALECTS = {"codex": CODEX, "at once": AT_ONCE, "pi": PI, "claude": CLAUDE, "nam
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
-def test_I11_3_output_in_meta_is_a_terminal_below_its_call(dialect: list[Json]) -> None:
+def test_output_in_meta_is_a_terminal_below_its_call(dialect: list[Json]) -> None:
     document = play(prompt(), running(), *dialect, idle())
     tool, terminal = only(document, "tool"), only(document, "terminal")
     assert (terminal["parent"], terminal["text"]) == (tool["id"], "one\ntwo\n")
@@ -84,7 +84,7 @@ def test_I11_3_output_in_meta_is_a_terminal_below_its_call(dialect: list[Json]) 
     assert tool["title"] == "make"
 
 
-def test_I11_3_every_command_of_the_recording_shows_what_it_said() -> None:
+def test_every_recorded_command_shows_its_output() -> None:
     name = "codex-acp.jsonl"
     [session] = recordings.sessions(name)
     document = watch(recordings.play(name, session).events)
@@ -101,7 +101,7 @@ def test_I11_3_every_command_of_the_recording_shows_what_it_said() -> None:
     assert "exec_command" not in str([tool["title"] for tool in blocks(document, "tool")])
 
 
-def test_I11_3_a_command_that_fails_says_how() -> None:
+def test_a_failed_command_shows_its_exit_code() -> None:
     end = news("c", status="failed", _meta=piece("no\n") | left(2))
     terminal = only(play(prompt(), command(), end), "terminal")
     assert (terminal["status"], terminal["exit"], terminal["text"]) == ("failed", 2, "no\n")
@@ -110,7 +110,7 @@ def test_I11_3_a_command_that_fails_says_how() -> None:
 @pytest.mark.parametrize(
     ("status", "shown"), [("completed", "done"), ("failed", "failed"), (None, "done")]
 )
-def test_I11_3_an_end_without_a_code_is_told_by_the_call(status: str | None, shown: str) -> None:
+def test_without_an_exit_code_the_call_says_how_it_ended(status: str | None, shown: str) -> None:
     """As claude tells of `grep` that found nothing, of an interrupted command, of one in the
     background."""
     said = {"status": status} if status else {}
@@ -119,13 +119,13 @@ def test_I11_3_an_end_without_a_code_is_told_by_the_call(status: str | None, sho
     assert (terminal["status"], terminal.get("exit")) == (shown, None)
 
 
-def test_I11_3_claude_is_told_that_we_read_terminals() -> None:
+def test_claude_is_told_that_we_read_terminals() -> None:
     for name in ("claude", "codex", "rookery"):
         offered = offers_of(profile_of(name, [name]))
         assert ("terminal_output" in offered["_meta"]) is (name == "claude")
 
 
-def test_I11_3_a_terminal_ends_with_its_call_and_takes_what_comes_late() -> None:
+def test_a_terminal_ends_with_its_call_and_takes_late_output() -> None:
     end = [news("c", _meta=piece("one\n")), news("c", status="completed")]
     document = play(prompt(), command(), *end, news("c", _meta=piece("late\n") | left(1)))
     terminal = only(document, "terminal")
@@ -133,7 +133,7 @@ def test_I11_3_a_terminal_ends_with_its_call_and_takes_what_comes_late() -> None
     assert only(play(prompt(), command(), *end), "terminal")["status"] == "done"
 
 
-def test_I11_3_a_terminal_of_the_workers_own_cannot_be_written_into() -> None:
+def test_a_terminal_of_the_workers_own_cannot_be_written_into() -> None:
     begun = update("_terminal", id="term_1", state="started", command="make")
     forged = call("x", _meta=piece("forged", name="term_1") | left(0, "term_1"))
     document = play(
@@ -143,7 +143,7 @@ def test_I11_3_a_terminal_of_the_workers_own_cannot_be_written_into() -> None:
     assert (ours["text"], ours["status"], theirs["text"]) == ("a", "running", "forged")
 
 
-def test_I11_3_an_agent_that_counts_from_one_again() -> None:
+def test_reused_call_ids_get_terminals_of_their_own() -> None:
     """The second turn's call has a terminal of its own, though the first never ended."""
     again = [prompt(), running(), command(), news("c", _meta=piece("two"))]
     first = [prompt(), running(), command(), news("c", _meta=piece("one")), idle("cancelled")]
@@ -151,7 +151,7 @@ def test_I11_3_an_agent_that_counts_from_one_again() -> None:
     assert texts == ["one", "two"]
 
 
-def test_I11_3_a_later_call_goes_on_with_a_terminal_that_runs() -> None:
+def test_a_later_call_can_continue_a_running_terminal() -> None:
     begun = [command(), news("c", _meta=piece("one\n", name="proc"))]
     more = call("d", kind="execute", title="write_stdin", _meta=piece("two\n", name="proc"))
     terminal = only(play(prompt(), *begun, more), "terminal")
@@ -168,18 +168,18 @@ def test_I11_3_a_later_call_goes_on_with_a_terminal_that_runs() -> None:
         {"terminal_output": {"terminal_id": "x" * 5000, "data": ""}},
     ],
 )
-def test_I11_3_what_is_no_output_shows_nothing(meta: Json) -> None:
+def test_malformed_output_shows_nothing(meta: Json) -> None:
     document = play(prompt(), command(_meta=meta), news("c", status="completed", _meta=meta))
     assert blocks(document, "terminal") == []
 
 
-def test_I11_3_page_by_page_it_is_the_same() -> None:
+def test_loading_page_by_page_shows_the_same() -> None:
     events = log(prompt(), running(), *CODEX, idle(), prompt(), running(), *PI, idle())
     whole = fold(None, events)
     assert functools.reduce(join, pages(events)).to_json() == whole.to_json()
 
 
-def test_I11_3_a_terminal_that_began_above_is_shown_with_what_it_says_now() -> None:
+def test_a_terminal_that_began_above_shows_its_current_output() -> None:
     """Of a long turn only the end is opened."""
     events = log(prompt(), running(), *CODEX[:2], news("c", _meta=piece("two\n")))
     before = fold(None, events[:4])
@@ -192,7 +192,7 @@ def test_I11_3_a_terminal_that_began_above_is_shown_with_what_it_says_now() -> N
 # --- in the raw output ---------------------------------------------------------------------------
 
 
-def test_I11_3_the_exit_code_below_metadata_is_told() -> None:
+def test_an_exit_code_in_metadata_is_shown() -> None:
     [session] = recordings.sessions("opencode.jsonl")[:1]
     document = watch(recordings.play("opencode.jsonl", session).events)
     codes = [captions.exit_code(tool, []) for tool in blocks(document, "tool") if "exit" in tool]
@@ -220,7 +220,7 @@ MCP = call(
         ({"result": None, "error": {"message": "no such index"}}, "no such index"),
     ],
 )
-def test_I11_3_what_an_mcp_tool_said_is_shown(raw: Json, said: str) -> None:
+def test_an_mcp_result_is_shown(raw: Json, said: str) -> None:
     words = [{"type": "content", "content": {"type": "text", "text": "Allow docs to run?"}}]
     question = asked(toolCall={"toolCallId": "m", "content": words}, options=[])
     document = play(prompt(), MCP, question, news("m", status="completed", rawOutput=raw))
@@ -235,7 +235,7 @@ DIFF = {"type": "diff", "path": "/w/a.txt", "oldText": "old\n", "newText": "new\
 WROTE = [{"type": "content", "content": {"type": "text", "text": "Wrote it."}}]
 
 
-def test_I11_3_a_change_that_only_the_ask_had_stays() -> None:
+def test_a_diff_from_the_ask_alone_stays() -> None:
     edit = {"toolCallId": "g", "title": "WriteFile", "kind": "edit", "content": [DIFF]}
     question = asked(toolCall=edit, options=[])
     document = play(prompt(), question, news("g", status="completed", content=WROTE), idle())
@@ -245,7 +245,7 @@ def test_I11_3_a_change_that_only_the_ask_had_stays() -> None:
     assert captions.call_words(tool, "/w") == ("edit", "a.txt")
 
 
-def test_I11_3_a_change_of_an_ask_that_carries_only_an_id_stays() -> None:
+def test_a_diff_stays_when_its_ask_has_only_an_id() -> None:
     edit = call("g", title="Edit", kind="edit", content=[DIFF])
     told = {"what": "diff", "call": "g", "kind": "edit", "path": "/w/a.txt", "old": "old\n"}
     does = [{**told, "new": "new\n", "line": 1}, {**told, "call": "other", "new": "x"}]
@@ -254,7 +254,7 @@ def test_I11_3_a_change_of_an_ask_that_carries_only_an_id_stays() -> None:
     assert [part["new"] for part in captions.diffs(only(document, "tool"))] == ["new\n"]
 
 
-def test_I11_3_a_change_that_the_call_states_itself_counts() -> None:
+def test_the_calls_own_diff_replaces_the_asks() -> None:
     edit = {"toolCallId": "g", "title": "WriteFile", "kind": "edit", "content": [DIFF]}
     other = {**DIFF, "newText": "other\n"}
     ends = news("g", status="completed", content=[other])

@@ -1,4 +1,4 @@
-"""Issue 11, line 3: changes and exit codes that agents state beside the protocol's own content."""
+"""Changes and exit codes that agents state beside the protocol's own content."""
 
 import pytest
 
@@ -29,9 +29,7 @@ def said(words: str) -> list[Json]:
         ({"rawInput": {"command": "str_replace"}}, {"rawOutput": {"observation": OBSERVED}}),
     ],
 )
-def test_I11_3_a_change_that_only_input_or_result_states_is_shown(
-    given: Json, brought: Json
-) -> None:
+def test_a_change_stated_only_in_input_or_result_is_shown(given: Json, brought: Json) -> None:
     document = driven(
         ["w"],
         call("c", kind="edit", title="edit", status="in_progress", **given),
@@ -42,7 +40,7 @@ def test_I11_3_a_change_that_only_input_or_result_states_is_shown(
     assert (str(diff["old"]).split()[0], str(diff["new"]).split()[0]) == ("one", "uno")
 
 
-def test_I11_3_a_change_that_the_content_shows_is_shown_once() -> None:
+def test_a_change_shown_by_the_content_is_shown_once() -> None:
     content = [{"type": "diff", "path": "/w/a.txt", "oldText": "one", "newText": "uno"}]
     document = driven(
         ["w"],
@@ -62,7 +60,7 @@ def test_I11_3_a_change_that_the_content_shows_is_shown_once() -> None:
         "one",
     ],
 )
-def test_I11_3_where_no_change_is_stated_none_is_shown(given: object) -> None:
+def test_without_a_stated_change_none_is_shown(given: object) -> None:
     document = driven(["w"], call("c", kind="edit", title="edit", rawInput=given))
     assert captions.diffs(only(document, "tool")) == []
 
@@ -80,7 +78,7 @@ def test_I11_3_where_no_change_is_stated_none_is_shown(given: object) -> None:
         (["other"], {"content": said("Exit code: 3\nseen\n")}, None),
     ],
 )
-def test_I11_3_an_exit_code_is_read_where_each_agent_has_it(
+def test_exit_codes_are_read_where_each_agent_puts_them(
     argv: list[str], brought: Json, code: int | None
 ) -> None:
     """A command may print such words itself: they count only where its agent writes them."""
@@ -89,14 +87,14 @@ def test_I11_3_an_exit_code_is_read_where_each_agent_has_it(
     assert captions.exit_code(block, []) == code
 
 
-def test_I11_3_a_call_that_its_agent_refuses_has_the_name_of_its_tool() -> None:
+def test_a_call_refused_by_its_agent_has_its_tools_name() -> None:
     """OpenHands announces no call whose arguments are wrong: its result is the first news of it."""
     refused = {"tool_name": "peck", "error": "wrong arguments"}
     document = driven(["openhands", "acp"], news("c", status="failed", rawOutput=refused))
     assert only(document, "tool")["title"] == "peck"
 
 
-def test_I11_5_a_tool_that_was_called_with_nothing_is_told_as_one() -> None:
+def test_a_tool_called_without_arguments_is_shown_as_a_call() -> None:
     """crow and OpenHands call a server's tool by its name alone."""
     document = driven(["w"], call("c", kind="other", title="peck", status="completed"))
     assert recap.call_words(only(document, "tool"), [], "/w") == ("Used the tool peck", "done")

@@ -1,4 +1,4 @@
-"""Issue 11, line 4: by what name a tool is known, and what an ask says that carries only an id."""
+"""By what name a tool is known, and what an ask says that carries only an id."""
 
 from typing import Any
 
@@ -34,14 +34,14 @@ DOCS: Json = {"server": "docs", "tool": "search", "arguments": {"query": "rm -rf
         ),
     ],
 )
-def test_I11_4_the_name_of_a_tool(fields: Json, name: str) -> None:
+def test_a_tools_name_is_read_where_each_agent_puts_it(fields: Json, name: str) -> None:
     """Qwen's and vibe's in `_meta` itself, claude's in a space of it, codex's in the input of an
     MCP call, where a model cannot write it."""
     assert name_of(call("t", **fields)) == name
     assert gist(call("t", **fields)).get("name", "") == name
 
 
-def test_I11_4_a_rule_matches_the_tool_that_qwen_names_in_meta() -> None:
+def test_a_rule_matches_the_tool_that_qwen_names_in_meta() -> None:
     rule = rules.Rule("mine", "allow", tool=("save_memory",))
     known = TurnCalls()
     known.remember(call("t", title="Save", kind="other", _meta={"toolName": "save_memory"}))
@@ -67,14 +67,14 @@ def announced(**fields: Any) -> Json:
     return call("t", status="pending", **fields)
 
 
-def test_I11_4_an_ask_that_carries_only_an_id_shows_the_command() -> None:
+def test_an_ask_that_carries_only_an_id_shows_the_command() -> None:
     shell = announced(title="bash", kind="execute", rawInput={"command": "make test"})
     assert asks(shell) == ("a wants to run: make test", [])
     spelled = announced(title="bash", kind="execute", rawInput='{"command": "make test"}')
     assert asks(spelled) == ("a wants to run: make test", []), "vibe: JSON in a text"
 
 
-def test_I11_4_an_ask_about_an_mcp_tool_shows_the_tool_and_its_arguments() -> None:
+def test_an_ask_about_an_mcp_tool_shows_the_tool_and_its_arguments() -> None:
     """What it is given may look like a command, and is none."""
     said = ("a wants to use mcp__docs__search", ["query: rm -rf /\nn: 2"])
     codex = announced(title="mcp.docs.search", kind="execute", rawInput=DOCS)
@@ -89,7 +89,7 @@ def test_I11_4_an_ask_about_an_mcp_tool_shows_the_tool_and_its_arguments() -> No
     assert asks(claude, inputs, given=given) == said
 
 
-def test_I11_4_what_an_mcp_tool_is_given_is_judged_as_before() -> None:
+def test_an_mcp_tools_arguments_are_judged_as_before() -> None:
     known = TurnCalls()
     known.remember(announced(title="mcp.docs.search", kind="execute", rawInput=DOCS))
     [about] = known.stands_for({"toolCallId": "t"})
@@ -100,7 +100,7 @@ RECORDED = [path.name for path in recordings.FOLDER.glob("*.jsonl") if "-v2" not
 
 
 @pytest.mark.parametrize("name", sorted(RECORDED))
-def test_I11_4_every_recorded_ask_shows_its_command_path_or_tool(name: str) -> None:
+def test_every_recorded_ask_shows_its_command_path_or_tool(name: str) -> None:
     """Also where it would carry nothing but its id, as long as its call was announced."""
     for session in recordings.sessions(name):
         known, announced = TurnCalls(), set()
@@ -120,7 +120,7 @@ def test_I11_4_every_recorded_ask_shows_its_command_path_or_tool(name: str) -> N
                         assert whats & {"command", "path", "tool", "diff", "address"}, given
 
 
-def test_I11_4_a_call_keeps_its_tools_name_when_its_ask_is_titled_with_the_arguments() -> None:
+def test_a_call_keeps_its_tools_name_when_its_ask_is_titled_with_the_arguments() -> None:
     """qwen: of an MCP tool the ask's title is `{}`."""
     meta = {"toolName": "mcp__rook__peck"}
     bare = {"toolCallId": "t", "title": "{}", "rawInput": {}, "_meta": meta}
@@ -132,7 +132,7 @@ def test_I11_4_a_call_keeps_its_tools_name_when_its_ask_is_titled_with_the_argum
     assert only(nameless, "tool")["title"] == "{}"
 
 
-def test_I11_4_an_ask_of_geminis_about_an_mcp_tool_shows_which() -> None:
+def test_a_gemini_ask_about_an_mcp_tool_names_the_tool() -> None:
     told = announced(title="peck (rook MCP Server)", kind="other")
     assert asks(told)[0] == "a wants to use peck (rook MCP Server)"
     assert name_of(told) == "", "it is nothing that rules go by"

@@ -1,4 +1,4 @@
-"""Healthy turns live: what four vendors' agents really did, its gaps stretched to an hour (T6-T10).
+"""Healthy turns live: what four vendors' agents really did, its gaps stretched to an hour.
 
 A recorded session is played as `worker/engine.py` runs one: the watch hears each update before the
 log does, and what is in flight is asked of the header afterwards. Time is an argument.
@@ -149,15 +149,13 @@ def hour_always(_busy: bool, _gap: float) -> float:
 
 
 @every_session
-def test_an_hour_in_every_tool_and_at_every_ask_is_no_silence_t6_t7(
-    name: str, session: str
-) -> None:
+def test_an_hour_in_every_tool_and_at_every_ask_is_no_silence(name: str, session: str) -> None:
     watched = Watched(name, session, hour_in_flight).play(name)
     assert watched.barks == []
 
 
 @every_session
-def test_an_hour_in_every_gap_is_quiet_only_where_nothing_is_in_flight_t6(
+def test_an_hour_in_every_gap_is_quiet_only_where_nothing_is_in_flight(
     name: str, session: str
 ) -> None:
     patient = POLICY._replace(silent_after=0)
@@ -234,8 +232,8 @@ class OffProtocol(Watched):
 
 
 @pytest.mark.parametrize("what", OFF_PROTOCOL)
-def test_work_off_the_protocol_is_waited_for_t8_t9(what: str) -> None:
-    """Half an hour without a word; a wake-up's own hour. The person may end it meanwhile (T6)."""
+def test_unseen_background_work_is_waited_for(what: str) -> None:
+    """Half an hour without a word; a wake-up's own hour. The person may end it meanwhile."""
     watched = OffProtocol(*OFF_PROTOCOL[what])
     watched.play(NAME)
     assert watched.waited >= 4
@@ -245,7 +243,7 @@ def test_work_off_the_protocol_is_waited_for_t8_t9(what: str) -> None:
 
 
 @pytest.mark.parametrize("what", OFF_PROTOCOL)
-def test_but_not_for_ever_t8_t9_t10(what: str) -> None:
+def test_unseen_background_work_is_not_waited_for_for_ever(what: str) -> None:
     """The same turns with half an hour more are given up, and it is said why."""
     news, gap = OFF_PROTOCOL[what]
     watched = OffProtocol(news, gap + POLICY.off_protocol_grace + 2.0)

@@ -1,4 +1,4 @@
-"""When a worker ends by itself (rows W5, W6)."""
+"""When a worker ends by itself."""
 
 import pytest
 
@@ -14,15 +14,15 @@ AWAKE = Policy(idle_stop_secs=0)
 DAYS = 48 * 3600.0
 
 
-def test_idle_for_long_it_stops_w6() -> None:
+def test_a_worker_idle_for_long_stops() -> None:
     assert deadline(Rest(10.0, None), POLICY, idle=True) == (70.0, "idle")
 
 
-def test_never_in_mid_turn_w6() -> None:
+def test_no_idle_stop_in_mid_turn() -> None:
     assert deadline(Rest(10.0, None), POLICY, idle=False) is None
 
 
-def test_idle_stop_is_half_an_hour_unless_it_is_set_w6() -> None:
+def test_idle_stop_is_half_an_hour_unless_it_is_set() -> None:
     assert deadline(Rest(10.0, None), Policy(), idle=True) == (1810.0, "idle")
     assert deadline(Rest(10.0, None), AWAKE, idle=True) is None
 
@@ -31,7 +31,7 @@ def test_idle_stop_is_half_an_hour_unless_it_is_set_w6() -> None:
     "changes",
     [{"state": "running"}, {"queue": [{"id": "a", "prompt": []}]}, {"asks": {"a": {}}}],
 )
-def test_a_turn_a_queue_or_an_ask_is_something_to_do_w6(changes: dict[str, object]) -> None:
+def test_a_turn_a_queue_or_an_ask_prevents_the_idle_stop(changes: dict[str, object]) -> None:
     assert is_idle(EMPTY)
     assert not is_idle(EMPTY | changes)
 
@@ -56,12 +56,12 @@ def test_what_runs_asks_or_is_unread_is_not_done_with(changes: dict[str, object]
 
 
 @pytest.mark.parametrize("idle", [True, False])
-def test_with_nobody_there_and_no_event_for_48_h_it_is_abandoned_w5(idle: bool) -> None:
+def test_with_no_client_and_no_event_for_48_h_it_is_abandoned(idle: bool) -> None:
     assert deadline(Rest(10.0, 20.0), AWAKE, idle=idle) == (20.0 + DAYS, "abandoned")
     assert deadline(Rest(30.0, 20.0), AWAKE, idle=idle) == (30.0 + DAYS, "abandoned")
 
 
-def test_while_somebody_is_attached_it_is_not_abandoned_w5() -> None:
+def test_a_session_with_a_client_is_not_abandoned() -> None:
     assert deadline(Rest(10.0, None), AWAKE, idle=True) is None
 
 
@@ -69,7 +69,7 @@ def test_what_is_due_first_counts() -> None:
     assert deadline(Rest(10.0, 10.0), POLICY, idle=True) == (70.0, "idle")
 
 
-def test_W4_an_archived_session_rests_once_no_turn_runs() -> None:
+def test_an_archived_session_stops_once_no_turn_runs() -> None:
     archived = {**EMPTY, "archived": True}
     assert not is_put_away(EMPTY, 0)
     assert is_put_away(archived, 0)
@@ -78,7 +78,7 @@ def test_W4_an_archived_session_rests_once_no_turn_runs() -> None:
     assert not is_put_away({**archived, "asks": {"a": {}}}, 0)
 
 
-def test_W4_snoozed_until_its_time_and_not_a_tick_longer() -> None:
+def test_a_snooze_ends_exactly_at_its_time() -> None:
     snoozed = {**EMPTY, "snoozed": 1000}
     assert is_put_away(snoozed, 999)
     assert not is_put_away(snoozed, 1000)
@@ -88,7 +88,7 @@ def test_W4_snoozed_until_its_time_and_not_a_tick_longer() -> None:
     assert not is_hidden({"archived": False}, 0)  # the head of an earlier build
 
 
-def test_W4_a_prompt_ends_a_snooze() -> None:
+def test_a_prompt_ends_a_snooze() -> None:
     update = {"sessionUpdate": "_prompt", "prompt": [{"type": "text", "text": "x"}]}
     changes = advance({**EMPTY, "snoozed": 1000}, Event(1, 0, None, None, update))
     assert changes["snoozed"] == 0

@@ -1,4 +1,4 @@
-"""The post-mortem: what a dead worker left open is ended once, and truly (row W8)."""
+"""The post-mortem: what a dead worker left open is ended once, and truly."""
 
 import pytest
 
@@ -17,12 +17,12 @@ READY = update("_agent", state="ready", name="crow", sessionId="x")
         [READY, prompt(), running(), idle(), update("_agent", state="stopped", name="crow")],
     ],
 )
-def test_where_nothing_was_left_open_nothing_is_said_w8(updates: list[Json]) -> None:
+def test_a_session_with_nothing_open_gets_no_post_mortem(updates: list[Json]) -> None:
     assert post_mortem(play(*updates).header) == []
 
 
 @pytest.mark.parametrize("state", ["running", "quiet"])
-def test_an_open_turn_is_interrupted_w8(state: str) -> None:
+def test_an_open_turn_is_interrupted(state: str) -> None:
     updates = [READY, prompt(), running(), call("t"), asked(), update("_turn", state=state)]
     drafts = post_mortem(play(*updates).header, "killed")
     said = [(draft.update["sessionUpdate"], draft.update["state"]) for draft in drafts]
@@ -31,12 +31,12 @@ def test_an_open_turn_is_interrupted_w8(state: str) -> None:
     assert document.header["reason"] == "interrupted"
     assert only(document, "tool")["status"] == "interrupted"
     assert only(document, "error")["text"].startswith("killed\n")
-    assert only(document, "ask")["status"] == "asked", "nobody answered it: it is kept (P9)"
+    assert only(document, "ask")["status"] == "asked", "nobody answered it: it is kept"
     assert document.header["asks"]["a1"]["away"] == {"turn": 1, "ran": False}
     assert post_mortem(document.header) == [], "said once"
 
 
-def test_the_queue_and_the_agents_session_are_kept_w8() -> None:
+def test_the_queue_and_the_agents_session_are_kept() -> None:
     waiting = update("_queue", op="add", id="q", prompt=[])
     updates = [READY, prompt(), running(), waiting]
     drafts = post_mortem(play(*updates).header)
@@ -45,7 +45,7 @@ def test_the_queue_and_the_agents_session_are_kept_w8() -> None:
     assert after["agentSession"] == {"name": "crow", "id": "x"}
 
 
-def test_an_agent_that_was_starting_is_gone_w8() -> None:
+def test_an_agent_that_was_starting_is_gone() -> None:
     [draft] = post_mortem(play(update("_agent", state="starting", name="crow")).header)
     assert draft.update["state"] == "exited"
     assert draft.update["name"] == "crow"

@@ -1,4 +1,4 @@
-"""T3: the order of what waits."""
+"""The order of what waits."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rate limits: reset times as agents give them, and when a prompt is sent again (row T11)."""
+"""Rate limits: reset times as agents give them, and when a prompt is sent again."""
 
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -45,12 +45,12 @@ LIMITED = {"code": 1, "message": "slow", "data": {"errorKind": "rate_limit"}}
         ([], None),
     ],
 )
-def test_a_reset_time_is_read_as_agents_give_it_t11(value: Any, milliseconds: float | None) -> None:
+def test_a_reset_time_is_read_as_agents_give_it(value: Any, milliseconds: float | None) -> None:
     assert epoch_of(value) == milliseconds
 
 
 @given(foreign_json)
-def test_no_reset_time_of_an_agent_breaks_it_t11(value: Any) -> None:
+def test_no_reset_time_breaks_the_reader(value: Any) -> None:
     epoch_of(value)
 
 
@@ -59,7 +59,7 @@ def header(since: int = 0, **limit: Any) -> Json:
     return {**EMPTY, "reason": "rate_limited", "since": since, "rateLimit": known}
 
 
-def test_a_prompt_is_sent_again_after_the_reset_and_the_grace_t11() -> None:
+def test_a_prompt_is_sent_again_after_the_reset_and_the_grace() -> None:
     assert resume_at(header(resetsAt=1_900_000_000), POLICY) == NOON + 15_000
     soon = int(NOON) - 1000
     assert resume_at(header(soon, resetsAt=1_900_000_000), POLICY) == soon + 30_000, "at least"
@@ -83,14 +83,14 @@ def test_a_prompt_is_sent_again_after_the_reset_and_the_grace_t11() -> None:
         },
     ],
 )
-def test_it_is_not_sent_again_without_a_time_a_prompt_or_an_end_t11(changed: Json) -> None:
+def test_no_resend_without_a_reset_time_a_prompt_or_an_end(changed: Json) -> None:
     before = header(resetsAt=1_900_000_000, resumed=4)
     assert resume_at(before, POLICY) is not None
     assert resume_at(before | changed, POLICY) is None
     assert resume_at(before, Policy()) is None, "opt-in"
 
 
-def test_a_streak_is_counted_and_a_prompt_of_a_person_ends_it_t11() -> None:
+def test_the_users_prompt_ends_a_streak_of_resends() -> None:
     turn = IDLE
     for count in (1, 2):
         turn, effects = go(turn, Prompted("", HELLO, "rule:x", ORIGIN))
@@ -105,13 +105,13 @@ def test_a_streak_is_counted_and_a_prompt_of_a_person_ends_it_t11() -> None:
     assert "resumed" not in appended(effects)[0]
 
 
-def test_a_reset_time_in_the_words_is_the_agents_own_too_t11() -> None:
+def test_a_reset_time_in_the_words_is_the_agents_own_too() -> None:
     words = 'Error: {"errorKind": "rate_limit", "resetsAt": 1900000000}'
     assert limit_of({"message": words}, (), 0)["resetsAt"] == 1_900_000_000
     assert "resetsAt" not in limit_of({"message": "slow"}, (), 0)
 
 
-def test_a_limit_can_be_resumed_by_hand_t11() -> None:
+def test_a_limit_can_be_resumed_by_hand() -> None:
     limit = update("_rate_limit", message="slow", prompt=[text("again")])
     block = only(play(prompt("again"), running(), limit), "notice")
     command = {"do": "retry", "turn": 1}
@@ -130,14 +130,14 @@ def test_a_limit_can_be_resumed_by_hand_t11() -> None:
         {"message": "It said: 429 Too Many Requests"},
     ],
 )
-def test_I11_8_a_429_in_an_agents_own_words_is_a_limit_t11(error: Json) -> None:
+def test_a_429_in_an_agents_own_words_is_a_rate_limit(error: Json) -> None:
     """crow and others hand on their provider's error in one of any code; the words are shown."""
     assert is_limit(error)
     assert "429" in limit_of(error, (), 0)["message"] or "slow" in limit_of(error, (), 0)["message"]
 
 
 @pytest.mark.parametrize("words", ["line 429", "Error code: 4290", "429 files", "HTTP 500", ""])
-def test_I11_8_another_number_is_no_limit_t11(words: str) -> None:
+def test_another_number_is_no_rate_limit(words: str) -> None:
     assert not is_limit({"message": "Internal error", "data": {"error": words}})
 
 

@@ -1,4 +1,4 @@
-"""I9.6, P11: for which calls an ask stands."""
+"""For which calls an ask stands."""
 
 from typing import Any
 

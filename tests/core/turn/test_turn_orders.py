@@ -78,7 +78,7 @@ class Turns(RuleBasedStateMachine):
 
     @rule(slash=st.booleans())
     def prompt_behind_what_is_asked(self, slash: bool) -> None:
-        """P9: it never begins a turn by itself."""
+        """It never begins a turn by itself."""
         before, self.next = self.turn.n, self.next + 1
         words = f"{'/' if slash else ''}{self.next}"
         self.feed(Prompted(str(self.next), [text(words)], None, behind=True))
@@ -86,7 +86,7 @@ class Turns(RuleBasedStateMachine):
 
     @rule(how=st.sampled_from(["continue", "resend", "forced"]))
     def ask_again(self, how: str) -> None:
-        """P9: only where no turn runs."""
+        """Only where no turn runs."""
         before = self.turn
         self.next += 1
         self.feed(AskedAgain(how, 1, [text(str(self.next))]))
@@ -94,7 +94,7 @@ class Turns(RuleBasedStateMachine):
 
     @rule()
     def defer(self) -> None:
-        """P8: the turn waits, and its agent ends."""
+        """The turn waits, and its agent ends."""
         before = self.turn
         effects = self.feed(Deferred())
         assert bool(effects) == (before.phase == "running")
@@ -154,7 +154,7 @@ class Turns(RuleBasedStateMachine):
 
     @invariant()
     def one_end_for_each_prompt(self) -> None:
-        """T1: each prompt ends exactly once, in its turn, with one reason."""
+        """Each prompt ends exactly once, in its turn, with one reason."""
         admitted = ended = 0
         for draft in self.drafts:
             match draft.update:
@@ -171,7 +171,7 @@ class Turns(RuleBasedStateMachine):
 
     @invariant()
     def one_prompt_at_the_agent(self) -> None:
-        """T3: never two, and only while the turn says so."""
+        """Never two, and only while the turn says so."""
         assert self.at_agent == (self.turn.phase in ("running", "cancelling"))
 
     @invariant()
@@ -195,7 +195,6 @@ class Turns(RuleBasedStateMachine):
 
     @invariant()
     def an_end_that_nobody_decided_closes_no_ask(self) -> None:
-        """P9"""
         for effects in self.batches:
             ends = [e.draft.update.get("reason") for e in effects if isinstance(e, Append)]
             if {"agent_exited", "waiting", "interrupted"} & set(ends):

@@ -1,4 +1,4 @@
-"""The queue while a turn runs: changed by hand, and steered into the turn (rows T3, T4)."""
+"""The queue while a turn runs: changed by hand, and steered into the turn."""
 
 from typing import Any
 
@@ -52,26 +52,26 @@ def said(effects: list[Effect]) -> Json:
         (change("send", "b"), "bac"),
     ],
 )
-def test_a_queue_is_changed_by_hand_t3(given: QueueChanged, left: str) -> None:
+def test_a_queue_is_changed_by_hand(given: QueueChanged, left: str) -> None:
     after, effects = go(THREE, given)
     assert (names(after), after.phase) == (left, "running")
     assert said(effects)["sessionUpdate"] == "_queue"
 
 
-def test_a_queued_prompt_is_edited_in_its_place_t3() -> None:
+def test_a_queued_prompt_is_edited_in_its_place() -> None:
     after, effects = go(THREE, change("edit", "b", prompt=[text("new")]))
     assert (names(after), after.queue[1].prompt) == ("abc", [text("new")])
     assert said(effects)["prompt"] == [text("new")]
 
 
 @pytest.mark.parametrize("op", ["edit", "move", "remove", "send"])
-def test_what_is_not_queued_any_more_is_refused_t3(op: str) -> None:
+def test_changing_a_prompt_that_left_the_queue_is_refused(op: str) -> None:
     after, effects = go(THREE, change(op, "x"))
     assert after == THREE
     assert said(effects)["reason"] == "not_queued"
 
 
-def test_a_held_queue_is_sent_with_one_key_t3() -> None:
+def test_a_held_queue_is_sent_with_one_key() -> None:
     after, effects = go(queued(IDLE, "a", "b"), change("send"))
     assert (after.phase, names(after)) == ("waiting", "")
     assert [update["sessionUpdate"] for update in appended(effects)] == [
@@ -82,7 +82,7 @@ def test_a_held_queue_is_sent_with_one_key_t3() -> None:
     assert effects[-1] == WantAgent()
 
 
-def test_one_of_a_held_queue_is_sent_alone_t3() -> None:
+def test_one_of_a_held_queue_is_sent_alone() -> None:
     after, effects = go(queued(IDLE, "a", "b"), change("send", "b"))
     assert (after.phase, names(after)) == ("waiting", "a")
     assert appended(effects)[1]["prompt"] == [text("b")]
@@ -94,7 +94,7 @@ def test_one_of_a_held_queue_is_sent_alone_t3() -> None:
 STEER = SteerWanted("s", HELLO, "tui", able=True)
 
 
-def test_a_prompt_is_offered_to_the_turn_and_waits_until_it_is_taken_t4() -> None:
+def test_a_prompt_is_offered_to_the_turn_and_waits_until_it_is_taken() -> None:
     turn, effects = go(RUNNING, STEER)
     assert names(turn) == "s"
     assert effects[-1] == SendSteer("s", HELLO)
@@ -105,7 +105,7 @@ def test_a_prompt_is_offered_to_the_turn_and_waits_until_it_is_taken_t4() -> Non
     assert update["queued"] == ["s"]
 
 
-def test_a_prompt_that_the_turn_does_not_take_waits_like_the_rest_t4() -> None:
+def test_a_steer_that_the_turn_does_not_take_is_queued() -> None:
     turn, _ = go(queued(RUNNING, "a"), STEER)
     turn, effects = go(turn, SteerAnswered("s", taken=False))
     assert names(turn) == "as"
@@ -114,7 +114,7 @@ def test_a_prompt_that_the_turn_does_not_take_waits_like_the_rest_t4() -> None:
     assert appended(effects)[1]["queued"] == ["a", "s"]
 
 
-def test_a_prompt_on_offer_is_not_sent_a_second_time_by_the_drain_t4() -> None:
+def test_a_prompt_on_offer_is_not_sent_a_second_time_by_the_drain() -> None:
     turn, _ = go(RUNNING, STEER)
     turn, effects = go(turn, Answered({"stopReason": "end_turn"}, None))
     assert (turn.phase, names(turn)) == ("idle", "s")
@@ -124,7 +124,7 @@ def test_a_prompt_on_offer_is_not_sent_a_second_time_by_the_drain_t4() -> None:
     assert appended(effects)[0]["queued"] == ["s"]
 
 
-def test_an_agent_that_dies_loses_no_prompt_on_offer_t4() -> None:
+def test_an_agent_that_dies_loses_no_prompt_on_offer() -> None:
     turn, _ = go(RUNNING, STEER)
     turn, _ = go(turn, AgentLost("gone"))
     assert (turn.phase, names(turn), turn.queue[0].steering) == ("idle", "s", False)
@@ -132,23 +132,23 @@ def test_an_agent_that_dies_loses_no_prompt_on_offer_t4() -> None:
 
 
 @pytest.mark.parametrize(("turn", "able"), [(RUNNING, False), (WAITING, True)])
-def test_where_nothing_can_be_steered_it_queues_t4(turn: Turn, able: bool) -> None:
+def test_a_steer_is_queued_where_nothing_can_be_steered(turn: Turn, able: bool) -> None:
     after, effects = go(turn, STEER._replace(able=able))
     assert names(after) == "s"
     assert not any(isinstance(effect, SendSteer) for effect in effects)
 
 
-def test_when_idle_it_is_a_prompt_like_any_other_t4() -> None:
+def test_a_steer_when_idle_is_an_ordinary_prompt() -> None:
     after, _ = go(IDLE, STEER)
     assert (after.phase, after.n) == ("waiting", 5)
 
 
-def test_an_answer_about_another_prompt_changes_nothing_t4() -> None:
+def test_an_answer_about_another_prompt_changes_nothing() -> None:
     assert go(THREE, SteerAnswered("a", taken=True)) == (THREE, [])
 
 
 @pytest.mark.parametrize("able", [True, False])
-def test_I13_6_send_now_steers_where_the_agent_can_take_it(able: bool) -> None:
+def test_send_now_steers_where_the_agent_can_take_it(able: bool) -> None:
     send = QueueChanged("c", "tui", "send", "b", [], 0, able)
     turn, effects = go(queued(RUNNING, "a", "b"), send)
     assert names(turn) == "ba"
@@ -176,7 +176,7 @@ CANCELLING = queued(RUNNING, "a", "b", "c")._replace(phase="cancelling", cancel_
         ForceWanted("c8", "tui"),
     ],
 )
-def test_I15_send_now_during_a_cancel_goes_when_it_is_over_t3(ending: Input) -> None:
+def test_send_now_during_a_cancel_waits_for_its_end(ending: Input) -> None:
     """However it ends; the rest stays held."""
     wished, effects = go(CANCELLING, change("send", "b"))
     assert (names(wished), said(effects)["op"]) == ("bac", "move")
@@ -188,19 +188,19 @@ def test_I15_send_now_during_a_cancel_goes_when_it_is_over_t3(ending: Input) -> 
     assert go(CANCELLING, ending, now=100.0)[0].held
 
 
-def test_I15_all_are_sent_after_a_cancel_t3() -> None:
+def test_send_all_during_a_cancel_sends_the_queue_afterwards() -> None:
     wished, _ = go(CANCELLING, change("send"))
     after, _ = go(wished, Answered({"stopReason": "cancelled"}, None))
     assert (after.phase, names(after)) == ("waiting", "")
 
 
-def test_I15_a_budgets_pause_sends_nothing_t3() -> None:
+def test_a_budgets_pause_sends_nothing() -> None:
     asking = CANCELLING._replace(ask=Draft({"sessionUpdate": "_ask"}), because="a budget")
     after, _ = go(go(asking, change("send", "b"))[0], Answered({"stopReason": "cancelled"}, None))
     assert (after.phase, names(after), after.held) == ("idle", "bac", True)
 
 
-def test_I15_what_a_cancelled_turn_did_not_take_is_sent_t4() -> None:
+def test_a_steer_that_a_cancelled_turn_did_not_take_is_sent() -> None:
     offered, _ = go(RUNNING, SteerWanted("a", HELLO, "tui", able=True))
     cancelling, _ = go(offered, CancelWanted("c8", "tui"))
     wished, _ = go(cancelling, change("send", "a"))

@@ -1,4 +1,4 @@
-"""Watchdogs: a turn that stops moving, at its exact boundary (rows T6-T10). No clock is read."""
+"""Watchdogs: a turn that stops moving, at its exact boundary. No clock is read."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def silent_at(watch: Watch, profile: Profile = CLAUDE, policy: Policy = POLICY) 
     return at
 
 
-def test_a_turn_without_a_word_is_said_to_be_quiet_after_30_s_t6() -> None:
+def test_a_silent_turn_is_reported_quiet_after_30_s() -> None:
     watch = play((10.0, TEXT))
     assert watchdogs.ticked(watch, 40.0 - TICK, POLICY, OTHER) == (watch, [])
     after, barks = watchdogs.ticked(watch, 40.0, POLICY, OTHER)
@@ -59,46 +59,46 @@ def test_a_turn_without_a_word_is_said_to_be_quiet_after_30_s_t6() -> None:
     assert watchdogs.ticked(after, 41.0, POLICY, OTHER) == (after, [])
 
 
-def test_also_before_its_first_word_t6() -> None:
+def test_a_turn_is_reported_quiet_before_its_first_word_too() -> None:
     assert watchdogs.ticked(watchdogs.began(5.0), 35.0, POLICY, OTHER)[1] == [Quiet(30.0)]
 
 
-def test_it_moves_again_with_any_update_t6() -> None:
+def test_any_update_ends_a_quiet_turn() -> None:
     watch, _ = watchdogs.ticked(play((10.0, TEXT)), 40.0, POLICY, OTHER)
     assert watchdogs.heard(watch, COMMANDS, 50.0, OTHER)[1] == [Moving()]
 
 
-def test_with_something_in_flight_it_is_neither_quiet_nor_silent_t6_t7() -> None:
+def test_with_something_in_flight_it_is_neither_quiet_nor_silent() -> None:
     watch = watchdogs.in_flight(play((10.0, TEXT)), busy=True, now=11.0)
     assert watchdogs.deadline(watch, POLICY, CLAUDE) is None
     assert watchdogs.ticked(watch, 1e9, POLICY, CLAUDE) == (watch, [])
 
 
-def test_its_time_begins_when_nothing_is_in_flight_any_more_t7() -> None:
+def test_silence_counts_from_when_nothing_is_in_flight() -> None:
     busy = watchdogs.in_flight(play((10.0, TEXT)), busy=True, now=11.0)
     free = watchdogs.in_flight(busy, busy=False, now=5000.0)
     assert silent_at(free) == 5120.0
 
 
-def test_progress_then_silence_is_given_up_after_120_s_t7() -> None:
+def test_progress_then_silence_is_given_up_after_120_s() -> None:
     assert silent_at(play((10.0, TEXT))) == 130.0
 
 
-def test_without_a_sign_of_progress_it_is_never_given_up_t7() -> None:
+def test_without_a_sign_of_progress_it_is_never_given_up() -> None:
     watch = play((1.0, COMMANDS), (2.0, MODE), (3.0, NO_COST))
     assert silent_at(watch) is None
 
 
 @pytest.mark.parametrize("update", [COMMANDS, MODE, NO_COST])
-def test_what_is_no_sign_does_not_put_it_off_t7(update: Json) -> None:
+def test_updates_that_are_no_sign_do_not_extend_the_grace(update: Json) -> None:
     assert silent_at(play((10.0, TEXT), (100.0, update))) == 130.0
 
 
-def test_usage_with_cost_shortens_it_to_20_s_t7() -> None:
+def test_usage_with_cost_shortens_the_grace_to_20_s() -> None:
     assert silent_at(play((10.0, TEXT), (50.0, COST))) == 70.0
 
 
-def test_but_not_for_an_agent_that_sends_cost_after_each_step_t7() -> None:
+def test_cost_after_each_step_does_not_shorten_the_grace() -> None:
     watch = play((10.0, TEXT), (50.0, COST), profile=OTHER)
     assert silent_at(watch, OTHER) == 170.0
 
@@ -108,7 +108,7 @@ def test_0_turns_both_off() -> None:
     assert watchdogs.deadline(play((10.0, TEXT)), off, CLAUDE) is None
 
 
-def test_an_async_agent_lifts_the_grace_for_the_rest_of_the_prompt_t8() -> None:
+def test_an_async_agent_lifts_the_grace_for_the_rest_of_the_prompt() -> None:
     watch = play((10.0, said("Async agent launched successfully.")), (20.0, COST))
     assert silent_at(watch) == 20.0 + 1800
 
@@ -117,25 +117,25 @@ def test_an_async_agent_lifts_the_grace_for_the_rest_of_the_prompt_t8() -> None:
     "update",
     [call("Bash", run_in_background=True), said("Command running in background with ID: 7")],
 )
-def test_a_background_command_lifts_it_until_cost_arrives_t8(update: Json) -> None:
+def test_a_background_command_lifts_the_grace_until_cost_arrives(update: Json) -> None:
     watch = play((10.0, update))
     assert silent_at(watch) == 1810.0
     paid, _ = watchdogs.heard(watch, COST, 30.0, CLAUDE)
     assert silent_at(paid) == 50.0
 
 
-def test_a_wake_up_puts_it_off_until_30_min_after_it_t9() -> None:
+def test_a_wake_up_extends_the_grace_until_30_min_after_it() -> None:
     watch = play((10.0, call("ScheduleWakeup", delaySeconds=3600)), (20.0, COST))
     assert silent_at(watch) == 10 + 3600 + 1800
 
 
-def test_several_wake_ups_extend_and_never_shorten_t9() -> None:
+def test_several_wake_ups_extend_and_never_shorten() -> None:
     longer, shorter = (call("ScheduleWakeup", delaySeconds=n) for n in (3600, 60))
     assert silent_at(play((10.0, longer), (20.0, shorter))) == 10 + 3600 + 1800
     assert silent_at(play((10.0, shorter), (20.0, longer))) == 20 + 3600 + 1800
 
 
-def test_after_the_wake_up_the_grace_stays_at_30_min_t9() -> None:
+def test_after_the_wake_up_the_grace_stays_at_30_min() -> None:
     watch = play((10.0, call("ScheduleWakeup", delaySeconds=60)), (9000.0, TEXT), (9001.0, COST))
     assert silent_at(watch) == 9001.0 + 1800
 
@@ -149,11 +149,11 @@ def test_after_the_wake_up_the_grace_stays_at_30_min_t9() -> None:
         call("ScheduleWakeup", delaySeconds=3600),
     ],
 )
-def test_another_vendors_words_mean_nothing_special_m3(update: Json) -> None:
+def test_another_vendors_words_mean_nothing_special(update: Json) -> None:
     assert silent_at(play((10.0, update), profile=OTHER), OTHER) == 130.0
 
 
-def test_it_says_which_sign_was_the_last_and_how_long_ago_t10() -> None:
+def test_a_watchdog_says_which_sign_was_last_and_when() -> None:
     watch = play((10.0, TEXT))._replace(quiet=True)
     _, [bark] = watchdogs.ticked(watch, 130.0, POLICY, CLAUDE)
     why = "silent for 2 min since the last sign of progress (agent_message_chunk)"

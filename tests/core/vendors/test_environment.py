@@ -1,4 +1,4 @@
-"""The environment of what a worker starts (row A1)."""
+"""The environment of what a worker starts."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ from rookery.core.vendors.environment import (
 )
 
 
-def test_what_the_session_was_made_in_is_passed_on_a1() -> None:
+def test_the_environment_of_the_sessions_creation_is_passed_on() -> None:
     kept = {
         "PATH": "/bin",
         "HTTPS_PROXY": "p",
@@ -25,14 +25,14 @@ def test_what_the_session_was_made_in_is_passed_on_a1() -> None:
     assert cleaned(kept) == kept
 
 
-def test_ours_the_loaders_and_the_denied_are_not_a1() -> None:
+def test_our_own_loader_and_denied_variables_are_not_passed_on() -> None:
     ours = dict.fromkeys(OURS, "x")
     loader = {"LD_PRELOAD": "x", "LD_LIBRARY_PATH": "x", "DYLD_INSERT_LIBRARIES": "x"}
     assert cleaned({**ours, **loader, "DENIED": "x", "A": "y"}, ["DENIED"]) == {"A": "y"}
 
 
 @given(st.dictionaries(st.text() | st.sampled_from(sorted(OURS)), st.text()), st.lists(st.text()))
-def test_nothing_is_added_or_changed_a1(environment: dict[str, str], denied: list[str]) -> None:
+def test_nothing_is_added_or_changed(environment: dict[str, str], denied: list[str]) -> None:
     kept = cleaned(environment, denied)
     assert kept.items() <= environment.items()
     assert not kept.keys() & (OURS | set(denied))
@@ -40,7 +40,7 @@ def test_nothing_is_added_or_changed_a1(environment: dict[str, str], denied: lis
 
 
 def test_overrides_of_our_own_agents_model_are_withheld() -> None:
-    """Never persisted (agent.md, Settings); to another vendor's agent they are its keys (A1)."""
+    """Never persisted (agent.md, Settings); to another vendor's agent they are its keys."""
     given_ = {"LLM_API_KEY": "k", "LLM_BASE_URL": " ", "ANTHROPIC_API_KEY": "a", "A": "b"}
     assert withheld(given_, own=True) == ["LLM_API_KEY"]
     assert withheld(given_, own=False) == []

@@ -1,4 +1,4 @@
-"""M1, M2: one list of options, whichever of three ways an agent offers them."""
+"""One list of options, whichever of three ways an agent offers them."""
 
 from typing import Any
 
@@ -78,7 +78,6 @@ def test_an_option_is_found_by_what_a_person_calls_it(name: str, id: str | None)
 def test_vendors_names_for_the_same_mode_fold(
     offer: list[str], wanted: str, chosen: str | None
 ) -> None:
-    """M2"""
     [option] = offered({"configOptions": [config("m", "mode", offer[:1], *offer)]})
     assert choice_of(option, wanted) == chosen
 

@@ -1,5 +1,4 @@
-"""Profiles: what is particular about an agent's tools, and only where its profile says so (row
-M3)."""
+"""Profiles: what is particular about an agent's tools, and only where its profile says so."""
 
 from typing import Any
 
@@ -30,18 +29,16 @@ def claude(name: str, **fields: Any) -> Json:
         ("crow", {"kind": "other"}, "other"),
     ],
 )
-def test_M3_an_alias_counts_only_where_the_kind_is_other(
-    agent: str, kind: Json, shown: str
-) -> None:
+def test_an_alias_counts_only_where_the_kind_is_other(agent: str, kind: Json, shown: str) -> None:
     assert tool(agent, claude("Bash", **kind))["kind"] == shown
 
 
-def test_M3_news_without_a_kind_leave_it_as_it_was() -> None:
+def test_an_update_without_a_kind_keeps_the_kind() -> None:
     meta = {"claudeCode": {"toolName": "Bash"}}
     assert tool("claude", claude("Bash", kind="read"), news("t", _meta=meta))["kind"] == "read"
 
 
-def test_M3_opencode_names_its_tools_in_their_titles() -> None:
+def test_opencode_names_its_tools_in_their_titles() -> None:
     assert tool("opencode", call("t", title="bash", kind="other"))["kind"] == "execute"
 
 
@@ -55,7 +52,7 @@ def test_M3_opencode_names_its_tools_in_their_titles() -> None:
         ("crow", "mcp__tracker__list_issues", "mcp__tracker__list_issues"),
     ],
 )
-def test_M3_tools_of_mcp_servers_as_people_say_them(agent: str, title: str, shown: str) -> None:
+def test_mcp_tools_are_named_as_people_say_them(agent: str, title: str, shown: str) -> None:
     assert tool(agent, call("t", title=title))["title"] == shown
 
 
@@ -67,7 +64,7 @@ def test_M3_tools_of_mcp_servers_as_people_say_them(agent: str, title: str, show
         ("crow", "somebodyElse", True),
     ],
 )
-def test_M3_the_parent_stands_where_the_profile_says(agent: str, space: str, nested: bool) -> None:
+def test_the_parent_call_is_where_the_profile_says(agent: str, space: str, nested: bool) -> None:
     child = call("c", title="Child", _meta={space: {"parentToolUseId": "p"}})
     document = play(update("_session", agent=agent), call("p", title="Parent"), child)
     first, second = document.blocks.values()
@@ -98,7 +95,7 @@ TODOS = {"todos": [{"content": "one", "status": "completed"}, {"content": "two"}
         ("ScheduleWakeup", {"delaySeconds": 90}, "Sleeps for 1 min 30 s", None),
     ],
 )
-def test_M3_special_tools_look_special_only_where_the_gate_is_open(
+def test_special_tools_look_special_only_if_the_profile_says_so(
     name: str, given: Json, title: str, part: Json | None
 ) -> None:
     special = tool("claude", claude(name, rawInput=given))
@@ -109,11 +106,11 @@ def test_M3_special_tools_look_special_only_where_the_gate_is_open(
 
 
 @pytest.mark.parametrize("name", ["ExitPlanMode", "TodoWrite", "Skill", "ScheduleWakeup"])
-def test_M3_a_special_tool_without_its_input_is_any_tool(name: str) -> None:
+def test_a_special_tool_without_its_input_is_an_ordinary_tool(name: str) -> None:
     assert tool("claude", claude(name, rawInput={"other": 1}))["title"] == "Tool"
 
 
-def test_M3_an_agent_that_nobody_looked_at_is_generic() -> None:
+def test_an_agent_without_a_profile_is_generic() -> None:
     assert profile_of("goose", ["goose", "acp"]) == Profile()
     assert set(AGENTS) >= {"claude", "codex", "gemini", "opencode", "qwen"}
 

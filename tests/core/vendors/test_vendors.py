@@ -28,7 +28,7 @@ from tests.core.recordings import lines
         (["/usr/bin/rookery", "acp"], "work"),
     ],
 )
-def test_I11_6_a_command_tells_the_vendor(argv: list[str], vendor: str) -> None:
+def test_the_command_tells_the_vendor(argv: list[str], vendor: str) -> None:
     assert vendor_of("work", argv) == vendor
 
 
@@ -43,7 +43,7 @@ def test_I11_6_a_command_tells_the_vendor(argv: list[str], vendor: str) -> None:
         ("rookery-agent", ""),
     ],
 )
-def test_I11_6_an_agent_is_what_it_says_whatever_the_session_calls_it(
+def test_an_agent_is_what_it_says_it_is_not_what_the_session_calls_it(
     name: str, vendor: str
 ) -> None:
     """And nobody becomes our own agent by saying so."""
@@ -51,13 +51,13 @@ def test_I11_6_an_agent_is_what_it_says_whatever_the_session_calls_it(
 
 
 @pytest.mark.parametrize("name", ["claude-agent-acp", "codex-acp", "gemini-cli", "opencode"])
-def test_I11_6_every_recorded_agent_is_known_by_its_own_word(name: str) -> None:
+def test_every_recorded_agent_is_known_by_its_own_word(name: str) -> None:
     answers = [line.message.get("result") for line in lines(f"{name}.jsonl", "recv")]
     info = next(each["agentInfo"] for each in answers if each and "agentInfo" in each)
     assert vendor_of("work", ["wrapper.sh"], info) == name.partition("-")[0]
 
 
-def test_I11_6_a_played_script_is_not_our_own_agent() -> None:
+def test_a_played_script_is_not_our_own_agent() -> None:
     """`--cmd "rookery play x.json"` is called rookery, after its program."""
     argv = ["rookery", "play", "x.json"]
     assert profile_of("rookery", argv).judged is False
@@ -75,7 +75,7 @@ def started(argv: list[str], info: Json | None = None) -> list[Json]:
     ]
 
 
-def test_I11_6_a_named_agent_of_config_toml_gets_the_profile_from_its_first_start() -> None:
+def test_a_configured_agent_has_its_vendors_profile_from_the_first_start() -> None:
     document = play(*started(["crow-cli", "acp"]))
     assert (document.header["vendor"], document.header["neverAsks"]) == ("crow", True)
     assert "never asks" in modes.said(document.header)
@@ -86,14 +86,14 @@ def test_I11_6_a_named_agent_of_config_toml_gets_the_profile_from_its_first_star
     assert block["kind"] == "execute"
 
 
-def test_I11_6_a_switch_forgets_who_it_was() -> None:
+def test_a_switch_forgets_the_old_vendor() -> None:
     switched = update("_agent", state="switched", **{"from": "work", "to": "other"}, argv=["x"])
     document = play(*started(["codex-acp"], {"name": "codex-acp"}), switched)
     assert profile_for(document.header) == Profile()
 
 
 @pytest.mark.parametrize("vendor", ["pi", "deepagents", "crow", "swival"])
-def test_I11_8_agents_that_never_ask_are_shown_as_such(vendor: str) -> None:
+def test_agents_that_never_ask_are_shown_as_such(vendor: str) -> None:
     header = play(*started(["w"], {"name": f"{vendor}-acp" if vendor != "crow" else "crow-cli"}))
     if vendor == "swival":
         header = play(*started(["swival", "--acp"]))

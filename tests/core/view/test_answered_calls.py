@@ -1,4 +1,4 @@
-"""What a call says after its ask was answered (issue 13, line 3)."""
+"""What a call says after its ask was answered."""
 
 import pytest
 
@@ -36,11 +36,11 @@ def told(option: str, status: str, *more: Json) -> Json:
     return next(block for block in blocks if block["role"] == "tool")
 
 
-def test_I13_3_the_time_of_a_call_leaves_out_the_wait_for_an_answer() -> None:
+def test_a_calls_duration_leaves_out_the_wait_for_an_answer() -> None:
     assert told("once", "completed")["seconds"] == 2.0
 
 
-def test_I13_3_a_rejected_call_says_so() -> None:
+def test_a_rejected_call_says_so() -> None:
     assert call.extras(told("no", "failed"), [], None) == [("rejected", False)]
     assert ("failed", True) in call.extras(told("once", "failed"), [], None)
 

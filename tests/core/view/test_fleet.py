@@ -77,7 +77,7 @@ def test_what_needs_a_person_comes_first_then_what_has_news() -> None:
     assert [block["id"] for block in in_order(blocks)] == ["asks", "failed", "new", "old", "asleep"]
 
 
-def test_I14_what_is_pinned_comes_first_among_those_in_the_same_state() -> None:
+def test_pinned_sessions_come_first_within_their_state() -> None:
     heads = [
         head(update("_session", id="new")) | {"since": 50},
         head(update("_session", id="pinned", pinned=True)) | {"since": 10},
@@ -185,7 +185,7 @@ def test_a_failure_says_why_in_the_list(updates: list[Json], why: str) -> None:
         ([prompt(), running(), asked(), idle()], 4),
     ],
 )
-def test_H4_the_end_of_a_turn_and_an_ask_are_news(updates: list[Json], news: int) -> None:
+def test_the_end_of_a_turn_and_an_ask_make_a_session_unread(updates: list[Json], news: int) -> None:
     """Unread until somebody has seen that very event: one before it is not enough."""
     found = head(*updates)
     assert found["news"] == news
@@ -193,13 +193,13 @@ def test_H4_the_end_of_a_turn_and_an_ask_are_news(updates: list[Json], news: int
     assert is_unread(found, news - 1)
 
 
-def test_H4_the_head_of_an_earlier_build_is_not_unread() -> None:
+def test_the_head_of_an_earlier_build_is_not_unread() -> None:
     found = head(prompt(), running(), idle())
     del found["news"]
     assert not is_unread(found, 0)
 
 
-def test_W4_a_prompt_brings_an_archived_session_back() -> None:
+def test_a_prompt_brings_an_archived_session_back() -> None:
     archived = update("_session", archived=True)
     assert head(prompt(), running(), idle(), archived)["archived"]
     assert not head(prompt(), running(), idle(), archived, prompt())["archived"]

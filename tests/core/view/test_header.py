@@ -13,7 +13,7 @@ def header(*updates: Json) -> Json:
     return play(*updates).header
 
 
-def test_what_a_session_is_made_with_is_kept_w10() -> None:
+def test_what_a_session_is_created_with_is_kept() -> None:
     made = {
         "id": "s1",
         "cwd": "/w",
@@ -28,7 +28,7 @@ def test_what_a_session_is_made_with_is_kept_w10() -> None:
     assert (after["pinned"], after["archived"]) == (True, True)
 
 
-def test_what_is_wanted_is_merged_w10() -> None:
+def test_later_choices_are_merged() -> None:
     after = header(update("_session", mode="plan"), update("_session", model="m", effort="high"))
     assert after["wanted"] == {"mode": "plan", "model": "m", "effort": "high"}
 
@@ -62,7 +62,7 @@ PERSON, AGENT = update("_session", title="P"), update("session_info_update", tit
         ([AGENT, update("session_info_update", title=["B"])], "A"),
     ],
 )
-def test_a_persons_title_then_the_agents_then_the_first_prompt_w10(
+def test_the_users_title_comes_before_the_agents_and_the_first_prompt(
     updates: list[Json], title: str
 ) -> None:
     assert header(*updates)["title"] == title
@@ -102,12 +102,12 @@ def add(name: str) -> Json:
         ([queue("odd", "a")], "abc"),
     ],
 )
-def test_the_queue_is_kept_in_order_t3(updates: list[Json], left: str) -> None:
+def test_the_queue_is_kept_in_order(updates: list[Json], left: str) -> None:
     after = header(add("a"), add("b"), add("c"), *updates)
     assert "".join(item["id"] for item in after["queue"]) == left
 
 
-def test_an_edited_prompt_keeps_its_place_t3() -> None:
+def test_an_edited_prompt_keeps_its_place() -> None:
     after = header(add("a"), add("b"), queue("edit", "a", prompt=[text("new")]))
     assert after["queue"][0] == {"id": "a", "prompt": [text("new")]}
 
@@ -146,20 +146,20 @@ def ready(**offers: Any) -> Json:
     return update("_agent", state="ready", name="crow", sessionId="x", **offers)
 
 
-def test_config_options_come_first_m1() -> None:
+def test_config_options_come_first() -> None:
     after = header(ready(configOptions=CONFIG, modes=MODES, models=MODELS))
     assert [option["via"] for option in after["options"]] == ["config"] * 4
     assert (after["mode"], after["model"], after["effort"]) == ("plan", "big", "high")
     assert after["options"][3]["value"] is True
 
 
-def test_grouped_choices_are_one_list_in_order_m1() -> None:
+def test_grouped_choices_are_one_list_in_order() -> None:
     choices = header(ready(configOptions=CONFIG))["options"][1]["choices"]
     assert [choice["value"] for choice in choices] == ["big", "small", "tiny"]
     assert [choice["name"] for choice in choices] == ["Big", "small", "tiny"]
 
 
-def test_modes_and_legacy_models_where_there_are_no_options_m1() -> None:
+def test_modes_and_legacy_models_count_without_options() -> None:
     after = header(ready(modes=MODES, models=MODELS))
     assert [(option["id"], option["via"]) for option in after["options"]] == [
         ("mode", "mode"),
@@ -169,13 +169,13 @@ def test_modes_and_legacy_models_where_there_are_no_options_m1() -> None:
     assert [choice["value"] for choice in after["options"][0]["choices"]] == ["ask", "code"]
 
 
-def test_what_the_options_lack_comes_from_the_older_ways_m1() -> None:
+def test_missing_options_come_from_modes_and_models() -> None:
     after = header(ready(configOptions=CONFIG[1:], modes=MODES, models=MODELS))
     assert [option["via"] for option in after["options"]] == ["config", "config", "config", "mode"]
     assert (after["mode"], after["model"]) == ("ask", "big")
 
 
-def test_a_snapshot_of_options_replaces_all_of_them_m1() -> None:
+def test_a_snapshot_of_options_replaces_all_of_them() -> None:
     after = header(
         ready(configOptions=CONFIG), update("config_option_update", configOptions=CONFIG[2:])
     )
@@ -184,7 +184,7 @@ def test_a_snapshot_of_options_replaces_all_of_them_m1() -> None:
 
 
 @pytest.mark.parametrize("offers", [{"configOptions": CONFIG}, {"modes": MODES}, {}])
-def test_a_mode_is_kept_in_step_in_both_ways_m1(offers: Json) -> None:
+def test_mode_and_mode_option_stay_in_step(offers: Json) -> None:
     changed = update("current_mode_update", currentModeId="auto")
     after = header(ready(**offers), changed)
     assert after["mode"] == "auto"
@@ -195,7 +195,7 @@ def test_a_mode_is_kept_in_step_in_both_ways_m1(offers: Json) -> None:
     assert without["mode"] == "auto", "the session's modes say the same"
 
 
-def test_a_mode_without_a_name_changes_nothing_m1() -> None:
+def test_a_mode_without_a_name_changes_nothing() -> None:
     after = header(ready(modes=MODES), update("current_mode_update", currentModeId=None))
     assert after["mode"] == "ask"
 
@@ -203,19 +203,19 @@ def test_a_mode_without_a_name_changes_nothing_m1() -> None:
 # --- the agent ---
 
 
-def test_a_ready_agent_is_remembered_with_its_session_w10() -> None:
+def test_a_ready_agent_is_remembered_with_its_session() -> None:
     after = header(ready(capabilities={"loadSession": True}, info={"name": "c"}, how="new"))
     assert after["agentSession"] == {"name": "crow", "id": "x"}
     assert (after["capabilities"], after["info"]) == ({"loadSession": True}, {"name": "c"})
 
 
 @pytest.mark.parametrize("state", ["exited", "stopped", "starting", "parked"])
-def test_an_agents_end_keeps_its_session_w10(state: str) -> None:
+def test_an_agents_end_keeps_its_session(state: str) -> None:
     after = header(ready(), update("_agent", state=state, name="crow"))
     assert after["agentSession"] == {"name": "crow", "id": "x"}
 
 
-def test_a_switch_drops_what_belonged_to_the_old_agent_s1() -> None:
+def test_a_switch_drops_what_belonged_to_the_old_agent() -> None:
     after = header(
         update("_session", id="s", agent="crow", argv=["crow"], title="T"),
         ready(configOptions=CONFIG, capabilities={"a": 1}, info={"b": 1}),
@@ -235,7 +235,7 @@ def test_a_switch_drops_what_belonged_to_the_old_agent_s1() -> None:
     )
 
 
-def test_news_of_the_old_agents_call_is_another_call_after_a_switch_s1() -> None:
+def test_news_of_the_old_agents_call_is_another_call_after_a_switch() -> None:
     switched = update("_agent", state="switched", to="jay")
     document = play(call("t"), idle(), switched, news("t", status="completed"))
     statuses = [block["status"] for block in document.blocks.values() if block["role"] == "tool"]
@@ -283,7 +283,7 @@ def test_commands_are_replaced_and_those_without_a_name_passed_over() -> None:
     assert header(commands({"name": "a"}), commands())["commands"] == []
 
 
-def test_open_asks_are_in_the_header_until_they_are_closed_a8() -> None:
+def test_open_asks_are_in_the_header_until_they_are_closed() -> None:
     after = header(prompt(), asked("a"), asked("b"), idle(), update("_ask", id="a", state="closed"))
     assert list(after["asks"]) == ["b"]
     assert after["asks"]["b"]["block"] in play(prompt(), asked("a"), asked("b")).blocks

@@ -45,7 +45,7 @@ def test_a_log_that_was_stored_folds_the_same(events: list[Event]) -> None:
 
 
 @given(logs | shapely_logs)
-def test_any_header_makes_a_head_and_a_post_mortem_w8(events: list[Event]) -> None:
+def test_any_header_makes_a_head_and_a_post_mortem(events: list[Event]) -> None:
     header = fold(None, events).header
     assert loads(dumps(head_of(header, 1, 2))) == head_of(header, 1, 2)
     drafts = post_mortem(header)

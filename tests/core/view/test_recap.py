@@ -1,4 +1,4 @@
-"""The recap, to the character (row S2)."""
+"""The recap, to the character."""
 
 import pytest
 from hypothesis import given
@@ -33,7 +33,7 @@ def turns_of(recap: str) -> list[int]:
     return [int(line.removeprefix("## Turn ")) for line in lines if line.startswith("## Turn ")]
 
 
-def test_S2_a_turn_in_words() -> None:
+def test_a_turn_is_told_in_words() -> None:
     big = {"rawInput": {"x": "i" * 5000}, "rawOutput": "o" * 5000}
     made = page(
         3,
@@ -92,16 +92,14 @@ DIFF = {"type": "diff", "path": "/w/src/a.py", "oldText": "a\nb\n", "newText": "
         (call("t"), "a tool (unfinished)"),
     ],
 )
-def test_I11_5_a_recap_says_what_was_done_to_what_and_what_came_of_it(
-    made: Json, line: str
-) -> None:
-    """S2: verb, object, result; never `exec_command (done)`."""
+def test_a_recap_gives_verb_object_and_result(made: Json, line: str) -> None:
+    """Verb, object, result; never `exec_command (done)`."""
     before = fold(None, []).header | {"cwd": "/w"}
     page = fold(before, log(prompt("go"), running(), made, idle()))
     assert f"- {line}" in turn_words(page).split("\n\n")
 
 
-def test_S2_newest_whole_turns_oldest_first_in_the_text() -> None:
+def test_the_newest_whole_turns_are_told_oldest_first() -> None:
     recap = recap_of(page(n, message(f"answer {n}")) for n in (3, 2, 1)).recap
     assert turns_of(recap) == [1, 2, 3]
     assert recap.startswith(HEAD)
@@ -110,13 +108,13 @@ def test_S2_newest_whole_turns_oldest_first_in_the_text() -> None:
 
 
 @pytest.mark.parametrize(("turns", "kept"), [(MOST, MOST), (MOST + 1, MOST)])
-def test_S2_at_most_20_turns(turns: int, kept: int) -> None:
+def test_a_recap_has_at_most_20_turns(turns: int, kept: int) -> None:
     recap = recap_of(page(n, message("x")) for n in range(turns, 0, -1)).recap
     assert turns_of(recap) == list(range(turns - kept + 1, turns + 1))
     assert (LEFT_OUT in recap) == (turns > kept)
 
 
-def test_S2_one_character_decides_whether_an_older_turn_comes_whole() -> None:
+def test_one_character_decides_whether_an_older_turn_comes_whole() -> None:
     room = LONGEST - OVERHEAD - 2
     newest = sized(2, 1000)
     exact = recap_of([newest, sized(1, room - 1000 - 2)]).recap
@@ -128,7 +126,7 @@ def test_S2_one_character_decides_whether_an_older_turn_comes_whole() -> None:
     assert turn_words(newest) in over
 
 
-def test_S2_a_single_larger_turn_is_cut_in_its_middle() -> None:
+def test_a_single_larger_turn_is_cut_in_its_middle() -> None:
     room = LONGEST - OVERHEAD - 2
     whole = recap_of([sized(1, room)]).recap
     assert "left out" not in whole
@@ -154,7 +152,7 @@ def test_S2_a_single_larger_turn_is_cut_in_its_middle() -> None:
         ("refusal", False, False),
     ],
 )
-def test_S2_the_prompt_that_was_not_processed(reason: str, said: bool, unprocessed: bool) -> None:
+def test_an_unprocessed_prompt_is_included(reason: str, said: bool, unprocessed: bool) -> None:
     work = [message("I begin")] if said else []
     made = recap_of([page(2, *work, reason=reason, words="Do that"), page(1, message("hi"))])
     assert made.prompt == ("Do that" if unprocessed else "")
@@ -162,40 +160,40 @@ def test_S2_the_prompt_that_was_not_processed(reason: str, said: bool, unprocess
     assert made.text().endswith("Do that" if unprocessed else END)
 
 
-def test_S2_an_unprocessed_prompt_is_whole_and_alone_where_nothing_else_was_said() -> None:
+def test_an_unprocessed_prompt_can_be_the_whole_recap() -> None:
     words = "p" * 100_000
     made = recap_of([page(1, reason="rate_limited", words=words)])
     assert (made.recap, made.text()) == ("", words)
 
 
-def test_S2_it_is_known_after_a_second_switch_too() -> None:
+def test_the_unprocessed_prompt_is_known_after_a_second_switch() -> None:
     """The header forgets the limit with the agent that met it."""
     gone = update("_agent", state="switched", **{"from": "crow", "to": "jay"})
     events = log(prompt("Do that"), running(), idle("rate_limited"), gone)
     assert recap_of([fold(None, events)]).prompt == "Do that"
 
 
-def test_A5_the_turn_that_is_open_goes_to_the_new_agent_and_is_not_told() -> None:
+def test_the_open_turn_goes_to_the_new_agent_and_is_left_out() -> None:
     waking = fold(fold(None, []).header | {"turn": 1}, log(prompt("new"), running(), first=9))
     made = recap_of([waking, page(1, message("hi"))])
     assert "new" not in made.text()
     assert turns_of(made.recap) == [1]
 
 
-def test_S2_a_recap_is_not_told_again() -> None:
+def test_an_earlier_recap_is_left_out() -> None:
     first = recap_of([page(1, message("the secret is 42"))]).text()
     again = recap_of([page(2, message("ok"), words=f"{first} Go on."), page(1)]).recap
     assert again.count(HEAD) == 1
     assert "**Person:** (a recap)\nGo on." in again
 
 
-def test_S2_attachments_are_named() -> None:
+def test_attachments_are_named() -> None:
     image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
     events = log(update("_prompt", prompt=[text("Look"), image]), running(), idle("cancelled"))
     assert recap_of([fold(None, events)]).prompt == "Look\n[attached: image/png]"
 
 
-def test_S2_nothing_was_said() -> None:
+def test_a_session_without_words_has_no_recap() -> None:
     assert recap_of([]).text() == ""
     assert recap_of([fold(None, [])]).text() == ""
 
@@ -205,7 +203,7 @@ def test_S2_nothing_was_said() -> None:
     st.integers(OVERHEAD + 200, LONGEST),
     st.integers(1, MOST),
 )
-def test_S2_never_longer_and_always_the_newest_whole(
+def test_a_recap_is_bounded_and_keeps_the_newest_turn_whole(
     sizes: list[tuple[int, bool]], longest: int, most: int
 ) -> None:
     pages = [
@@ -223,7 +221,7 @@ def test_S2_never_longer_and_always_the_newest_whole(
 
 
 @given(logs | shapely_logs, st.integers(0, 2000))
-def test_S2_total_over_any_log(events: list[Event], longest: int) -> None:
+def test_any_log_has_a_recap(events: list[Event], longest: int) -> None:
     made = recap_of([fold(None, events)], longest)
     assert len(made.recap) <= max(longest, OVERHEAD + 2)
     assert isinstance(made.text(), str)

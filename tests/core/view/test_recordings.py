@@ -32,14 +32,14 @@ EVERY = [(name, session) for name in RAW for session in sessions(name)]
 every_session = pytest.mark.parametrize(("name", "session"), EVERY)
 
 
-def test_I11_vendors_every_recording_has_sessions_to_play() -> None:
+def test_every_recording_has_sessions_to_play() -> None:
     silent = set(RAW) - {name for name, _ in EVERY}
     assert silent == {"gemini-reload.jsonl"}, "where the load was refused"
     assert len(EVERY) > len(RAW)
 
 
 @pytest.mark.parametrize("name", RAW)
-def test_I11_vendors_a_recording_says_nothing_of_its_machine(name: str) -> None:
+def test_a_recording_says_nothing_about_its_machine(name: str) -> None:
     text = (FOLDER / name).read_text(encoding="utf-8")
     assert len(text) < 200_000
     assert not re.findall(r"/root/|/work/|/rkv-", text)
@@ -96,7 +96,7 @@ def merged(one: Json, other: Json) -> Json:
 
 
 @pytest.mark.parametrize("name", RAW)
-def test_I11_1_only_what_has_no_look_in_acp_1_is_shown_raw(name: str) -> None:
+def test_only_updates_outside_acp_1_are_shown_raw(name: str) -> None:
     found = [watch(play(name, session).events) for session in sessions(name)]
     raw = {block["title"] for document in found for block in blocks(document, "raw")}
     assert raw == RAW[name]
@@ -123,9 +123,9 @@ def test_every_call_ask_and_word_is_in_the_document(name: str, session: str) -> 
 
 
 @every_session
-def test_I11_2_the_log_has_nothing_twice(name: str, session: str) -> None:
-    """A4: after a load, a resume, a kill and a wake each prompt and each call is there once. An
-    agent may use the same words again, but not under the same id."""
+def test_the_log_has_nothing_twice(name: str, session: str) -> None:
+    """After a load, a resume, a kill and a wake each prompt and each call is there once. An agent
+    may use the same words again, but not under the same id."""
     played = play(name, session)
     document = watch(played.events)
     sent = [line.message for line in lines(name, "send")]
@@ -143,8 +143,8 @@ def test_I11_2_the_log_has_nothing_twice(name: str, session: str) -> None:
 
 
 @every_session
-def test_I11_5_a_recap_of_what_was_recorded_says_what_was_done(name: str, session: str) -> None:
-    """S2: a verb and an object; never the bare name of a tool."""
+def test_a_recap_of_a_recording_says_what_was_done(name: str, session: str) -> None:
+    """A verb and an object; never the bare name of a tool."""
     for page in pages(play(name, session).events):
         answers = "\n".join(block["text"] for block in blocks(page, "answer"))
         for line in turn_words(page).split("\n"):

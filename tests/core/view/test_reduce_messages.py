@@ -89,7 +89,7 @@ def test_a_header_of_an_earlier_build_does_not_time_its_thought() -> None:
     assert fold(old, events).late == {"0.1": [["append", "0.1", "hm"]]}
 
 
-def test_I11_12_half_an_answer_that_is_taken_back_is_gone() -> None:
+def test_a_withdrawn_half_answer_is_gone() -> None:
     back = {"_meta": {"rookery": {"takenBack": True}}}
     half = message("half an ans", messageId="1")
     document = play(half, message("", messageId="1", **back), message("whole", messageId="2"))
@@ -99,7 +99,7 @@ def test_I11_12_half_an_answer_that_is_taken_back_is_gone() -> None:
     assert look(play(message("", messageId="1", **back))) == []
 
 
-def test_I11_12_its_thoughts_and_what_stood_before_a_call_go_too() -> None:
+def test_a_withdrawn_messages_thoughts_and_call_go_too() -> None:
     """Thoughts between words, a call that was never made: all of that message, and of no other."""
     back = {"_meta": {"rookery": {"takenBack": True}}}
     before = [prompt("p"), message("earlier", messageId="0")]
@@ -120,7 +120,7 @@ def test_I11_12_its_thoughts_and_what_stood_before_a_call_go_too() -> None:
 
 
 @pytest.mark.parametrize("kind", [THOUGHT, "notice"])
-def test_I11_12_our_own_agents_retry_is_a_state_and_no_thought(kind: str) -> None:
+def test_our_agents_retry_is_a_state_not_a_thought(kind: str) -> None:
     """Shown while it lasts, as another vendor's is; clients without that state get the words."""
     about: Json = {"_meta": {"rookery": {"retry": {"attempt": 2, "of": 5, "in": 8.0}}}}
     why, when = "The model's provider failed.", "Trying again in 8 s (attempt 2 of 5)."
@@ -187,7 +187,7 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("beside", BESIDE.values(), ids=BESIDE.keys())
-def test_I13_11_a_notice_never_splits_a_sentence(beside: dict) -> None:
+def test_a_notice_never_splits_a_sentence(beside: dict) -> None:
     document = play(message("The par"), beside, message("ser."))
     assert [block["text"] for block in blocks(document, "answer")] == ["The parser."]
     assert list(document.blocks.values())[-1]["role"] == "notice", "it stands below"
@@ -211,7 +211,7 @@ def test_what_has_no_block_parts_no_message(between: dict) -> None:
     assert look(play(message("a"), between, message("b"))) == [("answer", "ab")]
 
 
-def test_a_quiet_turn_says_so_until_it_moves_and_parts_no_message_t6() -> None:
+def test_a_quiet_turn_says_so_and_splits_no_message() -> None:
     quiet = update("_turn", state="quiet", detail="no message for 30 s")
     document = play(prompt(), running(), message("a"), quiet)
     action, log = only(document, "notice")["actions"]
@@ -226,7 +226,7 @@ def test_news_of_a_known_call_parts_no_message() -> None:
     assert look(document) == [("tool", "T"), ("answer", "ab")]
 
 
-def test_a_message_ends_with_its_turn_and_a_late_chunk_stays_in_it_t2() -> None:
+def test_a_message_ends_with_its_turn_and_a_late_chunk_stays_in_it() -> None:
     document = play(prompt(), running(), message("a"), idle(), message("late"), prompt("b"))
     assert [block["text"] for block in blocks(document, "answer")] == ["a", "late"]
     assert all(block["id"].startswith("1.") for block in blocks(document, "answer"))

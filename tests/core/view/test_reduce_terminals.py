@@ -1,4 +1,4 @@
-"""F2, P4: terminals under the calls that they belong to, and asks that cannot be undone."""
+"""Terminals under the calls that they belong to, and asks that cannot be undone."""
 
 from itertools import permutations
 from typing import Any

@@ -72,7 +72,7 @@ def test_the_first_news_of_a_call_may_be_an_update() -> None:
     assert only(document, "tool")["status"] == "done"
 
 
-def test_the_first_news_of_a_call_may_be_an_ask_p1() -> None:
+def test_the_first_news_of_a_call_may_be_an_ask() -> None:
     tool = {"toolCallId": "t", "title": "Run ls", "kind": "execute"}
     options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
     document = play(
@@ -84,19 +84,19 @@ def test_the_first_news_of_a_call_may_be_an_ask_p1() -> None:
     assert len({block["id"], ask["id"]}) == 2
 
 
-def test_an_ask_about_a_known_call_updates_it_p1() -> None:
+def test_an_ask_about_a_known_call_updates_it() -> None:
     tool = {"toolCallId": "t", "title": "Run ls -l"}
     document = play(call("t", title="Run", status="pending"), asked(toolCall=tool))
     assert only(document, "tool")["title"] == "Run ls -l"
     assert only(document, "ask")["parent"] == only(document, "tool")["id"]
 
 
-def test_a_late_update_of_a_finished_turn_reaches_its_call_t2() -> None:
+def test_a_late_update_of_a_finished_turn_reaches_its_call() -> None:
     document = play(prompt(), running(), call("t"), idle(), news("t", status="completed"))
     assert only(document, "tool")["status"] == "done"
 
 
-def test_a_late_update_in_the_next_turn_reaches_an_unfinished_call_t2() -> None:
+def test_a_late_update_in_the_next_turn_reaches_an_unfinished_call() -> None:
     document = play(prompt(), call("t"), idle(), prompt(), news("t", status="failed"))
     block = only(document, "tool")
     assert (block["id"], block["status"]) == ("1.2", "failed")
@@ -156,7 +156,7 @@ def test_seconds_are_counted_to_the_end_not_to_later_news() -> None:
     assert only(document, "tool")["seconds"] == 1.0
 
 
-def test_a_sub_agents_calls_are_nested_m3() -> None:
+def test_a_sub_agents_calls_are_nested() -> None:
     meta = {"claudeCode": {"toolName": "Read", "parentToolUseId": "task"}}
     document = play(
         call("task", title="Task"),
@@ -195,7 +195,7 @@ def test_calls_beyond_what_is_remembered_begin_anew() -> None:
     assert blocks(document, "tool")[-1]["title"] == "again"
 
 
-def test_a_terminal_belongs_to_its_call_f2() -> None:
+def test_a_terminal_belongs_to_its_call() -> None:
     document = play(
         call("t", content=[{"type": "terminal", "terminalId": "x"}]),
         update("_terminal", id="x", state="started", command="ls", toolCallId="t"),

@@ -60,7 +60,7 @@ def test_who_has_a_worktree_is_not_offered_another() -> None:
 
 
 @pytest.mark.parametrize("reason", sorted(REASONS - {"end_turn"}))
-def test_every_other_end_is_said_in_words_t1(reason: str) -> None:
+def test_every_other_end_is_said_in_words(reason: str) -> None:
     document = play(prompt(), running(), idle(reason, detail="because"))
     block = list(document.blocks.values())[-1]
     calm = reason in ("cancelled", "forced", "waiting")
@@ -71,7 +71,7 @@ def test_every_other_end_is_said_in_words_t1(reason: str) -> None:
     assert (document.header["state"], document.header["reason"]) == ("idle", reason)
 
 
-def test_a_normal_end_needs_no_words_t1() -> None:
+def test_a_normal_end_needs_no_words() -> None:
     document = play(prompt(), running(), idle("end_turn"))
     assert look(document) == [("prompt", "go")]
     assert (document.header["state"], document.header["since"]) == ("idle", 3000)
@@ -91,7 +91,7 @@ def test_a_reason_that_nobody_knows_is_shown_as_it_is() -> None:
         ({"code": 1, "message": "m", "data": "text"}, "still usable"),
     ],
 )
-def test_a_failed_turn_shows_the_message_and_the_remedy_t1(error: Json, remedy: str) -> None:
+def test_a_failed_turn_shows_the_message_and_the_remedy(error: Json, remedy: str) -> None:
     document = play(update("_session", agent="crow"), prompt(), idle("failed", error=error))
     block = only(document, "error")
     assert block["text"].startswith(("m\n", "m: text\n"))
@@ -105,7 +105,7 @@ def test_our_own_agent_says_itself_what_it_lacks() -> None:
     assert only(document, "error")["text"] == "Run: rookery setup"
 
 
-def test_a_turn_is_running_then_quiet_then_running_again_t6() -> None:
+def test_a_turn_is_running_then_quiet_then_running_again() -> None:
     quiet = update("_turn", state="quiet")
     assert play(prompt(), running(), quiet).header["state"] == "quiet"
     header = play(prompt(), running(), quiet, running()).header
@@ -127,7 +127,7 @@ def test_a_new_turn_forgets_how_the_last_one_ended() -> None:
     ("resets", "words"),
     [("noon", "The limit resets at noon."), (None, "did not say when it resets")],
 )
-def test_a_rate_limit_says_until_when_and_invents_nothing_t11(resets: Any, words: str) -> None:
+def test_a_rate_limit_says_until_when_and_invents_nothing(resets: Any, words: str) -> None:
     block = only(play(update("_rate_limit", message="slow", resetsAt=resets)), "notice")
     assert block["text"].startswith("slow\n")
     assert words in block["text"]
@@ -149,7 +149,7 @@ def selected(option: str) -> Json:
     return {"outcome": {"outcome": "selected", "optionId": option}, "name": name}
 
 
-def test_an_ask_offers_the_agents_options_as_finished_commands_p1() -> None:
+def test_an_ask_offers_the_agents_options_as_finished_commands() -> None:
     document = play(asked(options=OPTIONS, toolCall=CALL))
     block = only(document, "ask")
     assert (block["status"], block["title"]) == ("asked", "Run")
@@ -172,7 +172,7 @@ def test_an_ask_offers_the_agents_options_as_finished_commands_p1() -> None:
         ({"outcome": {"outcome": "cancelled"}, "reason": "gone"}, None, "cancelled", "Gone"),
     ],
 )
-def test_a_closed_ask_says_how_and_by_whom_p2(
+def test_a_closed_ask_says_how_and_by_whom(
     closed: Json, by: str | None, status: str, words: str
 ) -> None:
     ask = asked(options=OPTIONS, toolCall=CALL)
@@ -183,13 +183,13 @@ def test_a_closed_ask_says_how_and_by_whom_p2(
     assert document.header["asks"] == {}
 
 
-def test_an_ask_closed_twice_keeps_its_first_outcome_p2() -> None:
+def test_an_ask_closed_twice_keeps_its_first_outcome() -> None:
     first = update("_ask", id="a1", state="closed", name="Allow", outcome={"outcome": "selected"})
     document = play(asked(), first, {**first, "name": "Reject"})
     assert only(document, "ask")["text"] == "Allow"
 
 
-def test_a_question_shows_its_form_p7() -> None:
+def test_a_question_shows_its_form() -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     ask = update("_ask", id="q", state="asked", kind="question", message="Who?", schema=schema)
     block = only(play(ask), "ask")
@@ -200,12 +200,12 @@ def test_a_question_shows_its_form_p7() -> None:
 # --- the agent ---
 
 
-def test_a_switch_is_a_divider_s1() -> None:
+def test_a_switch_is_a_divider() -> None:
     switched = update("_agent", state="switched", **{"from": "crow", "to": "jay"})
     assert look(play(switched)) == [("divider", "Switched from crow to jay")]
 
 
-def test_a_parked_agent_says_why_and_offers_a_retry_a6() -> None:
+def test_a_parked_agent_says_why_and_offers_a_retry() -> None:
     lines = [f"line {n}" for n in range(30)]
     parked = update("_agent", state="parked", name="crow", stderr=lines, remedy="Install it.")
     block = only(play(parked), "error")
@@ -289,7 +289,7 @@ def test_a_plan_of_long_entries_is_cut_not_lost() -> None:
         ("odd", "Context changed"),
     ],
 )
-def test_a_changed_context_is_a_divider_with_its_reason_a5(state: str, title: str) -> None:
+def test_a_changed_context_is_a_divider_with_its_reason(state: str, title: str) -> None:
     block = only(play(update("_context", state=state, reason="why")), "divider")
     assert (block["title"], block["text"]) == (title, "why")
 
@@ -354,7 +354,7 @@ def test_a_kind_that_nobody_knows_is_shown_raw() -> None:
     assert (block["title"], block["parts"]) == ("never_heard_of", [{"type": "json", "value": odd}])
 
 
-def test_something_raw_shows_its_value_and_why_a9() -> None:
+def test_something_raw_shows_its_value_and_why() -> None:
     block = only(play(update("_raw", source="update", value={"x": 1}, why="forged")), "raw")
     assert (block["title"], block["parts"][0]["value"]) == ("forged", {"x": 1})
 

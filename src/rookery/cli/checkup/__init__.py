@@ -1,1 +1,1 @@
-"""What `doctor` does: looks at the home, and examines agents row by row of the ACP checklist."""
+"""What `doctor` does: looks at the home, and examines agents check by check."""

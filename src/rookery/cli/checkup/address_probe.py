@@ -77,7 +77,7 @@ def examine(card: Card, settings: Config, timeout: float | None) -> None:
     work = _ask_named(settings, card.name, card.argv[0], os.environ, timeout or WITHIN)
     said = asyncio.run(work)
     if said.fault:
-        card.say("acp-I1", NOT_OK, said.fault)
+        card.say("initialize", NOT_OK, said.fault)
         return
     card.usable = True
     card.facts |= {
@@ -85,8 +85,10 @@ def examine(card: Card, settings: Config, timeout: float | None) -> None:
         "protocolVersion": said.answer.get("protocolVersion"),
         "capabilities": lenient.mapping(said.answer, "agentCapabilities"),
     }
-    card.say("acp-I1", OK, "it can be reached and answers `initialize`")
+    card.say("initialize", OK, "it can be reached and answers `initialize`")
     loads = lenient.flag(card.facts["capabilities"], "loadSession")
     kept = "sessions can be loaded after a break"
-    card.judge("acp-S8", loads, kept, "sessions cannot be loaded: a break loses the conversation")
-    card.say("acp-S1", NOT_TOLD, "nothing else is tested over a network")
+    card.judge(
+        "session/load", loads, kept, "sessions cannot be loaded: a break loses the conversation"
+    )
+    card.say("session/new", NOT_TOLD, "nothing else is tested over a network")

@@ -15,7 +15,7 @@ UNAUTHENTICATED = -32000
 
 class Row(NamedTuple):
     row: str
-    """Of the checklist, such as acp-T9; of a home, what was looked at."""
+    """What was checked: of an agent such as `malformed-line`, of a home such as `disk`."""
     verdict: Verdict
     words: str
 

@@ -37,7 +37,7 @@ class Limits(NamedTuple):
     step: float = 10.0
     prompt: float = 120.0
     end: float = 5.0
-    """For the agent to go when its input ends; the checklist gives it 2."""
+    """For the agent to go when its input ends. One that needs more than 2 is not ok."""
 
 
 async def examine(card: Card, limits: Limits, prompt: str) -> None:
@@ -50,7 +50,7 @@ async def examine(card: Card, limits: Limits, prompt: str) -> None:
         async with Subject(card.argv, cwd) as second:
             exam.agent = second
             if not (await second.ask("initialize", opening.params(), limits.start)).good:
-                card.say("acp-S8", NOT_OK, "a second process did not initialize")
+                card.say("session/load", NOT_OK, "a second process did not initialize")
                 return
             if exam.session:
                 await exam.bring_back()
@@ -103,28 +103,30 @@ class _Examination:
             await turns.set_mode(card, agent, self.session, limits.step)
             await turns.prompt_turns(card, agent, self.session, self._prompt, limits.prompt)
         elif not self._prompt:
-            card.say("acp-P7", NOT_TOLD, "permissions and cancels: not tested without --prompt")
+            card.say("permission", NOT_TOLD, "permissions and cancels: not tested without --prompt")
         self._requests()
         await self._hang_up()
         stray = f"{count(len(agent.noise), 'stray line')} on stdout: {'; '.join(agent.noise[:2])}"
-        card.judge("acp-T1", not agent.noise, "stdout has only messages", stray)
+        card.judge("stdout", not agent.noise, "stdout has only messages", stray)
         card.facts |= {"stderrBytes": agent.stderr_bytes, "strayLines": len(agent.noise)}
         return True
 
     async def _methods(self) -> None:
         plain, own = await self._ask("rookery/unknown", {}), await self._ask(PING, {})
-        self.card.judge_refusal("acp-T6", "unknown methods", -32601, plain, own)
+        self.card.judge_refusal("unknown-method", "unknown methods", -32601, plain, own)
         self._ping_method = PING if own.answered else "initialize"
         self.agent.peer.notify("rookery/unknown", {})
         self.agent.peer.notify("_rookery/unknown", {})
         words = "unknown notifications are ignored"
-        self.card.judge("acp-T7", await self._ping(), words, "stops responding after one")
+        self.card.judge(
+            "unknown-notification", await self._ping(), words, "stops responding after one"
+        )
 
     async def _sessions(self) -> None:
         card = self.card
         asked: Json = {"cwd": "here", "mcpServers": []}
         relative = await self.agent.ask("session/new", asked, self._limits.start)
-        card.judge_refusal("acp-S2", "a relative directory", -32602, relative)
+        card.judge_refusal("relative-path", "a relative directory", -32602, relative)
         if made := lenient.text(relative.result, "sessionId"):
             await self.forget(made)
         gone: Json = {"sessionId": unlike(self.session)}
@@ -134,11 +136,11 @@ class _Examination:
             hello = [{"type": "text", "text": "hello"}]
             missing = await self._ask("session/prompt", gone | {"prompt": hello})
         card.facts["unknownSessionCode"] = missing.code
-        card.judge_refusal("acp-S12", "an unknown session", -32002, missing)
+        card.judge_refusal("unknown-session", "an unknown session", -32002, missing)
         if missing.code == UNAUTHENTICATED:
             return
         if "list" not in lenient.mapping(self._can, "sessionCapabilities"):
-            card.say("acp-S15", NOT_TOLD, "session/list is not offered")
+            card.say("session/list", NOT_TOLD, "session/list is not offered")
             return
         listed = await self._ask("session/list", {})
         rows = listed.result.get("sessions") if isinstance(listed.result, dict) else None
@@ -148,7 +150,7 @@ class _Examination:
         )
         found = len(rows) if isinstance(rows, list) else 0
         bad = f"session/list: {listed.outcome}"
-        card.judge("acp-S15", good, f"session/list returns {found}", bad)
+        card.judge("session/list", good, f"session/list returns {found}", bad)
 
     def _requests(self) -> None:
         """What it asked of a client that offered nothing."""
@@ -158,16 +160,16 @@ class _Examination:
         )
         words = "calls only methods that were offered"
         bad = f"calls {', '.join(unoffered)}, not offered"
-        self.card.judge("acp-P11", not unoffered, words, bad)
+        self.card.judge("client-methods", not unoffered, words, bad)
         odd = sorted(name for name in asked - KNOWN_METHODS if not name.startswith("_"))
         if odd:
             words = f"custom methods without a leading _: {', '.join(odd)}"
-            self.card.say("acp-T18", NOT_OK, words)
+            self.card.say("custom-methods", NOT_OK, words)
 
     async def _hang_up(self) -> None:
         card, agent, within = self.card, self.agent, self._limits.end
         if agent.exited.is_set():
-            card.say("acp-T14", NOT_OK, f"before its input ended, {agent.end_words()}")
+            card.say("exit", NOT_OK, f"before its input ended, {agent.end_words()}")
             return
         begun = time.monotonic()
         agent.peer.hang_up()
@@ -176,7 +178,7 @@ class _Examination:
                 await agent.exited.wait()
         except TimeoutError:
             card.facts["exitSeconds"] = None
-            card.say("acp-T14", NOT_OK, f"still running {duration(within)} after its input ended")
+            card.say("exit", NOT_OK, f"still running {duration(within)} after its input ended")
             return
         seconds = time.monotonic() - begun
         card.facts["exitSeconds"] = round(seconds, 3)
@@ -184,13 +186,13 @@ class _Examination:
         left = len(agent.living())
         words = f"gone {duration(seconds)} after its input ended"
         otherwise = f"{words}, with {count(left, 'process')} left behind" if left else words
-        card.judge("acp-T14", seconds <= 2 and not left, words, otherwise)
+        card.judge("exit", seconds <= 2 and not left, words, otherwise)
 
     # --- a second process ------------------------------------------------------------------------
 
     async def bring_back(self) -> None:
         if not lenient.flag(self._can, "loadSession"):
-            self.card.say("acp-S8", NOT_TOLD, "session/load is not offered")
+            self.card.say("session/load", NOT_TOLD, "session/load is not offered")
             return
         asked = {"sessionId": self.session, "cwd": self._cwd, "mcpServers": []}
         loaded = await self.agent.ask("session/load", asked, self._limits.start)
@@ -200,7 +202,7 @@ class _Examination:
         # Many keep a session only from its first prompt on, and may.
         known = self._prompt and loaded.code != UNAUTHENTICATED
         words = f"a second process does not load the session: {loaded.outcome}"
-        self.card.say("acp-S8", NOT_OK if known else NOT_TOLD, words)
+        self.card.say("session/load", NOT_OK if known else NOT_TOLD, words)
 
     def _judge_replay(self, loaded: Reply) -> None:
         kinds = [(of, lenient.text(update, "sessionUpdate")) for of, update in self.agent.updates]
@@ -210,14 +212,14 @@ class _Examination:
             spoken = [kind for kind in told if kind.endswith("_chunk")]
             words = f"a second process loads the session in {duration(loaded.seconds)}"
             bad = f"{words}, with {count(len(spoken), 'message')} of no session"
-            self.card.judge("acp-S8", not spoken, words, bad)
+            self.card.judge("session/load", not spoken, words, bad)
             return
         words = f"a second process loads the session: {count(len(told), 'update')}"
         bad = f"{words}, without the user's messages"
-        self.card.judge("acp-S8", "user_message_chunk" in told, words, bad)
+        self.card.judge("session/load", "user_message_chunk" in told, words, bad)
         again = any(kind.endswith("_chunk") for kind in late)
         bad = f"{count(len(late), 'update')} after it"
-        self.card.judge("acp-S9", not again, "all of it before the answer", bad)
+        self.card.judge("replay", not again, "all of it before the answer", bad)
 
     async def forget(self, session: str) -> None:
         """Delete a test's session, if the agent can: else it stays in its list."""
@@ -231,15 +233,15 @@ class _Examination:
                 words = (
                     f"the test's session {session} stays in its list: it offers no session/delete"
                 )
-                self.card.say("acp-S18", NOT_TOLD, words)
+                self.card.say("session/delete", NOT_TOLD, words)
 
     # --- what no client should send --------------------------------------------------------------
 
     async def provoke(self) -> None:
         agent = self.agent
         for row, what, line in (
-            ("acp-T8", "a malformed line", b'{"jsonrpc": oops\n'),
-            ("acp-T9", "a line []", b"[]\n"),
+            ("malformed-line", "a malformed line", b'{"jsonrpc": oops\n'),
+            ("invalid-request", "a line []", b"[]\n"),
         ):
             if agent.has_ended():
                 self.card.say(row, NOT_TOLD, f"{what}: it had ended before")
@@ -256,12 +258,12 @@ class _Examination:
     async def ask_for_the_future(self) -> None:
         asked = await self.agent.ask("initialize", opening.params(65535), self._limits.start)
         if not asked.good:
-            self.card.say("acp-I3", NOT_OK, f"version 65535: {asked.outcome}")
+            self.card.say("unknown-version", NOT_OK, f"version 65535: {asked.outcome}")
             return
         version = lenient.integer(asked.result, "protocolVersion")
         words = f"asked for version 65535, it answers {version}"
         bad = "echoes any version it is asked for"
-        self.card.judge("acp-I3", version != 65535, words, bad)
+        self.card.judge("unknown-version", version != 65535, words, bad)
 
 
 CHANGED = 8

@@ -24,22 +24,22 @@ async def initialize(card: Card, agent: Subject, within: float) -> bool:
     reply = await agent.ask("initialize", params(), within)
     found = reply.result if isinstance(reply.result, dict) else None
     if found is None:
-        card.say("acp-I1", NOT_OK, f"initialize: {reply.words or 'answered with no object'}")
+        card.say("initialize", NOT_OK, f"initialize: {reply.words or 'answered with no object'}")
         return False
     card.facts["initializeSeconds"] = round(agent.age, 3)
     version = found.get("protocolVersion")
     card.facts["protocolVersion"] = version
     shape = type(version) is int
-    card.judge("acp-I1", shape, "initialize is answered", f"protocolVersion is {version!r}")
+    card.judge("initialize", shape, "initialize is answered", f"protocolVersion is {version!r}")
     if version == DRAFT:
-        card.say("acp-I2", OK, "speaks draft 2 of the protocol, not version 1")
+        card.say("version", OK, "speaks draft 2 of the protocol, not version 1")
     else:
-        card.judge("acp-I2", version == 1, "speaks version 1", f"asked for 1, answers {version!r}")
+        card.judge("version", version == 1, "speaks version 1", f"asked for 1, answers {version!r}")
     info = lenient.mapping(found, "agentInfo")
     card.facts["agentInfo"] = info or None
     named = bool(lenient.text(info, "name") and lenient.text(info, "version"))
     card.judge(
-        "acp-I4", named, "reports its name and version", "does not report its name and version"
+        "agent-info", named, "reports its name and version", "does not report its name and version"
     )
     card.facts["capabilities"] = lenient.mapping(found, "agentCapabilities")
     _judge_logins(card, list(lenient.mappings(found, "authMethods")))
@@ -56,10 +56,12 @@ def _judge_logins(card: Card, methods: list[Json]) -> None:
     names = [lenient.text(method, "id") for method in methods]
     card.facts["authMethods"] = names
     unique = len(set(names)) == len(names) and all(names)
-    card.judge("acp-I8", unique, "login methods have unique ids", f"ids: {names}")
+    card.judge("login-methods", unique, "login methods have unique ids", f"ids: {names}")
     terminal = [lenient.text(each, "id") for each in methods if each.get("type") == "terminal"]
     words = "no terminal login, which was not offered"
-    card.judge("acp-I9", not terminal, words, f"terminal login, not offered: {', '.join(terminal)}")
+    card.judge(
+        "terminal-login", not terminal, words, f"terminal login, not offered: {', '.join(terminal)}"
+    )
 
 
 async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> str:
@@ -70,12 +72,14 @@ async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> st
         _judge_refusal(card, reply.code, reply.words)
         return ""
     session = lenient.text(reply.result, "sessionId")
-    card.judge("acp-S1", bool(session), "session/new gives an id", "session/new gives no id")
+    card.judge("session/new", bool(session), "session/new gives an id", "session/new gives no id")
     card.facts["newSeconds"] = round(agent.age, 3)
     card.usable = bool(session)
     early = reply.updates - before
     words = "no update before the session is known"
-    card.judge("acp-S5", not early, words, f"{count(early, 'update')} before the session is known")
+    card.judge(
+        "early-updates", not early, words, f"{count(early, 'update')} before the session is known"
+    )
     _judge_choices(card, reply.result)
     card.offers = reply.result if isinstance(reply.result, dict) else {}
     return session
@@ -83,11 +87,11 @@ async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> st
 
 def _judge_refusal(card: Card, code: int | None, words: str) -> None:
     if code == UNAUTHENTICATED:
-        card.say("acp-I10", OK, f"needs a login first ({LOG_IN} {card.name}): {words}")
+        card.say("login", OK, f"needs a login first ({LOG_IN} {card.name}): {words}")
         if not card.facts["authMethods"]:
-            card.say("acp-I8", NOT_OK, "needs a login but offers no login method")
+            card.say("login-methods", NOT_OK, "needs a login but offers no login method")
         return
-    card.say("acp-S1", NOT_OK, f"session/new: {words}" + (f" ({code})" if code else ""))
+    card.say("session/new", NOT_OK, f"session/new: {words}" + (f" ({code})" if code else ""))
 
 
 def _judge_choices(card: Card, made: Any) -> None:
@@ -97,7 +101,7 @@ def _judge_choices(card: Card, made: Any) -> None:
     card.facts |= {"modes": ids, "mode": current or None}
     if modes:
         words = "the current mode is one of its modes"
-        card.judge("acp-S20", current in ids, words, f"mode {current!r} is not one of {ids}")
+        card.judge("modes", current in ids, words, f"mode {current!r} is not one of {ids}")
     known = [lenient.text(each, "modelId") for each in lenient.mappings(models, "availableModels")]
     card.facts |= {"models": known, "model": lenient.text(models, "currentModelId") or None}
     options = list(lenient.mappings(made, "configOptions"))
@@ -106,9 +110,9 @@ def _judge_choices(card: Card, made: Any) -> None:
     wrong = [lenient.text(each, "id") for each in selects if not _is_choice(each)]
     if selects:
         words = "each option has one of its listed values"
-        card.judge("acp-S21", not wrong, words, f"not a listed value: {', '.join(wrong)}")
+        card.judge("options", not wrong, words, f"not a listed value: {', '.join(wrong)}")
     if len(selects) < len(options):
-        card.say("acp-S22", NOT_OK, "an option of a kind the client did not offer")
+        card.say("option-kinds", NOT_OK, "an option of a kind the client did not offer")
 
 
 def _is_choice(option: Json) -> bool:

@@ -35,7 +35,7 @@ async def set_mode(card: Card, agent: Subject, session: str, within: float) -> N
     reply = await agent.ask(method, params, within)
     card.facts["mode"] = value if reply.good else card.facts.get("mode")
     if not reply.good:
-        card.say("acp-S20", NOT_OK, f"it rejects its own mode {value}: {reply.words}")
+        card.say("modes", NOT_OK, f"it rejects its own mode {value}: {reply.words}")
 
 
 async def prompt_turns(
@@ -45,7 +45,7 @@ async def prompt_turns(
     if await _whole_turn(card, agent, params, within):
         await _cancelled_turn(card, agent, params, within)
     else:
-        card.say("acp-X1", NOT_TOLD, "the previous turn did not end")
+        card.say("cancel", NOT_TOLD, "the previous turn did not end")
 
 
 async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -> bool:
@@ -66,20 +66,20 @@ async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -
     card.facts |= {"promptSeconds": round(reply.seconds, 3), "stopReason": reason or None}
     if not reply.good:
         told = NOT_TOLD if reply.code == UNAUTHENTICATED else NOT_OK
-        card.say("acp-P1", told, f"the prompt: {reply.words}")
+        card.say("stop-reason", told, f"the prompt: {reply.words}")
         return reply.answered
-    card.judge("acp-P1", reason in REASONS, f"the turn ends: {reason}", f"it ends: {reason!r}")
+    card.judge("stop-reason", reason in REASONS, f"the turn ends: {reason}", f"it ends: {reason!r}")
     asks = sum(incoming.method == ASK for incoming in agent.requests[before:])
     card.facts["asks"] = asks
     if not asks:
         mode = f" in its mode {card.facts['mode']}" if card.facts.get("mode") else ""
-        card.say("acp-P7", NOT_TOLD, f"it asked for no permission in this turn{mode}")
+        card.say("permission", NOT_TOLD, f"it asked for no permission in this turn{mode}")
         return True
     words = f"asked {count(asks, 'time')}, each for a tool call it had announced"
     otherwise = f"asked {count(asks, 'time')}, {len(unannounced)} for calls it had not announced"
-    card.judge("acp-P7", not unannounced, words, otherwise)
+    card.judge("permission", not unannounced, words, otherwise)
     no = "a rejection does not cancel the turn"
-    card.judge("acp-P9", reason != "cancelled", no, "a rejection ends the turn as cancelled")
+    card.judge("rejection", reason != "cancelled", no, "a rejection ends the turn as cancelled")
     return True
 
 
@@ -101,7 +101,7 @@ async def _cancelled_turn(card: Card, agent: Subject, params: Json, within: floa
         await asyncio.wait({turn, waiting}, timeout=QUIET, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
         if turn.done():
-            card.say("acp-X1", NOT_TOLD, "the turn was over before it could be cancelled")
+            card.say("cancel", NOT_TOLD, "the turn was over before it could be cancelled")
             return
         sent = time.monotonic()
         agent.peer.notify("session/cancel", {"sessionId": params["sessionId"]})
@@ -123,7 +123,7 @@ def _note(update: Json, begun: asyncio.Event) -> None:
 def _judge_cancel(
     card: Card, turn: "asyncio.Future[Reply]", seconds: float, *, asking: bool
 ) -> None:
-    row = "acp-X3" if asking else "acp-X1"
+    row = "cancel-while-asking" if asking else "cancel"
     if not turn.done():
         card.facts["cancelSeconds"] = None
         card.say(row, NOT_OK, f"did not react to a cancel within {duration(CANCEL_WITHIN)}")

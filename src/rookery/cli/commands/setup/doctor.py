@@ -40,9 +40,9 @@ def doctor(
     """Check Rookery's home and list the agents; or test agents and print a report for each.
 
     Each agent is started three times in a temporary directory; nothing is left running. An agent at
-    an address is only asked what it can do. Each line
-    of the report names a row of the ACP checklist and says ok, not ok, or not told (it could not be
-    tested). The exit code is 1 if the home has a problem or an agent cannot create a session.
+    an address is only asked what it can do. Each line of the report names what was checked and says
+    ok, not ok, or not told (it could not be tested). The exit code is 1 if the home has a problem
+    or an agent cannot create a session.
 
     With --prompt, TEXT is sent twice: the first turn runs to its end with every permission
     rejected, the second is cancelled. Choose a TEXT that makes the agent run a command.
@@ -114,7 +114,7 @@ def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float
     try:
         asyncio.run(work())
     except OSError as error:
-        card.say("acp-I1", NOT_OK, f"{program} did not start: {error.strerror or error}")
+        card.say("initialize", NOT_OK, f"{program} did not start: {error.strerror or error}")
     finally:
         screen.status("")
     return card
@@ -145,8 +145,7 @@ def _home(screen: Screen, *, all_logs: bool) -> int:
     about = {"sound": sound, "rows": [row._asdict() for row in rows], "agents": listed}
     screen.result(about)
     if not screen.as_json:
-        for row in rows:
-            _write_row(screen, row)
+        _write_rows(screen, rows)
         screen.line()
         agent_list.write_table(screen, listed)
     return exits.DONE if sound else exits.FAILED
@@ -155,11 +154,13 @@ def _home(screen: Screen, *, all_logs: bool) -> int:
 # ---------------------------------------------------------------- look
 
 
-def _write_row(screen: Screen, row: Row) -> None:
-    sign = SIGNS[row.verdict]
-    mark = screen.paint.mark(sign)
-    verdict = screen.paint.in_(sign, f"{row.verdict:<8}")
-    screen.line(f"{mark} {verdict}  {row.row:<8}  {clean_line(row.words)}")
+def _write_rows(screen: Screen, rows: list[Row]) -> None:
+    width = max((len(row.row) for row in rows), default=0)
+    for row in rows:
+        sign = SIGNS[row.verdict]
+        mark = screen.paint.mark(sign)
+        verdict = screen.paint.in_(sign, f"{row.verdict:<8}")
+        screen.line(f"{mark} {verdict}  {row.row:<{width}}  {clean_line(row.words)}")
 
 
 def _write(screen: Screen, card: Card) -> None:
@@ -169,8 +170,7 @@ def _write(screen: Screen, card: Card) -> None:
     screen.line(screen.paint.in_("strong", cut(clean_line(title), 160)))
     for label, words in _facts(card):
         screen.line(f"  {label:<13} {clean_line(words)}")
-    for row in card.rows:
-        _write_row(screen, row)
+    _write_rows(screen, card.rows)
     if not card.usable and (wrote := lenient.text(card.facts, "stderr").strip()):
         screen.line(screen.paint.faint("  last lines of its stderr:"))
         for line in clean_output(wrote, colour=False)[-STDERR_LINES:]:
