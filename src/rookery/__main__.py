@@ -1,4 +1,4 @@
-"""`python -m rookery`: the same as the command `rookery`, also where its script is not on PATH."""
+"""`python -m rookery` does the same as the command `rookery`, also if its script is not on PATH."""
 
 from rookery.cli import main
 

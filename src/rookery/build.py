@@ -1,14 +1,12 @@
-"""Which build this is, and which of two builds is newer.
+"""Identifying this build, and comparing two builds by age.
 
-A build's name is the version and what tells its source: `0.1.0+COMMIT` in a checkout,
-`0.1.0+COMMIT.TIME` in a wheel, `0.1.0+COMMIT.TIME.DIGEST` in a wheel of a changed tree (`none` is
-the commit of one without git). TIME is that of the commit, or of the latest change to a file, as
-`20261118005500` in UTC: `hatch_build.py` writes it into the wheel. A bare version is a wheel from
-before builds had stamps, so it is older than this one. All earlier builds compare names for
-equality alone.
+A build's name is the version and its source: `0.1.0+COMMIT` in a checkout, `0.1.0+COMMIT.TIME` in a
+wheel, `0.1.0+COMMIT.TIME.DIGEST` in a wheel of a changed tree (`none` is the commit of one without
+git). TIME is that of the commit, or of the latest change to a file, as `20261118005500` in UTC:
+`hatch_build.py` writes it into the wheel. A bare version is a wheel from before builds had stamps,
+so it is older than this one. All earlier builds compare names for equality alone.
 
-The order of two checkouts is their history's; git is asked only where two names differ.
-"""
+Two checkouts are ordered by their history; git is run only if two names differ."""
 
 import os
 import re
@@ -32,7 +30,8 @@ _known = ""
 
 
 def build() -> str:
-    """Read once, from files alone: a subprocess would cost more than the start."""
+    """Return this build's name. It is read once, from files alone: a subprocess would cost more
+    than the start."""
     global _known  # noqa: PLW0603 - the same for as long as this process lives
     if not _known:
         _known = f"{rookery.__version__}+{_source()}"
@@ -40,7 +39,7 @@ def build() -> str:
 
 
 def installed() -> str:
-    """The build on disk now: another than this one's after an update."""
+    """Return the build on disk now, which differs from this one after an update."""
     text = _read(rookery.__file__)
     version = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
     return f"{version[1] if version else rookery.__version__}+{_source()}"
@@ -69,17 +68,18 @@ def parts(name: str) -> Parts:
 
 
 def described(name: str) -> str:
-    """For people: `0.1.0 (65bf12990abc, 2026-11-18)`."""
+    """Format a build's name for people: `0.1.0 (65bf12990abc, 2026-11-18)`."""
     version, commit, time, digest = parts(name)
     day = f"{time[:4]}-{time[4:6]}-{time[6:8]}" if re.fullmatch(r"\d{14}", time) else ""
     commit = commit if _is_commit(commit) else ""
-    told = [commit and commit + (" with changes" if digest else ""), day]
-    about = ", ".join(each for each in told if each)
+    details = [commit and commit + (" with changes" if digest else ""), day]
+    about = ", ".join(each for each in details if each)
     return f"{version} ({about})" if about else version
 
 
 def compare(theirs: str, own: str = "") -> str:
-    """How another build relates to `own` (this one): SAME, OLDER, NEWER or DIFFERS."""
+    """Return how another build relates to `own` (default: this one): SAME, OLDER, NEWER or
+    DIFFERS."""
     own = own or build()
     if theirs == own:
         return SAME
@@ -99,7 +99,7 @@ def compare(theirs: str, own: str = "") -> str:
 
 @cache
 def _by_history(theirs: str, own: str) -> str:
-    """By the history of this checkout; "": it does not tell."""
+    """Compare by the history of this checkout; "" if it does not tell."""
     if theirs == own or not (_is_commit(theirs) and _is_commit(own)):
         return ""
     for older, newer, order in ((theirs, own, OLDER), (own, theirs, NEWER)):
@@ -108,8 +108,9 @@ def _by_history(theirs: str, own: str) -> str:
     return ""
 
 
-def _git(*words: str) -> bool:
-    """An agent may have edited the checkout's configuration: nothing that it names is run."""
+def _git(*args: str) -> bool:
+    """Run git and return whether it succeeded. An agent may have edited the checkout's
+    configuration: nothing that it names is run."""
     import subprocess
 
     from rookery.git import places, shadow
@@ -121,7 +122,7 @@ def _git(*words: str) -> bool:
         return False
     kept = home() if os.path.isdir(home()) else ""
     try:
-        with shadow.opened(place, home=kept) as git, git.start("/", words) as process:
+        with shadow.opened(place, home=kept) as git, git.start("/", args) as process:
             try:
                 process.communicate(timeout=GIT_SECONDS)
             except subprocess.TimeoutExpired:
@@ -137,7 +138,7 @@ def _is_commit(word: str) -> bool:
 
 
 def checkout() -> str:
-    """The directory that is a checkout if this runs from one."""
+    """Return the directory that would be the checkout if this runs from one."""
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(rookery.__file__))))
 
 
@@ -147,7 +148,7 @@ def _source() -> str:
 
 
 def _commit(git: str) -> str:
-    """What HEAD of a repository names, or of one of its worktrees."""
+    """Return the commit of HEAD in a repository or one of its worktrees."""
     link = _read(git)
     if link.startswith("gitdir: "):
         git = os.path.join(os.path.dirname(git), link[8:])

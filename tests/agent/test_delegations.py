@@ -10,7 +10,7 @@ from openhands.sdk.event import Event, MessageEvent
 from openhands.sdk.llm import Message, TextContent
 
 from rookery.agent.storage import delegations
-from rookery.agent.storage.delegations import FILE, Delegation, Told
+from rookery.agent.storage.delegations import FILE, Delegation, ReplayedEvent
 from tests.agent.test_translate_events import action, done
 
 LEFT = "subagents/" + "a" * 32
@@ -31,7 +31,7 @@ def keep(folder: Path, below: str, *events: Event) -> None:
         (place / name).write_text(event.model_dump_json(exclude_none=True))
 
 
-def look(told: list[Told]) -> list[Any]:
+def look(told: list[ReplayedEvent]) -> list[Any]:
     """The call that each belongs to, and its words or kind."""
     return [
         (each.call, each.event.llm_message.content[0].text)

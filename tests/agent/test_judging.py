@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.conversation.build import llm_of
-from rookery.agent.conversation.choices import Wanted
+from rookery.agent.conversation.choices import ChoiceValues
 from rookery.agent.conversation.critic import critic_url, has_api_critic, issues_of, verdict_of
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.models.profiles import Profile
@@ -115,6 +115,6 @@ async def test_a_verdict_within_words() -> None:
 
 @pytest.mark.parametrize("url", ["https://llm-proxy.app.all-hands.dev", "https://example.org"])
 async def test_the_proxy_alone_is_told_of_the_app(url: str) -> None:
-    llm = llm_of(Profile("p", "openai/m", Secret("k"), url, None, {}), Wanted(), None)
+    llm = llm_of(Profile("p", "openai/m", Secret("k"), url, None, {}), ChoiceValues(), None)
     told = "app:rookery-agent" in str(llm.litellm_extra_body)
     assert told is ("all-hands" in url)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rookery.agent.mcp.names import FILE, LONGEST, Names
+from rookery.agent.mcp.names import FILE, MAX_NAME_LENGTH, Names
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.home import mcp
 from tests.acp.driving import PATIENCE, Agent
@@ -138,7 +138,7 @@ def test_every_provider_takes_the_names(tmp_path: Path) -> None:
     given |= {*names.give("b", [long]).values()}
     assert len(given) == 6
     for name in given:
-        assert len(name) <= LONGEST
+        assert len(name) <= MAX_NAME_LENGTH
         assert all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in name)
 
 

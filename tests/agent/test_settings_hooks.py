@@ -108,7 +108,9 @@ def test_a_hook_changed_by_an_agent_waits_for_confirmation(tmp_path: Path, cwd: 
     home = str(tmp_path)
     guard = {"pre_tool_use": [{"matcher": "*", "hooks": [{"command": "./guard"}]}]}
     (tmp_path / "hooks.json").write_text(json.dumps(guard))
-    confirmed.write(home, confirmed.Record(confirmed.said(home, Config()), held="something"))
+    confirmed.write(
+        home, confirmed.Record(confirmed.guarded_settings(home, Config()), held="something")
+    )
     (tmp_path / "hooks.json").write_text('{"stop": [{"hooks": [{"command": "./evil"}]}]}')
     assert own(home) == guard
     (tmp_path / "hooks.json").unlink()

@@ -29,7 +29,7 @@ from openhands.sdk.security.risk import SecurityRisk
 from openhands.tools.browser_use.definition import BrowserObservation
 from openhands.tools.terminal.definition import TerminalAction, TerminalObservation
 
-from rookery.agent.conversation.choices import Choices, Wanted
+from rookery.agent.conversation.choices import Choices, ChoiceValues
 from rookery.agent.translate import Translator
 from rookery.agent.translate.arguments import Arguments
 from rookery.agent.translate.calls import Call
@@ -375,7 +375,7 @@ def test_usage_mode_options() -> None:
     translator = Translator(CWD)
     updates = [
         *translator.usage(1200, 128_000, 0.25),
-        *Choices(Wanted(), [], booleans=False).set_option("mode", "always-ask"),
+        *Choices(ChoiceValues(), [], booleans=False).set_option("mode", "always-ask"),
         *translator.notice("A server did not start."),
     ]
     kinds = [update["sessionUpdate"] for update in checked(updates)]

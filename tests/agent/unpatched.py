@@ -360,15 +360,15 @@ def skills() -> bool:
     from openhands.sdk.skills.skill import load_skills_from_dir
     from openhands.sdk.skills.utils import _git_worktree_relpaths
 
-    from rookery.agent.sdk_patches.skills import MOST
+    from rookery.agent.sdk_patches.skills import MAX_SKILLS
 
     runs = Skill(name="x", content="!`echo 4`2").render_content().startswith("4")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place, ".agents", "skills")
-        for number in range(MOST + 1):
+        for number in range(MAX_SKILLS + 1):
             Path(folder, f"s{number}").mkdir(parents=True)
             Path(folder, f"s{number}", "SKILL.md").write_text("---\ndescription: x\n---\nx")
-        many = len(load_available_skills(place, include_project=True)) > MOST
+        many = len(load_available_skills(place, include_project=True)) > MAX_SKILLS
         Path(place, "AGENTS.md").write_bytes(b"caf\xe9")
         hidden = load_available_skills(place, include_project=True) == {}
         ran = Path(place, "ran")

@@ -124,7 +124,7 @@ def test_the_list_tells_versions_places_and_install_lines(home: Path, bare: Path
 def test_a_program_that_never_tells_its_version_is_ended(bare: Path) -> None:
     """In time, with all that it started: the pipe that a child holds is no reason to wait."""
     slow = program(bare / "bin/slow", 'sleep 1000 & echo $! >"$HOME/pid"; wait')
-    assert agent_versions.ask(str(slow), os.environ, within=2) == agent_versions.Told()
+    assert agent_versions.ask(str(slow), os.environ, within=2) == agent_versions.VersionCheck()
     gone = int((bare / "pid").read_text())
     assert not tree.wait_gone([row for row in tree.table() if row.pid == gone], 10)
 
@@ -132,7 +132,7 @@ def test_a_program_that_never_tells_its_version_is_ended(bare: Path) -> None:
 def test_a_program_that_cannot_be_started_has_no_version(bare: Path) -> None:
     broken = program(bare / "bin/broken")
     broken.write_bytes(b"\x7fELF nonsense")
-    assert agent_versions.ask(str(broken), os.environ) == agent_versions.Told(
+    assert agent_versions.ask(str(broken), os.environ) == agent_versions.VersionCheck(
         None, "Exec format error"
     )
 

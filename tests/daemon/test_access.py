@@ -21,7 +21,7 @@ from rookery.client.daemon import local
 from rookery.core.blocks.failures import after_error
 from rookery.daemon import passphrase
 from rookery.daemon.access.devices import Devices
-from rookery.daemon.access.lockout import BURST, EVERY, MOST, WINDOW, Drip, Lockout
+from rookery.daemon.access.lockout import BURST, EVERY, MAX_GUESSES, WINDOW, Drip, Lockout
 from rookery.daemon.options import Options
 from rookery.daemon.process import connections, lifecycle
 from tests.daemon.served import Served, awaited, serve
@@ -174,7 +174,7 @@ def test_a_revoked_device_is_out_at_once(daemon: Served) -> None:
 
 def test_five_failures_lock_an_address_out(serving: Callable[..., Served]) -> None:
     daemon = serving(auth="passphrase", passphrase=passphrase.hashed(SECRET))
-    for _ in range(MOST):
+    for _ in range(MAX_GUESSES):
         assert daemon.log_in(passphrase="a wrong one").status == 401
     answer = daemon.log_in(passphrase=SECRET)
     assert (answer.status, answer.json()["error"]) == (429, "locked_out")
@@ -197,8 +197,10 @@ def test_behind_a_proxy_one_client_locks_out_only_itself(
         return daemon.ask("POST", "/login", urlencode(form).encode(), token="", **named).status
 
     # What a client claims stands before what the proxy adds.
-    guesses = [log_in(f"10.9.9.{n}, 203.0.113.7", passphrase="a wrong one") for n in range(MOST)]
-    assert guesses == [401] * MOST
+    guesses = [
+        log_in(f"10.9.9.{n}, 203.0.113.7", passphrase="a wrong one") for n in range(MAX_GUESSES)
+    ]
+    assert guesses == [401] * MAX_GUESSES
     assert log_in("203.0.113.7", passphrase=SECRET) == 429
     assert log_in("203.0.113.8", passphrase=SECRET) == 200
     link = local.request(daemon.home, "POST", "/api/devices/link", {}).json()["link"]
@@ -211,7 +213,10 @@ def test_of_many_guesses_at_once_no_more_are_checked_than_may_fail(
     daemon = serving(auth="passphrase", passphrase=passphrase.hashed(SECRET))
     with ThreadPoolExecutor(40) as pool:
         answers = list(pool.map(lambda n: daemon.log_in(passphrase=f"guess {n}"), range(200)))
-    assert Counter(answer.status for answer in answers) == {401: MOST, 429: 200 - MOST}
+    assert Counter(answer.status for answer in answers) == {
+        401: MAX_GUESSES,
+        429: 200 - MAX_GUESSES,
+    }
 
 
 def test_through_a_proxy_guesses_are_slowed_down_and_keep_nobody_out(
@@ -247,7 +252,9 @@ def test_through_a_proxy_one_guess_after_the_other_stays_possible() -> None:
 
 def test_wrong_links_lock_nobody_out(serving: Callable[..., Served]) -> None:
     daemon = serving(auth="passphrase", passphrase=passphrase.hashed(SECRET))
-    assert [daemon.log_in(code="used").status for _ in range(2 * MOST)] == [401] * 2 * MOST
+    assert [daemon.log_in(code="used").status for _ in range(2 * MAX_GUESSES)] == [
+        401
+    ] * 2 * MAX_GUESSES
     assert daemon.log_in(passphrase=SECRET).status == 200
 
 
@@ -255,19 +262,19 @@ def test_wrong_tokens_shut_nobody_out(daemon: Served) -> None:
     """256 bits are not guessed; and a revoked device that comes again and again would shut out all
     others behind its address."""
     token = daemon.token
-    for _ in range(3 * MOST):
+    for _ in range(3 * MAX_GUESSES):
         assert daemon.ask("GET", "/api/about", token="rk_wrong").status == 401
     assert daemon.ask("GET", "/api/about", token=token).status == 200
 
 
 def test_lockout_is_by_network_and_ends() -> None:
     lockout = Lockout()
-    for at in range(MOST):
+    for at in range(MAX_GUESSES):
         assert lockout.guess(f"2001:db8::{at}", at * 60.0) == 0
     assert lockout.guess("2001:db8::ffff:1", 300.0) == WINDOW - 300.0
     assert lockout.guess("2001:db8:0:1::1", 300.0) == 0
     assert lockout.guess("2001:db8::1", WINDOW + 1) == 0
-    for _ in range(2 * MOST):
+    for _ in range(2 * MAX_GUESSES):
         assert lockout.guess("10.0.0.2", 0.0) == 0
         lockout.succeeded("::ffff:10.0.0.2")
 

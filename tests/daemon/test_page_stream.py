@@ -9,7 +9,7 @@ import pytest
 from rookery.core.json import Event, Json
 from rookery.core.view.reduce import fold, step
 from rookery.daemon.pieces.growing import Output, Prose
-from rookery.daemon.pieces.live import MOST, Live
+from rookery.daemon.pieces.live import MAX_BLOCKS, Live
 from rookery.daemon.pieces.transcript import view_of
 from tests.core import recordings
 from tests.daemon.applied import Page
@@ -134,7 +134,7 @@ def test_thousands_of_quiet_calls_in_one_turn_are_not_kept(nested: bool) -> None
             header, ops = step(header, event)
             live.take(ops)
         live.flush()
-        assert len(live.document.blocks) <= MOST
+        assert len(live.document.blocks) <= MAX_BLOCKS
     shown = live.html()
     assert shown.count(">2599.py<") == 1
     assert ">0.py<" not in shown

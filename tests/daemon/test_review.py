@@ -96,7 +96,7 @@ def test_a_hit_marks_its_words_and_hides_secrets() -> None:
     place = text.index("heron")
     snippet = Snippet(text, ((3, 7), (place, place + 5)))
     hit = Hit("s", 7, 0, "answer", snippet, HOSTILE, "<i>", "/tmp/<u>")
-    found = hits.results(hits.Wanted("bird"), [hit], more=False, whole=False, problem="")
+    found = hits.results(hits.SearchQuery("bird"), [hit], more=False, whole=False, problem="")
     assert "<mark>bird</mark>" in found
     assert "<mark>heron</mark>" in found
     assert "data-again" in found

@@ -163,5 +163,5 @@ def test_what_another_build_adds_to_a_command_is_passed_over() -> None:
 def test_the_last_time_that_is_taken_can_be_shown() -> None:
     assert sessions.snooze.check({"until": sessions.LAST_TIME}) is None
     assert sessions.snooze.check({"until": sessions.LAST_TIME + 1}) is not None
-    words = filling.told(sessions.snooze, {"until": sessions.LAST_TIME}, "x", NOW)
+    words = filling.confirmation(sessions.snooze, {"until": sessions.LAST_TIME}, "x", NOW)
     assert words.startswith("Snoozed x until 9999-12-31")

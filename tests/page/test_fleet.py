@@ -9,7 +9,7 @@ from rookery.core.empty_header import EMPTY
 from rookery.core.view import doing
 from rookery.core.view.fleet import head_of
 from rookery.daemon.pieces import fleet_list
-from rookery.daemon.pieces.fleet_list import Wanted
+from rookery.daemon.pieces.fleet_list import ListQuery
 from rookery.render.local_time import age
 from tests.page.conftest import PHONE, Site
 from tests.page.test_asks import RUN
@@ -54,13 +54,13 @@ def test_what_needs_you_comes_first() -> None:
     ]
     order = titles(fleet_list.screen(heads, NOW))
     assert order == ["asks", "fails", "read", "runs", "held", "idle", "asleep"]
-    assert titles(fleet_list.screen(heads, NOW, Wanted(show="waiting"))) == ["held"]
-    finished = titles(fleet_list.screen(heads, NOW, Wanted(show="finished")))
+    assert titles(fleet_list.screen(heads, NOW, ListQuery(show="waiting"))) == ["held"]
+    finished = titles(fleet_list.screen(heads, NOW, ListQuery(show="finished")))
     assert finished == ["read", "idle", "asleep"], "an address of an earlier build"
     assert titles(fleet_list.column(heads, NOW)) == order
-    assert titles(fleet_list.screen(heads, NOW, Wanted(show="archived"))) == ["away"]
-    assert titles(fleet_list.screen(heads, NOW, Wanted(show="snoozed"))) == ["later"]
-    assert titles(fleet_list.screen(heads, NOW, Wanted(words="CLAUDE fail"))) == ["fails"]
+    assert titles(fleet_list.screen(heads, NOW, ListQuery(show="archived"))) == ["away"]
+    assert titles(fleet_list.screen(heads, NOW, ListQuery(show="snoozed"))) == ["later"]
+    assert titles(fleet_list.screen(heads, NOW, ListQuery(words="CLAUDE fail"))) == ["fails"]
     assert 'data-needs="2"' in fleet_list.column(heads, NOW)
 
 
@@ -80,7 +80,7 @@ def test_many_sessions_have_pages() -> None:
     html = fleet_list.screen(heads, NOW)
     assert len(titles(html)) == fleet_list.PAGE
     assert "1–100 of 1,000" in html
-    assert titles(fleet_list.screen(heads, NOW, Wanted(page=9)))[-1] == "s0999"
+    assert titles(fleet_list.screen(heads, NOW, ListQuery(page=9)))[-1] == "s0999"
     assert len(titles(fleet_list.column(heads, NOW, session="s0999"))) == fleet_list.COLUMN + 1
     assert "No sessions yet" in fleet_list.screen([], NOW)
 

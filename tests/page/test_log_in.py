@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from rookery.daemon import passphrase
-from rookery.daemon.access.lockout import MOST
+from rookery.daemon.access.lockout import MAX_GUESSES
 from tests.page.conftest import Site
 from tests.page.test_access import complaints
 
@@ -38,7 +38,7 @@ def test_the_right_passphrase_opens_the_page_and_too_many_wrong_ones_close_that_
     expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
 
     stranger = site.page("/", logged_in=False)
-    for _ in range(MOST):
+    for _ in range(MAX_GUESSES):
         tries(stranger, "not this one")
         expect(wrong_of(stranger)).to_contain_text("This passphrase is wrong.")
     tries(stranger, SECRET)

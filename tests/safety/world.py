@@ -131,7 +131,7 @@ class World:
         project_hooks.remember(self.home, found, trusts=True)
         place = places.find(self.fill["decided"])
         assert place
-        drivers.trust(self.home, place, drivers.found(place))
+        drivers.trust(self.home, place, drivers.configured(place))
         registry = self.root / "registry.json"
         offer = {"id": "heron", "distribution": {"npx": {"package": "heron"}}}
         registry.write_text(json.dumps({"agents": [offer]}))

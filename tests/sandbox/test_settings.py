@@ -14,7 +14,7 @@ from rookery.home import config, confirmed
 
 def said(home: Path, text: str) -> Guarded:
     (home / "config.toml").write_text(text)
-    return confirmed.said(str(home), config.load(str(home)))
+    return confirmed.guarded_settings(str(home), config.load(str(home)))
 
 
 STRICT = '[sandbox]\nkind = "bwrap"\nnetwork = "off"\n[agents.claude]\nsandbox = "bwrap"\n'

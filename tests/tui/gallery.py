@@ -9,7 +9,7 @@ from rookery.core.view.reduce import fold
 from rookery.home import paths
 from rookery.log.store import Writer
 from rookery.tui.messages import Opened
-from rookery.tui.transcript.pages import told
+from rookery.tui.transcript.pages import shown_header
 from rookery.tui.transcript.window import Page
 
 NOW = 1_800_000_100_000
@@ -266,4 +266,4 @@ def opened(updates: list[Json]) -> Opened:
     for name, block in document.blocks.items():
         turns.setdefault(int(name.partition(".")[0]), {})[name] = block
     pages = [Page(turn, blocks) for turn, blocks in sorted(turns.items())]
-    return Opened("a1b2c3", told(document), pages)
+    return Opened("a1b2c3", shown_header(document), pages)

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from rookery.core.blocks.document import make_block
 from rookery.render import terminal
-from rookery.render.stretches import MOST, starts_of, stretch
+from rookery.render.stretches import MAX_LENGTH, starts_of, stretch
 from rookery.tui.look import block as looks
 from rookery.tui.look import markdown
 from rookery.tui.look.palette import look_of
@@ -146,7 +146,7 @@ def test_a_streamed_text_is_the_same_in_any_pieces(pieces: list[str]) -> None:
         )
         assert whole == grown
         longest = max(len(stretch(grown, known, number)) for number in range(len(known)))
-        assert longest <= 3 * MOST + 100
+        assert longest <= 3 * MAX_LENGTH + 100
 
 
 def test_a_line_of_a_megabyte_is_split() -> None:

@@ -144,8 +144,8 @@ def test_an_answer_without_an_end_is_dropped(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_cell_of_a_picture_is_one_column() -> None:
     number = kitty.Number(0, "truecolor")
-    for row in (0, 1, 11, kitty.MOST - 1):
-        assert cell_len(kitty.row_of(number, row, kitty.MOST)) == kitty.MOST
+    for row in (0, 1, 11, kitty.MAX_SIDE - 1):
+        assert cell_len(kitty.row_of(number, row, kitty.MAX_SIDE)) == kitty.MAX_SIDE
     assert len(set(kitty.MARKS)) == 128
 
 

@@ -65,7 +65,7 @@ def text_of(events: list[Event]) -> str:
 
 def trust(home: str) -> None:
     """A person's own word for what the files of the home say now."""
-    confirmed.write(home, confirmed.Record(confirmed.said(home, config.load(home))))
+    confirmed.write(home, confirmed.Record(confirmed.guarded_settings(home, config.load(home))))
 
 
 def kill_workers(sessions: Iterable[Path]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rookery.client.attach import LARGEST, MOST, Attachment, Unattachable, load, mime_of, stage
+from rookery.client.attach import LARGEST, MAX_FILES, Attachment, Unattachable, load, mime_of, stage
 from rookery.client.session import Rejected
 from rookery.core.view.reduce import fold
 from rookery.home import paths
@@ -178,9 +178,9 @@ def test_files_that_cannot_be_attached_are_told(tmp_path: Path) -> None:
         (["empty"], "empty"),
         (["large"], "10.0 MiB"),
         (["a", "b", "c"], "together"),
-        (["small"] * (MOST + 1), "the limit is 8"),
+        (["small"] * (MAX_FILES + 1), "the limit is 8"),
         (["nul\0"], "null"),
     ):
         with pytest.raises(Unattachable, match=words):
             load([str(tmp_path / name) for name in names])
-    assert len(load([str(tmp_path / "small")] * MOST)) == MOST
+    assert len(load([str(tmp_path / "small")] * MAX_FILES)) == MAX_FILES

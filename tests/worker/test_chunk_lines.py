@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rookery.core.agent.chunks import Chunks
 from rookery.core.json import loads
-from rookery.worker.agent.chunk_lines import HASTE, LARGE, LONGEST, STREAMING, ChunkLines
+from rookery.worker.agent.chunk_lines import HASTE, LARGE, MAX_LATE_REST, STREAMING, ChunkLines
 
 WINDOW = 0.03
 
@@ -162,7 +162,7 @@ def test_who_is_woken_late_rests_longer_up_to_a_limit() -> None:
         lines.feed(chunk("a"))
     rests = [lines.rest(late) for late in (0.0, 0.01, 0.01, 9.0)]
     assert rests == sorted(set(rests)), rests
-    assert rests[-1] == LONGEST
+    assert rests[-1] == MAX_LATE_REST
 
 
 def test_an_agent_that_writes_fast_is_not_held_by_a_full_pipe() -> None:

@@ -14,7 +14,7 @@ from rookery.core.limits import Policy
 from rookery.core.policy.rules import Rule
 from rookery.home import confirmed
 from rookery.home.config import Config, load
-from rookery.worker.settings_watch import EVERY, PATIENCE, TITLE, SettingsWatch, Source
+from rookery.worker.settings_watch import EVERY, TITLE, WRITE_TIMEOUT, SettingsWatch, Source
 from tests.worker.aviary import Aviary, is_idle
 
 
@@ -212,7 +212,7 @@ def test_a_held_settings_lock_neither_loosens_nor_hides(told: Told) -> None:
         told.write(ALLOW)
         told.watch.look(1.0)
         assert all(config.rules == () for config in told.configs)
-        told.watch.look(1.0 + PATIENCE)
+        told.watch.look(1.0 + WRITE_TIMEOUT)
         assert told.held
         assert told.configs[-1].rules == ()
 

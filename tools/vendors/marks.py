@@ -19,7 +19,7 @@ import time
 from typing import override
 
 from rookery.agent.scripted.choice import Chooser
-from rookery.agent.scripted.conversation import Conversation, Json, Said, objects
+from rookery.agent.scripted.conversation import ChatMessage, Conversation, Json, objects
 from rookery.agent.scripted.script import Call, Script, Turn, failure_of
 from rookery.agent.scripted.server import Asked, ScriptedModel, dialect_at
 from tools.vendors.fitting import PLANS, SUB_AGENTS, arguments_for, tool_among
@@ -136,7 +136,7 @@ def _tools(conversation: Conversation) -> list[Json]:
     return [{**tool, "name": str(tool.get("name", ""))} for tool in found]
 
 
-def _is_marked(said: Said) -> bool:
+def _is_marked(said: ChatMessage) -> bool:
     return said.role == "user" and MARK.search(said.text) is not None
 
 

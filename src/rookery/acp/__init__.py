@@ -1,1 +1,1 @@
-"""ACP on our own stdin and stdout: an agent that plays a script, and the bridge for editors."""
+"""ACP on our own stdin and stdout: an agent that plays a script, the bridge for editors."""

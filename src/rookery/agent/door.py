@@ -1,12 +1,11 @@
-"""`rookery agent`: the door of Rookery's own agent, whose SDK takes seconds to import.
+"""`rookery agent`: starts Rookery's own agent, whose SDK takes seconds to import.
 
 A warm process has it loaded, or loads it while this one waits: two imports at once would delay
 both. This process hands over its descriptors, environment and directory, and stays as a stand-in:
-it waits for the exit status, passes signals on, and its death ends the agent. Where there is no
-warm process it becomes the agent itself. While one loads, this process answers `initialize`.
+it waits for the exit status, passes signals on, and its death ends the agent. If there is no warm
+process it becomes the agent itself. While one loads, this process answers `initialize`.
 
-Little of the standard library, and nothing else: every start waits for this.
-"""
+Imports only a little of the standard library: every start waits for this."""
 
 import marshal
 import os
@@ -32,7 +31,7 @@ LOST = 70
 
 
 def main(arguments: list[str]) -> int:
-    """The exit status. As the agent itself it ends the process."""
+    """Run the agent and return its exit status; if it runs in this process, end that."""
     home = paths.home()
     waiting = Waiting()
     given = parse(arguments)
@@ -60,7 +59,7 @@ def main(arguments: list[str]) -> int:
 
 
 class Waiting:
-    """For a warm process that loads: meanwhile the client has its first answer."""
+    """Answers the client's first request while a warm process is still loading."""
 
     def __init__(self) -> None:
         self._greeter: Greeter | None = None
@@ -83,7 +82,7 @@ class Waiting:
 
 def _alone(home: str) -> int | None:
     """Keep and confine an agent that has no worker. Returns its status in the keeper, once it has
-    ended."""
+    ended; None in the process that is to become the agent."""
     from rookery.agent.process import keeper
     from rookery.client.config import confinement
 
@@ -102,8 +101,8 @@ def _alone(home: str) -> int | None:
 
 
 def _taken_in(home: str, arguments: list[str], waiting: Waiting) -> socket.socket | None:
-    """The connection to the warm process that took us in, once it is loaded; None: there is none,
-    or it does not take us."""
+    """Return the connection to the warm process once it is loaded and accepts us; None if there is
+    none, or it does not accept us."""
     path = warm_agent.socket_path(home)
     deadline = time.monotonic() + warm_agent.LOADING
     # What a worker's agent started would end with the worker, whose client has started one.
@@ -111,7 +110,7 @@ def _taken_in(home: str, arguments: list[str], waiting: Waiting) -> socket.socke
     while True:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            connection.settimeout(warm_agent.PATIENCE)
+            connection.settimeout(warm_agent.HANDOVER_TIMEOUT)
             connection.connect(path)
         except OSError:
             connection.close()
@@ -126,28 +125,28 @@ def _taken_in(home: str, arguments: list[str], waiting: Waiting) -> socket.socke
 
 
 def _let_in(home: str, given: str, arguments: list[str], waiting: Waiting) -> socket.socket | None:
-    """The same in a sandbox, where no socket of ours is: the worker, at the other end of this
-    descriptor, connects for us."""
+    """Do the same in a sandbox, where none of our sockets can be reached: the worker, at the other
+    end of this descriptor, connects for us."""
     number, _, own = given.partition(" ")
     name = os.path.basename(warm_agent.socket_path(home, own)).encode()
     deadline = time.monotonic() + warm_agent.LOADING
     with socket.socket(fileno=int(number)) as worker:
-        worker.settimeout(warm_agent.PATIENCE)
+        worker.settimeout(warm_agent.HANDOVER_TIMEOUT)
         while time.monotonic() < deadline:
             worker.send(name)
-            said, descriptors, _, _ = socket.recv_fds(worker, 1, 1)
-            if said == warm_agent.TAKEN and descriptors:
+            reply, descriptors, _, _ = socket.recv_fds(worker, 1, 1)
+            if reply == warm_agent.TAKEN and descriptors:
                 connection = socket.socket(fileno=descriptors[0])
-                connection.settimeout(warm_agent.PATIENCE)
+                connection.settimeout(warm_agent.HANDOVER_TIMEOUT)
                 return _offer(connection, arguments, waiting, own)
-            if said != warm_agent.LOADS:
+            if reply != warm_agent.LOADS:
                 break
             waiting.look()
     return None
 
 
 def _as_text(wish: dict[str, Any]) -> bytes:
-    """For what does not trust us: see `warm.child`."""
+    """Encode the request as JSON for a process that does not trust us: see `warm.child`."""
     import json
 
     wish["environment"] = {
@@ -160,7 +159,7 @@ def _as_text(wish: dict[str, Any]) -> bytes:
 def _offer(
     connection: socket.socket, arguments: list[str], waiting: Waiting, inside: str = ""
 ) -> socket.socket | None:
-    """The connection, where the warm process took us in. `inside`: the build, in a sandbox."""
+    """Return the connection if the warm process accepts us. `inside`: the build, in a sandbox."""
     try:
         umask = os.umask(0o077)
         os.umask(umask)
@@ -192,7 +191,7 @@ def _offer(
 
 
 def _stand_in(connection: socket.socket) -> int:
-    """Wait for the status, and pass signals on."""
+    """Wait for the exit status, and pass signals on."""
     if MARK in os.environ:
         # If the worker and its warden are killed, a stopped agent does not see its stdin's end, but
         # the warm process misses us.
@@ -205,11 +204,11 @@ def _stand_in(connection: socket.socket) -> int:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
-    said = b""
-    while len(said) < 2:
-        more = connection.recv(2 - len(said))
+    reply = b""
+    while len(reply) < 2:
+        more = connection.recv(2 - len(reply))
         if not more:
             sys.stderr.write("rookery: the agent's process died\n")
             return LOST
-        said += more
-    return said[1]
+        reply += more
+    return reply[1]

@@ -1,5 +1,6 @@
-"""A log-in with a subscription, in a process that `rookery.models.subscriptions` starts: what to do
-as JSON on stdin; on stdout a line with where the user is to go, and one with the outcome."""
+"""Logs in with a subscription, in a process that `rookery.models.subscriptions` starts: reads the
+request as JSON on stdin; writes a line with the address for the user, and one with the outcome, on
+stdout."""
 
 import asyncio
 import json
@@ -31,12 +32,12 @@ def main() -> int:
             words = asyncio.run(log_in(asked, tell))
         except ModuleNotFoundError:
             words = missing_extra("The SDK that logs in", "agent")
-    tell(ok=not words, words=words)
+    tell(ok=not words, text=words)
     return 0
 
 
 async def log_in(asked: dict[str, Any], tell: Any) -> str:
-    """Why it failed; "": it did not."""
+    """Log in. Returns why it failed; "" if it did not."""
     import httpx
     from openhands.sdk.llm.auth import openai
 

@@ -1,5 +1,5 @@
-"""One call to a model by litellm, in a process that `rookery.models.probe` starts: the question as
-JSON on stdin, the answer as the last line of stdout."""
+"""Makes one call to a model by litellm, in a process that `rookery.models.probe` starts: reads the
+question as JSON on stdin, writes the answer as the last line of stdout."""
 
 import json
 import os

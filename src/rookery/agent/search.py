@@ -1,5 +1,5 @@
-"""Searching files, which runs unasked: bounded in time and memory, ended by a cancel, and without
-following links, which may lead out of the directory that was judged."""
+"""Searches files. A search needs no permission, so it is bounded in time and memory, ends when
+cancelled, and does not follow links, which may lead out of the directory that was judged."""
 
 import functools
 import os
@@ -33,7 +33,7 @@ _CLASS = re.compile(r"\[(!|\^)?([^\]]+)\]")
 
 
 class SearchError(Exception):
-    """Why nothing was searched, in words for the model."""
+    """Nothing was searched; the message tells the model why."""
 
 
 class Found(NamedTuple):
@@ -65,7 +65,7 @@ class Run:
                 self._program.kill()
 
     def lines(self, argv: Sequence[str], cwd: str, environment: dict[str, str]) -> Iterator[str]:
-        """What a program prints, parted by null bytes, until it is stopped. Raises SearchError."""
+        """Yield a program's output, split at null bytes, until stopped. Raises SearchError."""
         with tempfile.TemporaryFile() as errors:
             with self._lock:
                 program = subprocess.Popen(
@@ -93,8 +93,8 @@ class Run:
                     program.stdout.close()
             if failed and not self.cut:
                 errors.seek(0)
-                said = errors.read(LONGEST_ERROR).decode(errors="replace").strip()
-                raise SearchError(said or "The search failed.")
+                message = errors.read(LONGEST_ERROR).decode(errors="replace").strip()
+                raise SearchError(message or "The search failed.")
 
 
 def _parted(program: subprocess.Popen[bytes]) -> Iterator[str]:
@@ -110,7 +110,7 @@ def _parted(program: subprocess.Popen[bytes]) -> Iterator[str]:
 
 @contextmanager
 def begun(executor: object) -> Iterator[Run]:
-    """A search of one of a conversation's tools."""
+    """Begin a search for one of a conversation's tools."""
     run = Run()
     with stopping.running(executor, run):
         yield run
@@ -120,22 +120,22 @@ def begun(executor: object) -> Iterator[Run]:
 
 
 def by_name(run: Run, pattern: str, root: str) -> Found:
-    """Files whose path matches; at any depth, unless the pattern says `**`. Raises SearchError."""
+    """Find files by path, at any depth unless the pattern says `**`. Raises SearchError."""
     root, pattern = _below(root, pattern)
     ways = ways_of(pattern if "**" in pattern else f"**/{pattern}")
     named = any(part.startswith(".") for way in ways for part in way.split("/"))
     ends = tuple({globs.pieces(way.rpartition("/")[2])[-1].rpartition("?")[2] for way in ways})
-    found: list[str] = []
+    paths: list[str] = []
     for place, near in _walk(run, root, hidden=named, skipped=_is_skipped(root, pattern)):
         if near.endswith(ends) and any(globs.matches_path(way, near, hidden=False) for way in ways):
-            found.append(place)
-            if len(found) >= MOST_FOUND:
+            paths.append(place)
+            if len(paths) >= MOST_FOUND:
                 break
-    return Found(_newest(found), run.over)
+    return Found(_newest(paths), run.over)
 
 
 def _below(root: str, pattern: str) -> tuple[str, str]:
-    """The directory that a pattern begins in, and the rest of it."""
+    """Split a pattern into the directory that it begins in, and the rest of it."""
     whole = os.path.expanduser(pattern)
     if not whole.startswith("/") and ".." not in whole.split("/"):
         return root, whole
@@ -152,7 +152,7 @@ def _is_skipped(root: str, named: str) -> bool:
 
 
 def _walk(run: Run, root: str, *, hidden: bool, skipped: bool) -> Iterator[tuple[str, str]]:
-    """Every file below a directory, and its path from there; no link to a directory is followed."""
+    """Yield each file below a directory, and its relative path; follow no links to directories."""
     left = [""]
     while left and not run.over:
         near = left.pop()
@@ -171,33 +171,33 @@ def _walk(run: Run, root: str, *, hidden: bool, skipped: bool) -> Iterator[tuple
 
 
 def ways_of(pattern: str) -> list[str]:
-    """What a pattern with braces or sets of letters stands for, each with `*` and `?` alone.
-    Raises SearchError."""
+    """Expand a pattern with braces or sets of letters into patterns with `*` and `?` alone. Raises
+    SearchError."""
     done, left = list[str](), [pattern]
     while left:
         way = left.pop()
-        if found := _BRACES.search(way):
-            choices = found[1].split(",")
-        elif found := next((each for each in _CLASS.finditer(way) if len(each[0]) > 3), None):
-            choices = ["?"] if found[1] else [globs.escaped(sign) for sign in _signs(found[2])]
+        if match := _BRACES.search(way):
+            choices = match[1].split(",")
+        elif match := next((each for each in _CLASS.finditer(way) if len(each[0]) > 3), None):
+            choices = ["?"] if match[1] else [globs.escaped(sign) for sign in _signs(match[2])]
         else:
             done.append(way)
             continue
-        left += [way[: found.start()] + each + way[found.end() :] for each in choices]
+        left += [way[: match.start()] + each + way[match.end() :] for each in choices]
         if len(left) + len(done) > MOST_WAYS:
             raise SearchError(f"This pattern stands for more than {MOST_WAYS} others.")
     return done
 
 
 def _signs(letters: str) -> list[str]:
-    """`a-d_` as its letters."""
+    """Expand `a-d_` into its letters."""
     spans = re.findall(r"(.)-(.)|(.)", letters, re.DOTALL)
-    found = [
+    signs = [
         sign
         for first, last, one in spans
         for sign in ([one] if one else map(chr, range(ord(first), ord(last) + 1)))
     ]
-    return found[: MOST_WAYS + 1]
+    return signs[: MOST_WAYS + 1]
 
 
 # --- by what is in them ------------------------------------------------------------------------
@@ -206,28 +206,28 @@ def _signs(letters: str) -> list[str]:
 def by_content(
     run: Run, pattern: str, root: str, include: str, environment: dict[str, str]
 ) -> Found:
-    """Files with a line that matches a regular expression. Raises SearchError."""
+    """Return the files with a line that matches a regular expression. Raises SearchError."""
     program = _program()
     if not program:
         raise SearchError("Neither rg nor grep is installed here.")
     ways = ways_of(f"**/{include}" if "**" not in include else include) if include else []
     skips = _is_skipped(root, include)
     argv = _rg(include, skips) if program == "rg" else _grep(program, ways, skips)
-    found: list[str] = []
+    paths: list[str] = []
     wrong = ""
     try:
         for line in run.lines([*argv, "-e", pattern, "--", "."], root, environment):
             near = line.removeprefix("./")
             if not _is_told(near, ways):
                 continue
-            found.append(os.path.join(root, near))
-            if len(found) >= MOST_FOUND:
+            paths.append(os.path.join(root, near))
+            if len(paths) >= MOST_FOUND:
                 break
     except SearchError as error:  # about some files; the others were searched
         wrong = str(error)
-    if wrong and not found:
+    if wrong and not paths:
         raise SearchError(wrong)
-    return Found(_newest(found), run.cut)
+    return Found(_newest(paths), run.cut)
 
 
 def _is_told(near: str, ways: list[str]) -> bool:
@@ -238,7 +238,7 @@ def _is_told(near: str, ways: list[str]) -> bool:
 
 @functools.cache
 def _program() -> str:
-    """`rg`, or grep with the option of its most usual dialect; "": neither is there."""
+    """Return `rg`, or grep with the option of its most usual dialect; "": neither exists."""
     for program, *tried in (("rg", "--version"), ("grep -P", "-P", r"\d"), ("grep -E", "-E", "1")):
         try:
             argv = [program.split()[0], *tried]

@@ -61,8 +61,8 @@ class Server(reception.Reception):
         try:
             await self._known_sessions().serve(request, params)
         except RpcError as error:
-            words, data = KNOWN.text(error.message), KNOWN.json(error.data)
-            raise RpcError(error.code, words, data) from error
+            message, data = KNOWN.text(error.message), KNOWN.json(error.data)
+            raise RpcError(error.code, message, data) from error
         except (ConnectionClosed, TooLarge):
             raise
         except Exception as error:
@@ -85,7 +85,7 @@ class Server(reception.Reception):
             super()._on_notification(method, params)
 
     def _known_sessions(self) -> "Sessions":
-        """Loaded with the first request for one."""
+        """Return the sessions, whose module is loaded with the first request for one."""
         if self._sessions is None:
             from rookery.agent.session.sessions import Sessions
 
@@ -97,7 +97,7 @@ class Server(reception.Reception):
     # --- the end ---------------------------------------------------------------------------------
 
     async def wind_down(self, seconds: float = reception.WIND_DOWN) -> None:
-        """Cancel and answer turns, and end shells, within the time."""
+        """Cancel and answer turns, and end shells, within this time."""
         if self._sessions is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
@@ -114,14 +114,14 @@ def _learn_server_keys() -> None:
 
 
 def _away() -> "type[Session]":
-    """Loaded only where it is used."""
+    """Import the class of remote sessions only when it is used."""
     from rookery.agent.elsewhere.session import RemoteSession
 
     return RemoteSession
 
 
 def _described(error: Exception) -> str:
-    """A sentence for the client; the trace goes to stderr."""
+    """Return a sentence for the client; the trace goes to stderr."""
     import traceback
 
     traceback.print_exception(error, file=sys.stderr)
@@ -131,7 +131,7 @@ def _described(error: Exception) -> str:
 
 PIECE = 4096
 """Bytes that a ready pipe takes without blocking."""
-LONGEST = 64 * 1024
+MAX_HELD_BYTES = 64 * 1024
 """Bytes of a line that are held back until its end."""
 
 
@@ -154,7 +154,7 @@ def _pass_on(reading: int, real: int) -> None:
     while data := os.read(reading, PIECE):
         # By whole lines: a secret may span two pieces.
         whole, newline, begun = (begun + data).rpartition(b"\n")
-        if len(begun) > LONGEST:
+        if len(begun) > MAX_HELD_BYTES:
             whole, begun = whole + newline + begun, b""
         text = KNOWN.text((whole + newline).decode("utf-8", "surrogateescape"))
         _write(poll, real, text.encode("utf-8", "surrogateescape"))
@@ -164,7 +164,7 @@ def _pass_on(reading: int, real: int) -> None:
 
 
 def _write(poll: select.poll, real: int, data: bytes) -> None:
-    """As much as it takes now."""
+    """Write as much as the descriptor takes now."""
     for start in range(0, len(data), PIECE):
         if any(state & select.POLLOUT for _, state in poll.poll(0)):
             with suppress(OSError):
@@ -172,7 +172,7 @@ def _write(poll: select.poll, real: int, data: bytes) -> None:
 
 
 class Begun(NamedTuple):
-    """What another process did on stdin and stdout before this one."""
+    """The input that another process has already read from stdin, and whether it answered."""
 
     read: bytes = b""
     greeted: bool = False

@@ -1,4 +1,4 @@
-"""What a conversation's tools do that a cancel ends: a search, a page that is fetched."""
+"""Tracks work of a conversation's tools that a cancel ends: a search, a page that is fetched."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 class Stoppable(Protocol):
     def stop(self) -> None:
-        """From any thread; returns at once."""
+        """Stop the work. Called from any thread; returns at once."""
 
 
 _running: "WeakKeyDictionary[Any, set[Stoppable]]" = WeakKeyDictionary()
@@ -16,7 +16,7 @@ _running: "WeakKeyDictionary[Any, set[Stoppable]]" = WeakKeyDictionary()
 
 @contextmanager
 def running(executor: object, work: Stoppable) -> Iterator[None]:
-    """Work of one of a conversation's tools."""
+    """Register work of one of a conversation's tools while it runs."""
     known = _running.setdefault(executor, set())
     known.add(work)
     try:
@@ -26,7 +26,7 @@ def running(executor: object, work: Stoppable) -> Iterator[None]:
 
 
 def interrupt(conversation: Any) -> None:
-    """End what a conversation's tools do. From any thread; returns at once."""
+    """Stop all work of a conversation's tools. Called from any thread; returns at once."""
     tools = getattr(conversation.agent, "_tools", None) or {}
     for tool in tools.values():
         for work in list(_running.get(getattr(tool, "executor", None), ())):

@@ -1,5 +1,5 @@
-"""Imports all that Rookery's own agent imports, in a process of its own: `models.own_agent` starts
-it. It ends with the error of the import, if there is one."""
+"""Imports all that Rookery's own agent imports, in a process of its own, which `models.own_agent`
+starts. It ends with the error of the import, if there is one."""
 
 import os
 import tempfile

@@ -1,9 +1,8 @@
-"""Archives of programs, unpacked into an empty folder: tar (gz, bz2, xz), zip, or a bare program.
+"""Unpacks archives of programs into an empty folder: tar (gz, bz2, xz), zip, or a bare program.
 
-What is in one comes from a stranger. Refused as a whole are: paths and links that leave the folder,
-devices, set-uid and set-gid files, programs of another platform, and what unpacks to more than
-MAX_BYTES. Symbolic links are made last, so that nothing is written through one.
-"""
+The contents come from a stranger. An archive is refused as a whole for: paths and links that leave
+the folder, devices, set-uid and set-gid files, programs of another platform, and contents of more
+than MAX_BYTES. Symbolic links are created last, so that nothing is written through one."""
 
 import os
 import platform
@@ -16,18 +15,18 @@ from contextlib import suppress
 from typing import IO, NamedTuple
 
 MAX_BYTES = 1024**3
-"""Of an archive, and of what is in it."""
+"""Most bytes of an archive, and of its contents."""
 MAX_ENTRIES = 100_000
 CHUNK = 1 << 20
 
 TARS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 ZIP = b"PK\x03\x04"
 MACHINES = {"x86_64": 62, "aarch64": 183}
-"""Of ELF."""
+"""The machine numbers of ELF."""
 
 
 class BadArchive(Exception):
-    """Why nothing of it is used, as a sentence."""
+    """An archive was refused as a whole; the message is a sentence that says why."""
 
 
 class Entry(NamedTuple):
@@ -41,7 +40,8 @@ class Entry(NamedTuple):
 
 
 def unpack(path: str, folder: str, program: str) -> str:
-    """The path of `program` below `folder`, which is empty. Raises BadArchive, OSError."""
+    """Unpack an archive; return the path of `program` below `folder`, which must be empty. Raises
+    BadArchive, OSError."""
     links, size, count = list[Entry](), 0, 0
     try:
         for entry in _entries(path, program):
@@ -117,7 +117,7 @@ def _of_zip(file: IO[bytes]) -> Iterator[Entry]:
 
 
 def _inside(folder: str, name: str) -> str:
-    """The path of an entry. Raises BadArchive."""
+    """The path of an entry in the folder. Raises BadArchive."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     strange = "\\" in name or name[1:2] == ":" or not name.isprintable() or name.startswith("/")
     if strange or ".." in parts or len(name) > 1000:
@@ -126,7 +126,8 @@ def _inside(folder: str, name: str) -> str:
 
 
 def _write(place: str, entry: Entry, size: int) -> int:
-    """The bytes written so far. What an entry says of its own size counts for nothing."""
+    """Write an entry; return the total bytes written so far. The size that an entry claims is
+    ignored."""
     os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     mode = 0o700 if entry.mode & 0o111 else 0o600
@@ -152,7 +153,7 @@ def _link(folder: str, entry: Entry) -> None:
 
 
 def _is_below(folder: str, place: str, target: str) -> bool:
-    """Through whatever links there are already."""
+    """Whether a link stays below the folder, through whatever links exist already."""
     root = os.path.realpath(folder)
     real = os.path.realpath(os.path.join(os.path.dirname(place), target))
     parent = os.path.realpath(os.path.dirname(place))

@@ -1,9 +1,8 @@
 """Agents that the public registry offers as programs for this platform: what is known of each, and
 its download.
 
-    $ROOKERY_HOME/agent-downloads.json   what `rookery agents import` read of the registry
-    $ROOKERY_HOME/agent-digests.json     the digest of each version when it was first installed
-"""
+    $ROOKERY_HOME/agent-downloads.json   what `rookery agents import` read from the registry
+    $ROOKERY_HOME/agent-digests.json     the digest of each version when it was first installed"""
 
 import json
 import os
@@ -23,7 +22,7 @@ MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64"
 
 
 class DownloadError(Exception):
-    """Why there is nothing to install; the message says what to do."""
+    """There is nothing to install; the message says why and what to do."""
 
 
 class Download(NamedTuple):
@@ -38,19 +37,20 @@ class Download(NamedTuple):
 
 
 def this_platform() -> str:
-    """As the registry names it."""
+    """Return this platform as the registry names it."""
     system = {"Linux": "linux", "Darwin": "darwin"}.get(platform.system(), platform.system())
     machine = platform.machine().lower()
     return f"{system}-{MACHINES.get(machine, machine)}"
 
 
 def link_of(name: str) -> str:
-    """What an agent's program is called here: never as another program that might be looked for."""
+    """Return the name of an agent's program in this home: never that of another program that might
+    be looked up."""
     return f"acp-{name}"
 
 
 def fault_of(download: Download) -> str:
-    """Why it cannot be installed, in words; "": it can."""
+    """Return why it cannot be installed; "" if it can."""
     parts = urlsplit(download.archive)
     if parts.scheme != "https" or not parts.hostname:
         return f"its archive is not an https address: {download.archive[:200]}"
@@ -65,7 +65,7 @@ def fault_of(download: Download) -> str:
 
 
 def offered(home: str, name: str) -> Download | None:
-    """What the registry offers under a name, if it was imported."""
+    """Return what the registry offers under a name, if it was imported."""
     row = lenient.mapping(_read(home, OFFERS), name)
     download = Download(*(lenient.text(row, key) for key in Download._fields))
     return download if row and not fault_of(download) else None
@@ -77,7 +77,8 @@ def keep_offers(home: str, offers: dict[str, Download]) -> None:
 
 
 def check_digest(home: str, name: str, download: Download, digest: str) -> None:
-    """Raises DownloadError: it is not what the registry says, or what it was before."""
+    """Raise DownloadError if the digest is not what the registry says, or differs from the first
+    installation's."""
     if download.sha256:
         if download.sha256.lower() != digest:
             raise DownloadError(
@@ -95,12 +96,13 @@ def check_digest(home: str, name: str, download: Download, digest: str) -> None:
 
 
 def digest_of(home: str, name: str, download: Download) -> str:
-    """When it was first installed; "": it never was."""
+    """Return the digest at the first installation; "" if there was none."""
     return lenient.text(_read(home, DIGESTS), _key(name, download))
 
 
 def keep_digest(home: str, name: str, download: Download, digest: str) -> None:
-    """It is compared ever after, also once the agent was removed."""
+    """Save a digest, to compare it with every later installation, even after the agent was
+    removed."""
     _write(home, DIGESTS, _read(home, DIGESTS) | {_key(name, download): digest})
 
 
@@ -111,10 +113,10 @@ def _key(name: str, download: Download) -> str:
 def _read(home: str, name: str) -> Json:
     try:
         with open(os.path.join(home, name), encoding="utf-8") as file:
-            found = json.load(file)
+            table = json.load(file)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return table if isinstance(table, dict) else {}
 
 
 def _write(home: str, name: str, value: Json) -> None:
@@ -128,9 +130,9 @@ def _write(home: str, name: str, value: Json) -> None:
 # --- the download --------------------------------------------------------------------------------
 
 
-def fetch(url: str, file: IO[bytes], told: Callable[[int, int], object]) -> str:
-    """Write what is at an address to a file; its SHA-256. Every redirect must be to https, too.
-    `told` gets the bytes so far and, if known, how many there will be. Raises DownloadError."""
+def fetch(url: str, file: IO[bytes], progress: Callable[[int, int], object]) -> str:
+    """Write what is at an address to a file; return its SHA-256. Every redirect must be to https,
+    too. `progress` gets the bytes so far and, if known, the total. Raises DownloadError."""
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
     from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -152,7 +154,7 @@ def fetch(url: str, file: IO[bytes], told: Callable[[int, int], object]) -> str:
                     raise DownloadError(f"{url} is larger than {MAX_BYTES // 1024**2:,} MiB.")
                 digest.update(data)
                 file.write(data)
-                told(size, total)
+                progress(size, total)
     except HTTPError as error:
         raise DownloadError(f"{url} cannot be downloaded: {error.code} {error.reason}.") from None
     except (URLError, HTTPException, ValueError) as error:

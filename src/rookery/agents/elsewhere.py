@@ -9,8 +9,8 @@ CLOUD = "https://app.all-hands.dev"
 
 
 def own_agent(remote: str | None, *, cloud: bool) -> Agent | None:
-    """`remote`: the server's address; with `cloud`, the cloud's, if another than usual. None:
-    neither was given. Raises ValueError."""
+    """Return the agent for a remote conversation. `remote`: the server's address; with `cloud`, the
+    cloud's, if not the usual one. None if neither was given. Raises ValueError."""
     if remote is None and not cloud:
         return None
     if fault := fault_of(CLOUD if remote is None else remote):
@@ -20,7 +20,7 @@ def own_agent(remote: str | None, *, cloud: bool) -> Agent | None:
 
 
 def fault_of(url: str, directory: str = "") -> str:
-    """What is wrong with an address or a directory; "": nothing."""
+    """Return what is wrong with an address or a directory; "" if nothing is."""
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

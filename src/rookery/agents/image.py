@@ -1,4 +1,4 @@
-"""The image for `--sandbox container`: which agents it can have, and its Containerfile."""
+"""The image for `--sandbox container`: the agents it can contain, and its Containerfile."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,15 +38,15 @@ _PIP = "ENV PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore\n"
 
 
 class ImageError(Fixed):
-    """Why there can be no such image; the message says what to do."""
+    """There can be no such image; the message says why and what to do."""
 
     reason = "no_image"
 
 
 def chosen(names: Sequence[str], custom: Mapping[str, Sequence[str]]) -> list[str]:
-    """The built-in agents that these names stand for; `custom`: those of config.toml. Raises
+    """Return the built-in agents that these names stand for; `custom`: those of config.toml. Raises
     ImageError, UnknownAgent."""
-    found: list[str] = []
+    agents: list[str] = []
     for name in names:
         if names.count(name) > 1:
             raise ImageError(f"{name} is named twice.")
@@ -60,12 +60,12 @@ def chosen(names: Sequence[str], custom: Mapping[str, Sequence[str]]) -> list[st
                 f"{name} is not an npm or PyPI package that Rookery knows{how}. Put it into an "
                 f"image of your own, and add other agents to that: {MAKE} --from IMAGE"
             )
-        found += [known] if known not in found else []
-    return found
+        agents += [known] if known not in agents else []
+    return agents
 
 
 def name_of(argv: Sequence[str]) -> str:
-    """The built-in agent that a command starts, if an image can have it; "": it cannot."""
+    """Return the built-in agent that a command starts, if an image can contain it; else ""."""
     if registry.is_own(argv):
         return OWN
     if is_player(argv):
@@ -76,8 +76,8 @@ def name_of(argv: Sequence[str]) -> str:
 
 
 def make_line(argv: Sequence[str], image: str, *, ours: bool = False) -> str:
-    """The command that makes an image which has the agent of this command; "": none does. `ours`:
-    such a command made the image, so its base is known."""
+    """Return the command that builds an image with the agent of this command; "" if none does.
+    `ours`: the image was built by such a command, so its base is known."""
     name = name_of(argv)
     base = "" if ours else f" --from {image}"
     onto = "" if image in ("", NAME) else f"{base} --tag {image}"
@@ -85,8 +85,9 @@ def make_line(argv: Sequence[str], image: str, *, ours: bool = False) -> str:
 
 
 def containerfile(names: Sequence[str], base: str, wheel: str, build: str) -> str:
-    """`base`: what the user builds on; it has Python and npm as far as they are needed. `wheel`:
-    the name of the file that has Rookery, in the build's directory; `build`: which one that is."""
+    """Return the Containerfile. `base`: the image that the user builds on; it has Python and npm as
+    far as they are needed. `wheel`: the file name of Rookery's wheel in the build directory;
+    `build`: its build."""
     packaged = [name for name in AGENTS if name in names and install.can_install(name)]
     npm, pypi = (_of_source(packaged, source) for source in (install.NPM, install.PYPI))
     needs_python = bool(pypi or {OWN, DEMO} & {*names})

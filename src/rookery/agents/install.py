@@ -1,10 +1,9 @@
-"""Agents that are npm or PyPI packages, or programs of the public registry, installed into a folder
-of Rookery's home: nothing of it is global, and all of it goes with the folder.
+"""Installs agents that are npm or PyPI packages, or programs of the public registry, into a folder
+of Rookery's home: nothing is installed globally, and everything goes with the folder.
 
-    $ROOKERY_HOME/agents/NAME/bin           links to the programs; made last, so a half is not found
+    $ROOKERY_HOME/agents/NAME/bin           links to the programs; created last, once complete
     $ROOKERY_HOME/agents/NAME/node_modules  or: environment, a virtual environment of Python
-    $ROOKERY_HOME/agents/NAME/DIGEST        or: an unpacked archive; `bin` is a link into it
-"""
+    $ROOKERY_HOME/agents/NAME/DIGEST        or: an unpacked archive; `bin` is a link into it"""
 
 import json
 import os
@@ -31,11 +30,12 @@ BIN = "bin"
 MODULES = "node_modules"
 ENVIRONMENT = "environment"
 NEW = ".new-"
-"""What an installation that was killed left: the next one removes it."""
+"""Prefix of the folder of an unfinished installation; if that was killed, the next one
+removes it."""
 
 
 class InstallError(Fixed):
-    """Why an agent cannot be installed; the message says what to do."""
+    """An agent cannot be installed; the message says why and what to do."""
 
     reason = "not_installable"
 
@@ -49,7 +49,7 @@ class Recipe(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What will be run, where."""
+    """The commands of an installation, and where they run."""
 
     place: str
     recipe: Recipe
@@ -61,7 +61,7 @@ class Plan(NamedTuple):
 
 
 class Cancelled(InstallError):
-    """The user ended it."""
+    """The user cancelled the installation."""
 
 
 class Watch:
@@ -79,7 +79,7 @@ class Watch:
             self._kill()
 
     def run(self, line: Sequence[str], place: str, environment: Mapping[str, str]) -> int:
-        """The exit code. Raises Cancelled, OSError."""
+        """Run a command and return its exit code. Raises Cancelled, OSError."""
         environment = {"npm_config_loglevel": "http", **environment}  # else npm says nothing
         with self._lock:
             self.check()
@@ -102,7 +102,7 @@ class Watch:
         return process.returncode
 
     def check(self) -> None:
-        """Raises Cancelled."""
+        """Raise Cancelled if the user has cancelled."""
         if self._cancelled:
             raise Cancelled("Nothing was installed: you cancelled it.")
 
@@ -113,16 +113,17 @@ class Watch:
 
 
 def recipe(entry: Entry) -> Recipe | None:
-    """From the command that installs it for the whole user; None: it is no package."""
+    """Derive the recipe from the command that installs the agent for the whole user; None if it is
+    no package."""
     match shlex.split(entry.install):
         case ["npm", "install", "-g", *packages]:
             return Recipe(NPM, tuple(packages), entry.argv[0])
-        case ["uv", "tool", "install", *words]:
+        case ["uv", "tool", "install", *args]:
             python, packages = "", list[str]()
-            while words:
-                word = words.pop(0)
+            while args:
+                word = args.pop(0)
                 if word == "--python":
-                    python = words.pop(0)
+                    python = args.pop(0)
                 elif word != "--with":
                     packages.append(word)
             return Recipe(PYPI, tuple(packages), entry.argv[0], python)
@@ -130,17 +131,17 @@ def recipe(entry: Entry) -> Recipe | None:
 
 
 def can_install(name: str) -> bool:
-    """Whether it is a package that Rookery knows."""
+    """Tell whether the agent is a package that Rookery knows."""
     return name in AGENTS and recipe(AGENTS[name]) is not None
 
 
 def is_installable(home: str, name: str) -> bool:
-    """Whether `plan` knows how: it is a package, or the registry offers it."""
+    """Tell whether `plan` can plan it: it is a package, or the registry offers it."""
     return can_install(name) or downloads.offered(home, name) is not None
 
 
 def program_of(home: str, name: str) -> str:
-    """The program that an installation brings; "": Rookery cannot install it."""
+    """Return the program that an installation provides; "" if Rookery cannot install it."""
     if can_install(name):
         return AGENTS[name].argv[0]
     if downloads.offered(home, name) is None:
@@ -153,18 +154,18 @@ def folder(home: str, name: str) -> str:
 
 
 def is_ours(home: str, name: str) -> bool:
-    """Whether there is something of it, complete or not."""
+    """Tell whether there is an installation of it, complete or not."""
     known = name in AGENTS or downloads.offered(home, name) is not None
     return known and os.path.isdir(folder(home, name))
 
 
 def plan(home: str, name: str, environment: Mapping[str, str], node_path: str = "") -> Plan:
-    """Raises InstallError."""
-    found = recipe(AGENTS[name]) if name in AGENTS else None
-    if found is None and (download := downloads.offered(home, name)) is not None:
+    """Plan the installation of an agent. Raises InstallError."""
+    method = recipe(AGENTS[name]) if name in AGENTS else None
+    if method is None and (download := downloads.offered(home, name)) is not None:
         given = Recipe(REGISTRY, (download.archive,), program_of(home, name))
         return Plan(folder(home, name), given, [], "", download)
-    if found is None:
+    if method is None:
         agent = resolve(name, {})
         ours = agent.argv[0] == sys.executable and not lacks_module(agent)
         how = "" if ours else AGENTS[name].install
@@ -172,38 +173,38 @@ def plan(home: str, name: str, environment: Mapping[str, str], node_path: str = 
             f"{name} is not one npm or PyPI package: {how}" if how else f"{name} is included."
         )
     place = folder(home, name)
-    if found.source == NPM:
+    if method.source == NPM:
         npm = programs.find(NPM, environment, node_path=node_path)
         if npm is None:
-            words = "is an npm package, and npm is not installed. It comes with Node.js"
-            raise InstallError(f"{name} {words}: https://nodejs.org")
+            reason = "is an npm package, and npm is not installed. It comes with Node.js"
+            raise InstallError(f"{name} {reason}: https://nodejs.org")
         line = [npm, "install", "--prefix", place, "--no-global", "--no-audit", "--no-fund"]
-        return Plan(place, found, [[*line, *found.packages]], npm)
-    return _python_plan(name, place, found, environment)
+        return Plan(place, method, [[*line, *method.packages]], npm)
+    return _python_plan(name, place, method, environment)
 
 
-def _python_plan(name: str, place: str, found: Recipe, environment: Mapping[str, str]) -> Plan:
+def _python_plan(name: str, place: str, method: Recipe, environment: Mapping[str, str]) -> Plan:
     inside = os.path.join(place, ENVIRONMENT)
     python = os.path.join(inside, BIN, "python")
     if uv := programs.find("uv", environment):
-        wanted = ["--python", found.python] if found.python else []
+        wanted = ["--python", method.python] if method.python else []
         made = [uv, "venv", "--quiet", "--allow-existing", *wanted, inside]
-        line = [uv, "pip", "install", "--python", python, "--upgrade", *found.packages]
-        return Plan(place, found, [made, line], uv)
+        line = [uv, "pip", "install", "--python", python, "--upgrade", *method.packages]
+        return Plan(place, method, [made, line], uv)
     own = ".".join(map(str, sys.version_info[:2]))
     base = sys.executable
-    if found.python and found.python != own:
-        base = programs.find(f"python{found.python}", environment) or ""
+    if method.python and method.python != own:
+        base = programs.find(f"python{method.python}", environment) or ""
         if not base:
-            words = f"needs Python {found.python}, which is not installed. uv fetches it"
-            raise InstallError(f"{name} {words}: https://docs.astral.sh/uv")
-    line = [python, "-m", "pip", "install", "--no-user", "--upgrade", *found.packages]
-    return Plan(place, found, [[base, "-m", "venv", inside], line], base)
+            reason = f"needs Python {method.python}, which is not installed. uv fetches it"
+            raise InstallError(f"{name} {reason}: https://docs.astral.sh/uv")
+    line = [python, "-m", "pip", "install", "--no-user", "--upgrade", *method.packages]
+    return Plan(place, method, [[base, "-m", "venv", inside], line], base)
 
 
 def install(wanted: Plan, environment: Mapping[str, str], watch: Watch | None = None) -> None:
-    """Run the commands, their output on stderr or watched, and link the programs. What fails leaves
-    nothing, unless there was an agent to update. Raises InstallError, OSError."""
+    """Run the commands, their output on stderr or watched, and link the programs. A failure leaves
+    nothing behind, unless an existing agent was being updated. Raises InstallError, OSError."""
     if wanted.download is not None:
         _install_download(wanted, wanted.download, watch)
         return
@@ -226,7 +227,7 @@ def install(wanted: Plan, environment: Mapping[str, str], watch: Watch | None = 
 
 
 def _install_download(wanted: Plan, download: Download, watch: Watch | None) -> None:
-    """It is unpacked beside what is there, which a link replaces at the end."""
+    """Unpack the download beside what is there, which a link replaces at the end."""
     place, name = wanted.place, os.path.basename(wanted.place)
     home = os.path.dirname(os.path.dirname(place))
     os.makedirs(place, mode=0o700, exist_ok=True)
@@ -254,7 +255,7 @@ def _install_download(wanted: Plan, download: Download, watch: Watch | None) -> 
 
 
 def _fetched(download: Download, path: str, watch: Watch | None) -> str:
-    """Its digest. It is told every few MiB."""
+    """Download the archive and return its digest, reporting every few MiB."""
 
     def told(size: int, total: int) -> None:
         if watch is not None:
@@ -291,7 +292,7 @@ def _put_in_place(place: str, stage: str, name: str) -> None:
 
 
 def remove(home: str, name: str) -> None:
-    """Raises OSError."""
+    """Delete an installed agent. Raises OSError."""
     _delete(folder(home, name))
 
 
@@ -302,7 +303,7 @@ def _delete(place: str) -> None:
 
 
 def _surroundings(wanted: Plan, environment: Mapping[str, str]) -> dict[str, str]:
-    """npm finds the node beside it; pip sees no package of ours."""
+    """An environment in which npm finds the node beside it, and pip sees no package of ours."""
     given = {name: value for name, value in environment.items() if not name.startswith("PYTHON")}
     given.pop("VIRTUAL_ENV", None)
     if wanted.recipe.source == NPM:
@@ -329,15 +330,16 @@ def _run(
 
 
 def _link(wanted: Plan) -> None:
-    """The programs of the packages, and the node that installed them: another may be too old."""
+    """Link the programs of the packages, and the node that installed them: another may be
+    too old."""
     place = wanted.place
-    found = _npm_programs(wanted) if wanted.recipe.source == NPM else _python_programs(wanted)
-    if wanted.recipe.program not in found:
+    targets = _npm_programs(wanted) if wanted.recipe.source == NPM else _python_programs(wanted)
+    if wanted.recipe.program not in targets:
         names = " ".join(wanted.recipe.packages)
         raise InstallError(f"Nothing was installed: {names} has no {wanted.recipe.program}.")
     made = os.path.join(place, BIN)
     os.makedirs(made, mode=0o700, exist_ok=True)
-    for name, target in found.items():
+    for name, target in targets.items():
         link = os.path.join(made, name)
         if os.path.lexists(link):
             os.unlink(link)
@@ -346,26 +348,26 @@ def _link(wanted: Plan) -> None:
 
 def _npm_programs(wanted: Plan) -> dict[str, str]:
     modules = os.path.join(wanted.place, MODULES)
-    found = {}
+    targets = {}
     for package in wanted.recipe.packages:
         for name in _bins(os.path.join(modules, package)):
             program = os.path.join(modules, ".bin", name)
             if programs.is_program(program):
-                found[name] = program
+                targets[name] = program
     node = os.path.join(os.path.dirname(wanted.tool), "node")
-    return found | ({"node": node} if found and programs.is_program(node) else {})
+    return targets | ({"node": node} if targets and programs.is_program(node) else {})
 
 
 def _bins(package: str) -> list[str]:
-    """The programs that a package says it has."""
+    """The programs that a package declares."""
     try:
         with open(os.path.join(package, "package.json"), encoding="utf-8") as file:
-            told = json.load(file)
+            manifest = json.load(file)
     except (OSError, ValueError):
         return []
-    bins = told.get("bin") if isinstance(told, dict) else None
+    bins = manifest.get("bin") if isinstance(manifest, dict) else None
     if isinstance(bins, str):
-        return [os.path.basename(str(told.get("name", "")))]
+        return [os.path.basename(str(manifest.get("name", "")))]
     names = list(bins) if isinstance(bins, dict) else []
     return [name for name in names if isinstance(name, str) and os.path.basename(name) == name]
 

@@ -1,9 +1,8 @@
-"""Where an agent's program is: on PATH, else where `rookery agents install` put it, else in a
-version manager of Node.
+"""Finds an agent's program: on PATH, else where `rookery agents install` put it, else in a version
+manager of Node.
 
-A worker, an editor or a service often has a poorer PATH than the shell in which an agent was
-installed.
-"""
+A worker, an editor or a service often has a shorter PATH than the shell in which an agent was
+installed."""
 
 import os
 import time
@@ -20,27 +19,27 @@ NODE = "ROOKERY_NODE"
 def find(
     program: str, environment: Mapping[str, str], cwd: str = "/", node_path: str = ""
 ) -> str | None:
-    """The path of a program as it would be started in `cwd`; None where it is not installed."""
+    """Return the path of a program as it would be started in `cwd`; None if it is not installed."""
     if "/" in program:
         return program if is_program(os.path.join(cwd, program)) else None
     on_path = filter(None, _path(environment))
     for place in chain(on_path, own_places(), node_places(environment, node_path)):
-        if is_program(found := os.path.join(place, program)):
-            return found
+        if is_program(path := os.path.join(place, program)):
+            return path
     return None
 
 
 def located(argv: Sequence[str], environment: Mapping[str, str], node_path: str = "") -> list[str]:
-    """The argv, with the whole path of a program that is not on PATH."""
+    """Return the argv, with the full path of a program that is not on PATH."""
     if not argv or "/" in argv[0]:
         return list(argv)
-    found = find(argv[0], environment, node_path=node_path)
-    off_path = found is not None and os.path.dirname(found) not in _path(environment)
-    return [found if found and off_path else argv[0], *argv[1:]]
+    path = find(argv[0], environment, node_path=node_path)
+    off_path = path is not None and os.path.dirname(path) not in _path(environment)
+    return [path if path and off_path else argv[0], *argv[1:]]
 
 
 def beside(argv: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment in which a program off PATH finds the node beside it: it begins with
+    """Return an environment in which a program off PATH finds the node beside it: it begins with
     `#!/usr/bin/env node`, and another node may be too old for it."""
     place, path = os.path.dirname(argv[0]) if argv else "", _path(environment)
     own = os.path.isabs(place) and place not in path and is_program(os.path.join(place, "node"))
@@ -62,7 +61,7 @@ FOLDER = "agents"
 
 
 def own_places() -> Iterator[str]:
-    """Directories of programs, one for each agent that is installed there."""
+    """Yield the program directories of the agents installed here, one for each."""
     root = os.path.join(home(), FOLDER)
     try:
         names = sorted(os.listdir(root))
@@ -78,8 +77,8 @@ FRESH = 24 * 3600.0
 
 
 def is_fresh(program: str) -> bool:
-    """Whether a program was installed here within the last day. Its first start may be slow: it is
-    not in the system's cache, and some unpack or compile themselves."""
+    """Tell whether a program was installed here within the last day. Its first start may be slow:
+    it is not in the system's cache, and some unpack or compile themselves."""
     for place in own_places():
         with suppress(OSError):
             return time.time() - os.stat(os.path.join(place, program)).st_ctime < FRESH
@@ -90,7 +89,8 @@ def is_fresh(program: str) -> bool:
 
 
 def node_places(environment: Mapping[str, str], node_path: str = "") -> Iterator[str]:
-    """Directories of programs: those that the user named, then each manager's, newest first."""
+    """Yield directories of programs: those that the user named, then each manager's, newest
+    first."""
     for named in (environment.get(NODE, ""), node_path):
         if named:
             place = os.path.expanduser(named)
@@ -121,6 +121,7 @@ def _versions(root: str, below: str, inside: str) -> Iterator[str]:
 
 
 def _numbers(name: str) -> list[int]:
-    """v22.9.0 comes after v8.17.0; a name without numbers comes first of all."""
+    """A sort key by version: v22.9.0 comes after v8.17.0; a name without numbers comes first of
+    all."""
     spaced = "".join(letter if letter.isdecimal() else " " for letter in name)
     return [int(word) for word in spaced.split()]

@@ -1,9 +1,8 @@
-"""The public registry of ACP agents, as a file: which of its agents can be run from here, and how.
+"""Reads the public registry of ACP agents from a file: which of its agents can run here, and how.
 
 {"version": "1.0.0", "agents": [{"id", "name", "version", "distribution": {
     "npx" | "uvx": {"package", "args", "env"},
-    "binary": {"linux-x86_64": {"archive", "cmd", "args", "env", "sha256"}}}}]}
-"""
+    "binary": {"linux-x86_64": {"archive", "cmd", "args", "env", "sha256"}}}}]}"""
 
 import re
 from typing import NamedTuple
@@ -42,7 +41,7 @@ kimi-cli). Compared with the registry's folders of August 2026."""
 
 
 class Offer(NamedTuple):
-    """What becomes of an agent of the file."""
+    """An agent of the registry, and how it can be run here."""
 
     name: str
     title: str
@@ -55,13 +54,13 @@ class Offer(NamedTuple):
 
 
 def read(data: bytes, place: str) -> list[Offer]:
-    """Raises Unusable."""
+    """Parse the registry into offers. Raises Unusable."""
     if len(data) > LARGEST:
         raise Unusable(
             f"{place} is larger than {LARGEST // 1024**2} MiB: not a registry of agents."
         )
-    found = parse(data, place)
-    agents = list(lenient.mappings(found, "agents"))
+    document = parse(data, place)
+    agents = list(lenient.mappings(document, "agents"))
     if not agents:
         wanted = '{"agents": [{"id": …, "distribution": …}]}'
         raise Unusable(f"{place} is not a registry of ACP agents: it must be {wanted}.")
@@ -100,7 +99,7 @@ def _tabled(offer: Offer, command: list[str], given: Json) -> Offer:
 
 
 def _program(offer: Offer, agent: Json, ways: Json) -> Offer:
-    """One that is downloaded. A built-in agent needs no table."""
+    """The offer of an agent that is downloaded. A built-in agent needs no table."""
     binary, here = lenient.mapping(ways, "binary"), this_platform()
     if not binary:
         return offer._replace(why="it is no npm or PyPI package, and no program")
@@ -117,7 +116,7 @@ def _program(offer: Offer, agent: Json, ways: Json) -> Offer:
 
 
 def _built_in(package: str) -> str:
-    """The agent of ours that is this package, whatever the version."""
+    """The built-in agent that is this package, whatever its version."""
     bare = re.sub(r"(?<=.)(?:@|==)[^/@=]+$", "", package)
     for name, entry in AGENTS.items():
         known = recipe(entry)

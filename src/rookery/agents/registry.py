@@ -1,7 +1,6 @@
 """The agents that have names: one table, so that a new vendor's agent is one row and no code.
 
-Whether an agent is installed is checked when it is used; nothing here installs one (see
-`install`).
+Whether an agent is installed is checked when it is used; nothing here installs one (see `install`).
 """
 
 import os
@@ -45,7 +44,7 @@ class Entry(NamedTuple):
 
     @property
     def install(self) -> str:
-        """How to install it; "": it is included."""
+        """The command that installs it; "" if it is included."""
         if not self.module:
             return self.package
         from rookery.installation.commands import extra_line
@@ -54,7 +53,7 @@ class Entry(NamedTuple):
 
 
 class Agent(NamedTuple):
-    """What a session is made with."""
+    """The agent of a session: its name and its command."""
 
     name: str
     argv: list[str]
@@ -75,7 +74,7 @@ class UnknownAgent(Fixed):
 
 
 class NotInstalled(Fixed):
-    """The agent's program is nowhere; the message says so, and how to install it."""
+    """The agent's program was not found; the message says so, and how to install it."""
 
     reason = "not_installed"
 
@@ -89,14 +88,14 @@ class NotInstalled(Fixed):
 
 
 def not_installed(what: str, install: str, *, program: str = "") -> str:
-    """What every face says about a missing agent or extra."""
+    """Return the message of every face about a missing agent or extra."""
     why = f"{program} does not exist" if "/" in program else f"{program!r} is not on PATH"
     how = f" To install it: {install}" if install else ""
     return f"{what} is not installed{f': {why}' if program else ''}.{how}"
 
 
 def missing_extra(what: str, extra: str) -> str:
-    """What every face says about something that comes with an extra of Rookery."""
+    """Return the message of every face about something that comes with an extra of Rookery."""
     from rookery.installation.commands import extra_line
 
     return not_installed(what, extra_line(extra))
@@ -146,12 +145,12 @@ AGENTS: Mapping[str, Entry] = {
 
 
 def title_of(name: str) -> str:
-    """What users call it; of one of their own, its name."""
+    """Return the name that users call the agent by; for one of their own, its plain name."""
     return AGENTS[name].title if name in AGENTS else name
 
 
 def names(custom: Mapping[str, Sequence[str]]) -> list[str]:
-    """Every name that `resolve` takes: the user's own first."""
+    """Return every name that `resolve` accepts: the user's own first."""
     return [*custom, *(name for name in AGENTS if name not in custom)]
 
 
@@ -161,10 +160,10 @@ def resolve(
     environment: Mapping[str, str] | None = None,
     node_path: str = "",
 ) -> Agent:
-    """The agent of that name; `custom` are those of config.toml, which win. Raises UnknownAgent.
+    """Return the agent of that name; `custom` are those of config.toml, which take precedence.
+    Raises UnknownAgent.
 
-    With an environment: a program that only a version manager has comes with its whole path.
-    """
+    With an environment, a program that only a version manager has gets its full path."""
     if name in custom:
         argv = list(custom[name])
     elif (entry := AGENTS.get(name)) is not None:
@@ -179,7 +178,7 @@ def resolve(
 def from_command(
     command: str, environment: Mapping[str, str] | None = None, node_path: str = ""
 ) -> Agent:
-    """The agent that a command line starts, named after its program; the environment as in
+    """Return the agent that a command line starts, named after its program; the environment as in
     `resolve`. Raises ValueError."""
     import shlex
 
@@ -197,30 +196,31 @@ def from_command(
 def is_installed(
     agent: Agent, environment: Mapping[str, str], cwd: str, node_path: str = ""
 ) -> bool:
-    """Whether the agent's program is found as it will be started. One at an address needs none, nor
-    does one that always runs in a container."""
+    """Tell whether the agent's program is found the way it will be started. An agent at an address
+    needs none, nor does one that always runs in a container."""
     if address_of(agent.argv) or image_of(agent.argv) is not None:
         return True
-    found = programs.find(agent.argv[0], environment, cwd, node_path)
-    return found is not None and not lacks_module(agent)
+    program = programs.find(agent.argv[0], environment, cwd, node_path)
+    return program is not None and not lacks_module(agent)
 
 
 def installed(custom: Mapping[str, Sequence[str]], cwd: str, node_path: str) -> list[str]:
-    """The names of the agents that are."""
-    found = (resolve(name, custom) for name in names(custom))
-    return [each.name for each in found if is_installed(each, os.environ, cwd, node_path)]
+    """Return the names of the installed agents."""
+    agents = (resolve(name, custom) for name in names(custom))
+    return [each.name for each in agents if is_installed(each, os.environ, cwd, node_path)]
 
 
 def check_installed(
     agent: Agent, environment: Mapping[str, str], cwd: str, node_path: str = ""
 ) -> None:
-    """Raises NotInstalled."""
+    """Raise NotInstalled unless the agent is installed."""
     if not is_installed(agent, environment, cwd, node_path):
         raise NotInstalled(agent)
 
 
 def lacks_module(agent: Agent) -> str:
-    """The module that an agent of ours needs and this Python lacks; "": none. Never imports it."""
+    """Return the module that an agent of ours needs and this Python lacks; "" if none. Never
+    imports it."""
     from importlib.util import find_spec
 
     entry = AGENTS.get(agent.name)
@@ -241,8 +241,8 @@ def check_successor(
     environment: Mapping[str, str],
     node_path: str = "",
 ) -> Refusal | None:
-    """Why an agent cannot take over a session; the environment is the session's. In a container, it
-    is the image that has it, or has not."""
+    """Return why an agent cannot take over a session, or None; the environment is the session's. In
+    a container, it depends on the image."""
     refusal = switching.refusal(header, command, names(custom))
     if refusal is not None:
         return refusal
@@ -254,7 +254,7 @@ def check_successor(
 
 
 def install_hint(name: str) -> str:
-    """How to install an agent, whatever its command; "": it is included, or unknown."""
+    """Return how to install an agent, whatever its command; "" if it is included, or unknown."""
     from rookery.agents import downloads
 
     entry = AGENTS.get(name)
@@ -265,7 +265,7 @@ def install_hint(name: str) -> str:
 
 
 def install_line(name: str, argv: Sequence[str]) -> str:
-    """How to install the program that an agent's command runs; "": unknown."""
+    """Return how to install the program that an agent's command runs; "" if unknown."""
     entry = AGENTS.get(name)
     if entry is None:
         return install_hint(name)
@@ -280,10 +280,10 @@ COLD_VERBS = frozenset(["bun x", "npm exec", "pipx run", "pnpm dlx", "uv tool", 
 
 
 def is_own(argv: Sequence[str]) -> bool:
-    """Whether the command starts Rookery's own agent, with whatever options."""
-    words, own = tuple(argv[1:]), AGENTS[OWN].argv[1:]
+    """Tell whether the command starts Rookery's own agent, with whatever options."""
+    args, own = tuple(argv[1:]), AGENTS[OWN].argv[1:]
     installed = os.path.basename(argv[0]) == "rookery" if argv else False
-    return words[: len(own)] == own or (installed and words[:1] == own[-1:])
+    return args[: len(own)] == own or (installed and args[:1] == own[-1:])
 
 
 CONTAINER, IMAGE = "--container", "--image"
@@ -291,27 +291,27 @@ CONTAINER, IMAGE = "--container", "--image"
 
 
 def image_of(argv: Sequence[str]) -> str | None:
-    """The image of an agent of ours that always runs in a container; "": the usual one. None: it
-    runs wherever its session says."""
+    """Return the image of an agent of ours that always runs in a container; "" for the usual one.
+    None if it runs wherever its session says."""
     if not is_own(argv) or CONTAINER not in argv:
         return None
-    words = [part for word in argv for part in word.split("=", 1)]
-    return words[words.index(IMAGE) + 1] if IMAGE in words[:-1] else ""
+    parts = [part for word in argv for part in word.split("=", 1)]
+    return parts[parts.index(IMAGE) + 1] if IMAGE in parts[:-1] else ""
 
 
 def in_image(argv: Sequence[str]) -> list[str]:
-    """The command in a container. Of this machine's Python nothing is there, but an image that has
-    Rookery has it on its PATH."""
-    words, own = list(argv), AGENTS[OWN].argv[1:-1]
-    if tuple(words[1 : 1 + len(own)]) == own:
-        words = ["rookery", *words[1 + len(own) :]]
-    elif is_own(words):
-        words[0] = "rookery"
-    return bare(words)
+    """Return the command as run in a container: this machine's Python is not there, but an image
+    that has Rookery has it on its PATH."""
+    args, own = list(argv), AGENTS[OWN].argv[1:-1]
+    if tuple(args[1 : 1 + len(own)]) == own:
+        args = ["rookery", *args[1 + len(own) :]]
+    elif is_own(args):
+        args[0] = "rookery"
+    return bare(args)
 
 
 def bare(argv: Sequence[str]) -> list[str]:
-    """Without the options that put an agent of ours into a container."""
+    """Return the command without the options that put an agent of ours into a container."""
     if image_of(argv) is None:
         return list(argv)
     kept, rest = list[str](), iter(argv)
@@ -324,7 +324,7 @@ def bare(argv: Sequence[str]) -> list[str]:
 
 
 def is_cold(argv: Sequence[str]) -> bool:
-    """Whether the command may have to download its program, or loads a library for seconds."""
+    """Tell whether the command may have to download its program, or loads a library for seconds."""
     if not argv:
         return False
     if is_own(argv):
@@ -334,6 +334,7 @@ def is_cold(argv: Sequence[str]) -> bool:
 
 
 def starts_slowly(argv: Sequence[str]) -> bool:
-    """Whether an agent gets longer to start: a cold one, and one that was installed just now."""
+    """Tell whether an agent gets longer to start: a cold one, and one that was installed
+    just now."""
     is_fresh = bool(argv) and os.sep not in argv[0] and programs.is_fresh(argv[0])
     return is_fresh or is_cold(argv)

@@ -1,4 +1,4 @@
-"""The command line. What needs no library is answered here, before one is loaded."""
+"""The command line. Commands that need no library are answered here, before one is loaded."""
 
 import gc
 import os
@@ -25,11 +25,11 @@ ANY_HOME = frozenset({"completions", "doctor", "help", "update"})
 """Commands that run whatever the home's format is: they help to get a build that knows it."""
 
 LOCAL = frozenset({"play", "acp"})
-"""Of these: they reach nothing over a network."""
+"""Those of them that reach nothing over a network."""
 
 
 def main() -> None:
-    """The script `rookery`. Ends the process with a meaningful status."""
+    """Run the script `rookery` and end the process with a meaningful exit status."""
     leave_directory()
     arguments = sys.argv[1:]
     for name in ("stdout", "stderr"):

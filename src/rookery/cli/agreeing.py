@@ -1,4 +1,4 @@
-"""Works with a preview that a command asks about in its own words."""
+"""Running an operation that needs consent, where the command shows the preview and asks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +10,8 @@ from rookery.core.refusals import NotAgreed
 
 
 def agreed(operation: str, ask: Callable[[], object], session: str = "", **given: Any) -> Json:
-    """What came of it. `ask` ends the command unless the user agrees to what has been shown. Raises
-    NotAgreed: it has changed by the time that the user agreed."""
+    """Run the operation and return its result. `ask` ends the command unless the user agrees to the
+    preview shown. Raises NotAgreed if the preview has changed by the time the user agrees."""
     rookery, report = target.rookery(), standard().status
     try:
         return rookery.call(operation, session, report=report, **given)

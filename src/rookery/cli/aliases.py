@@ -1,5 +1,5 @@
-"""Other words for commands, among them those of earlier versions and of the OpenHands CLI: they
-work, and no help lists them."""
+"""Aliases of commands, among them the names used by earlier versions and by the OpenHands CLI: they
+work, but no help lists them."""
 
 from collections.abc import Mapping
 from typing import override
@@ -20,7 +20,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "view": ("show",),
     "web": ("serve",),
 }
-"""Of `rookery` itself: each with what it stands for."""
+"""Aliases of `rookery`'s own commands, each with the arguments it stands for."""
 
 ELSEWHERE: Mapping[str, str] = {
     "cloud": "To run in OpenHands Cloud: rookery agents add cloud --cloud, "
@@ -34,13 +34,13 @@ OF_GROUPS: Mapping[str, tuple[str, ...]] = {"ls": ("list",), "rm": ("remove",)}
 """The same in `mcp`, `policy`, `queue`, `agents` and `setup`."""
 
 
-def spelled_out(words: list[str], known: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """A command line with the word that the help lists."""
-    return [*known.get(words[0], words[:1]), *words[1:]]
+def spelled_out(argv: list[str], known: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Return the command line with an alias replaced by the command that the help lists."""
+    return [*known.get(argv[0], argv[:1]), *argv[1:]]
 
 
 class Verbs(click.Group):
-    """A group of commands that know their other words."""
+    """A group of commands that also accepts their aliases."""
 
     @override
     def resolve_command(

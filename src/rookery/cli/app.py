@@ -1,4 +1,4 @@
-"""The commands as one table, each loaded when it is called: a quick `ps` pays for nothing else."""
+"""The table of commands, each loaded only when it is called: a quick `ps` stays quick."""
 
 import importlib
 import os
@@ -18,7 +18,7 @@ UNTRUSTING = ("completions", "doctor", "help", "uninstall")
 """Commands that run even if the home cannot be used, or other users can write to it."""
 
 HELPING = frozenset({"-h", "--help"})
-"""As the last word: only the help is printed, whatever the home is like."""
+"""Options that, as the last word, print only the help, whatever state the home is in."""
 
 PLUMBING = frozenset({"acp", "agent", "play", "model"})
 """Commands that editors, workers and tests run: `help all` lists them."""
@@ -69,16 +69,17 @@ GROUPS = {
         "help": "Print the help of a command, or lists of commands.",
     },
 }
-"""By heading in the help, the commands with a look of their own; all others are operations. A
-command is in the file that has its name, unless `TOGETHER` says another, in the folder that has the
-heading's first word."""
+"""The commands with a presentation of their own, by their heading in the help; all others are
+operations. A command is in the file that has its name, unless `TOGETHER` says another, in the
+folder that has the heading's first word."""
 
 FIRST = {
     *("run", "open", "prompt", "answer", "cancel", "rewind", "fork"),
     *("ps", "tail", "show", "diff", "search", "merge", "stop", "remove"),
     *("setup", "agents", "doctor", "serve", "help"),
 }
-"""What people use: the first page of the help lists these alone, the others behind it."""
+"""The commands that people use most: the first page of the help lists these alone, the other pages
+the rest."""
 MORE = """\
 More commands: rookery help sessions, rookery help setup, rookery help remote.
 All of them: rookery help all
@@ -112,11 +113,11 @@ def _names() -> list[str]:
 
 
 class Table(click.Group):
-    """A group whose commands are loaded when they are called."""
+    """A click group that loads each command when it is called."""
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Those that a shell completes."""
+        """Return the commands that a shell completes."""
         return [word for word in _names() if word not in PLUMBING]
 
     @override
@@ -124,8 +125,8 @@ class Table(click.Group):
         cmd_name = aliases.spelled_out([cmd_name], aliases.WORDS)[0]
         if cmd_name not in MODULES:
             return _operation(cmd_name)
-        found = vars(importlib.import_module(MODULES[cmd_name])).values()
-        commands = [each for each in found if isinstance(each, click.Command)]
+        members = vars(importlib.import_module(MODULES[cmd_name])).values()
+        commands = [each for each in members if isinstance(each, click.Command)]
         command = next(each for each in commands if each.name == cmd_name)
         command.short_help = next(group[cmd_name] for group in GROUPS.values() if cmd_name in group)
         return command
@@ -146,7 +147,7 @@ class Table(click.Group):
 
     @override
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands come first: they are what the list is read for."""
+        """Write the commands before the options: they are what the list is read for."""
         self.format_commands(ctx, formatter)
         click.Command.format_options(self, ctx, formatter)
 
@@ -174,7 +175,7 @@ class Table(click.Group):
 def _write_group(
     formatter: click.HelpFormatter, title: str, is_listed: Callable[[str], bool]
 ) -> None:
-    """The commands under a heading of the help."""
+    """Write the commands under one heading of the help."""
     from rookery.operations.catalogue.finding import typed
 
     rows = [*GROUPS[title].items()]
@@ -236,7 +237,7 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Carry out a command line; the exit code. The one place where every error ends."""
+    """Carry out a command line; return its exit code. Every error ends here."""
     if COMPLETING in os.environ:
         from rookery.cli.completion import register
 

@@ -1,8 +1,7 @@
-"""Shell completion with a title beside each id, and a sentence beside each command.
+"""Shell completion with a title beside each id, and a description beside each command.
 
 click leaves them out for bash, which can only list what it inserts. So the script adds them where
-several words are listed, and inserts the word alone. For fish and zsh click has them.
-"""
+several words are listed, and inserts the word alone. For fish and zsh click has them."""
 
 from typing import override
 
@@ -59,7 +58,8 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 
 
 class Titled(BashComplete):
-    """Words with their titles. `bash_complete` stays as it is, for scripts of earlier versions."""
+    """Bash completion of words with their titles. `bash_complete` stays as it is, for scripts of
+    earlier versions."""
 
     name = "titled"
     source_template = SCRIPT
@@ -71,7 +71,7 @@ class Titled(BashComplete):
 
 
 class ReadyZsh(ZshComplete):
-    """Also where ~/.zshrc has not set up completion: click's script needs `compdef`."""
+    """Zsh completion that loads `compdef`, which click's script needs, if ~/.zshrc does not."""
 
     name = "zsh"
     source_template = ZshComplete.source_template.replace(
@@ -80,13 +80,13 @@ class ReadyZsh(ZshComplete):
 
 
 def class_of(shell: str) -> type[ShellComplete]:
-    """What prints a shell's script."""
+    """Return the class that prints the script of a shell."""
     ours: dict[str, type[ShellComplete]] = {"bash": Titled, "zsh": ReadyZsh}
-    found = ours.get(shell) or get_completion_class(shell)
-    assert found is not None
-    return found
+    completer = ours.get(shell) or get_completion_class(shell)
+    assert completer is not None
+    return completer
 
 
 def register() -> None:
-    """Let click know it."""
+    """Register the bash completion with click."""
     add_completion_class(Titled)

@@ -1,4 +1,4 @@
-"""Rookery's own agent for a session whose conversation is on another machine: --remote, --cloud."""
+"""Rookery's own agent for a conversation on another machine: --remote and --cloud."""
 
 import importlib.util
 import os
@@ -11,8 +11,9 @@ from rookery.home import paths
 
 
 def own_agent(remote: str | None, cloud: bool, **others: object) -> registry.Agent | None:
-    """None: neither option was given. `others`: options that they cannot be combined with. Raises
-    ClickException: what is missing would fail the first turn."""
+    """Return the agent that --remote or --cloud asks for, or None if neither was given. They cannot
+    be combined with `others`. Raises ClickException if something is missing that would fail the
+    first turn."""
     if remote is None and not cloud:
         return None
     name = "--cloud" if remote is None else "--remote"
@@ -20,13 +21,13 @@ def own_agent(remote: str | None, cloud: bool, **others: object) -> registry.Age
         raise click.UsageError(f"{name} and --{other} cannot be combined.")
     target.only_here(name)
     try:
-        found = elsewhere.own_agent(remote, cloud=cloud)
+        agent = elsewhere.own_agent(remote, cloud=cloud)
     except ValueError as error:
         raise click.BadParameter(f"{error}.", param_hint="--remote") from None
     require_extra()
     if cloud:
         _check_login(remote)
-    return found
+    return agent
 
 
 def _check_login(remote: str | None) -> None:
@@ -40,6 +41,6 @@ def _check_login(remote: str | None) -> None:
 
 
 def require_extra() -> None:
-    """Raises ClickException."""
+    """Raise ClickException if the extra with the agent's libraries is not installed."""
     if importlib.util.find_spec("httpx") is None or importlib.util.find_spec("openhands") is None:
         raise click.ClickException(registry.missing_extra("Rookery's own agent", "agent"))

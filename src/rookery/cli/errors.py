@@ -1,4 +1,4 @@
-"""Every error as a sentence the user can act on; the traceback of a bug goes to a file."""
+"""Reporting errors as sentences that the user can act on; a bug's traceback goes to a file."""
 
 import errno
 import os
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 CRASH_LOG = "crash.log"
 CRASH_LOG_BYTES = 1024 * 1024
 EXPECTED = (Refused, OSError)
-"""What a command may meet that is no bug."""
+"""Exceptions that a command may raise without a bug."""
 ANY_AGENT = 'Any other program that speaks ACP on stdio: rookery run --cmd "program --its-flags"'
 
 
 def report(error: BaseException) -> int:
-    """Say on stderr what went wrong; the exit code."""
+    """Report an error on stderr and return the exit code."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     try:
@@ -47,7 +47,7 @@ def report(error: BaseException) -> int:
 
 
 def show(error: "click.ClickException") -> None:
-    """An error of the command line: what is wrong, as everywhere, then how it is used."""
+    """Report an error of the command line: what is wrong, then the command's usage."""
     from click import UsageError
     from click.exceptions import NoArgsIsHelpError
 
@@ -85,7 +85,7 @@ NEAR = 0.75
 
 
 def _message(error: "click.ClickException") -> str:
-    """With a suggestion only where one is near, and harmless."""
+    """Return the error's message, with a suggestion only if a similar option is harmless."""
     from difflib import get_close_matches
 
     from click import NoSuchOption
@@ -113,20 +113,20 @@ def say(text: str) -> None:
 
 
 REMEDIES = {"not_in_trash": "To see what is in it: rookery trash"}
-"""What helps on a command line, by a refusal's reason."""
+"""The remedy to show on a command line, by a refusal's reason."""
 
 
 def explain(error: BaseException) -> tuple[str, int] | None:
-    """A known error's message and exit code; None: a bug."""
+    """Return a known error's message and exit code, or None for a bug."""
     if isinstance(error, Refused):
         remedy = error.remedy or REMEDIES.get(error.reason, "")
         return f"{_message_of(error)}\n{remedy}".rstrip("\n"), error.exit_code
-    words = _of_system(error) if isinstance(error, OSError) else ""
-    return (words, exits.FAILED) if words else None
+    message = _of_system(error) if isinstance(error, OSError) else ""
+    return (message, exits.FAILED) if message else None
 
 
 def _message_of(error: Refused) -> str:
-    """With what only a command line adds."""
+    """Return a refusal's message with additions that only the command line makes."""
     from rookery.agents.registry import NotInstalled, UnknownAgent
     from rookery.client.fleet import Ambiguous, UnknownSession
     from rookery.client.start import StartError
@@ -146,7 +146,7 @@ def _message_of(error: Refused) -> str:
 
 
 def _of_system(error: OSError) -> str:
-    """What the system refused; "": a bug of ours."""
+    """Return what the system refused, or "" for a bug of ours."""
     from rookery.log.errors import FAULTS, disk_words
 
     place = None if error.filename is None else os.fsdecode(error.filename)
@@ -170,7 +170,7 @@ def _fails(call: Callable[[], object]) -> bool:
 
 
 def _elsewhere(error: OSError) -> str:
-    """What helps where the home cannot be written to."""
+    """Return advice for a home that cannot be written to, or ""."""
     home, place = paths.home(), os.fsdecode(error.filename or b"")
     ours = place == home or place.startswith(home + os.sep)
     closed = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -178,18 +178,18 @@ def _elsewhere(error: OSError) -> str:
 
 
 def _ways_out(agent: str) -> str:
-    """What helps where an agent is not installed."""
+    """Return what helps if an agent is not installed."""
     here = install_here(agent)
     demo = "The demo agent needs no installation: rookery run --agent demo"
     return f"{here}\n{demo}" if here else demo
 
 
 def install_here(agent: str) -> str:
-    """How to install an agent for Rookery alone; "": Rookery cannot."""
+    """Return how to install an agent for Rookery alone, or "" if Rookery cannot install it."""
     from rookery.agents.install import can_install
 
-    words = f"Only for Rookery: rookery agents install {agent}"
-    return words if can_install(agent) else ""  # what the registry offers is named already
+    line = f"Only for Rookery: rookery agents install {agent}"
+    return line if can_install(agent) else ""  # what the registry offers is named already
 
 
 def _unknown_session(name: str) -> str:
@@ -222,7 +222,7 @@ def _listed(heads: list[Json]) -> str:
 
 
 def _keep(error: BaseException) -> str:
-    """Write the traceback to a file; the sentence that says where."""
+    """Write the traceback to a file and return the sentence that says where."""
     path = os.path.join(paths.home(), CRASH_LOG)
     stamp = time.strftime("%Y-%m-%d %H:%M:%S")
     text = "".join(traceback.format_exception(error))
@@ -238,7 +238,7 @@ def _keep(error: BaseException) -> str:
 
 
 def give_up_stdout() -> None:
-    """Its reader is gone: what Python still flushes goes nowhere."""
+    """Redirect stdout to /dev/null: its reader is gone, and Python still flushes."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.close(null)

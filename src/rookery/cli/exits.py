@@ -1,4 +1,4 @@
-"""Exit codes: what a script learns from us."""
+"""Exit codes, by which scripts learn how a command ended."""
 
 DONE = 0
 FAILED = 1
@@ -11,12 +11,12 @@ WAITING = 6
 """The session waits for the user: for an answer, or for a word on how to go on."""
 CANCELLED = 130
 PIPE_CLOSED = 141
-"""As any program that SIGPIPE ends."""
+"""The exit code of any program that SIGPIPE ends."""
 
 
 def of_turn(reason: str, *, rejected: bool = False, poor: bool = False) -> int:
-    """The code of a turn's end; `rejected`: our policy said no to what the agent asked; `poor`: so
-    the critic found what came of it."""
+    """Return the exit code for the end of a turn. `rejected`: our policy rejected something that
+    the agent asked; `poor`: the critic found the work poor."""
     if rejected and reason in ("end_turn", "cancelled", "refusal"):
         return REFUSED
     if poor and reason == "end_turn":

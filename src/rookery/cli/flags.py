@@ -1,7 +1,6 @@
-"""Options and arguments that more than one command has, and the one way to ask for confirmation.
+"""Options and arguments that several commands share, and the one way to ask for confirmation.
 
-A session is named by its id, prefix or title, an agent by its name.
-"""
+A session is named by its id, prefix or title, an agent by its name."""
 
 import sys
 import time
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 type Command = Callable[..., Any]
 
 APPROVALS = tuple(name.replace("-", "_") for name in APPROVING)
-"""As a command gets them."""
+"""The approval flags as names of a command's parameters."""
 
 flag = partial(click.option, is_flag=True)
 text = partial(click.option, default="")
@@ -54,28 +53,28 @@ _UNTRUSTED = "Continue without the project's hooks if you have not trusted them.
 without_hooks = flag("--without-hooks", help=_UNTRUSTED)
 
 
-def as_json(words: str) -> Callable[[Command], Command]:
-    """`--json` of a command that writes JSON itself, such as events as they come."""
-    return flag("--json", "as_json", help=words)
+def as_json(help_text: str) -> Callable[[Command], Command]:
+    """Add `--json` to a command that writes JSON itself, such as events as they come."""
+    return flag("--json", "as_json", help=help_text)
 
 
-def results(words: str = OUTCOME) -> Callable[[Command], Command]:
-    """`--json` of a command that passes objects to `Screen.result`, which are printed instead of
-    its other results. Nothing is asked then."""
-    return flag("--json", expose_value=False, callback=_choose_json, help=words)
+def results(help_text: str = OUTCOME) -> Callable[[Command], Command]:
+    """Add `--json` to a command that passes objects to `Screen.result`: they are printed instead of
+    its other results, and the user is asked nothing."""
+    return flag("--json", expose_value=False, callback=_choose_json, help=help_text)
 
 
 def _choose_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     context.meta[AS_JSON] = value or context.meta.get(AS_JSON, False)  # also before a verb
 
 
-def verbose(words: str) -> Callable[[Command], Command]:
-    return flag("--verbose", help=words)
+def verbose(help_text: str) -> Callable[[Command], Command]:
+    return flag("--verbose", help=help_text)
 
 
-def approve(words: str = _APPROVE) -> Callable[[Command], Command]:
+def approve(help_text: str = _APPROVE) -> Callable[[Command], Command]:
     values = click.Choice(["all", "risky", "reject", "ask"])
-    return click.option("--approve", type=values, help=words)
+    return click.option("--approve", type=values, help=help_text)
 
 
 def check_output(*, as_json: bool, verbose: bool) -> None:
@@ -84,81 +83,81 @@ def check_output(*, as_json: bool, verbose: bool) -> None:
 
 
 def critic(command: Command) -> Command:
-    """For the rest of the session."""
+    """Add the flags that control the critic for the rest of the session."""
     off = flag("--no-critic", help="Turn the critic off for this session.")
     on = flag("--refine", help="Send poor verdicts of the critic back to the agent.")
     return off(on(command))
 
 
 def elsewhere(command: Command) -> Command:
-    """Where the conversations of Rookery's own agent are."""
+    """Add the options for where the conversations of Rookery's own agent are."""
     remote = click.option("--remote", metavar="URL", help="Run on this OpenHands agent server.")
     cloud = flag("--cloud", help="Run in OpenHands Cloud (or the one at --remote).")
     return remote(cloud(command))
 
 
 def first_thread(command: Command) -> Command:
-    """Which session an ACP client's first thread continues."""
+    """Add the options for which session an ACP client's first thread continues."""
     resume = text("--resume", metavar="ID", help="Continue this session in the first thread.")
     last = click.option("--last", is_flag=True, help="Continue the directory's latest session.")
     return resume(last(command))
 
 
 def approving(command: Command) -> Command:
-    """How new sessions ask for approval: a flag for each word, and the earlier ones, hidden."""
+    """Add the flags for how new sessions ask for approval, and the earlier ones, hidden."""
     for name, value in reversed(APPROVING.items()):
         more = approvals.BY_ID[value].more
-        words = f"{more[:1].upper()}{more[1:]}."
+        help_text = f"{more[:1].upper()}{more[1:]}."
         hidden = name in approvals.OLDER_FLAGS
-        command = flag(f"--{name}", help=words, hidden=hidden)(command)
+        command = flag(f"--{name}", help=help_text, hidden=hidden)(command)
     return command
 
 
 def usual(option: str) -> str:
-    """An approval flag as it is called now."""
+    """Return the current name of an approval flag."""
     value = approvals.OLDER_FLAGS.get(option.removeprefix("--"))
     return f"--{approvals.BY_ID[value].flag}" if value else option
 
 
 def approval(given: Mapping[str, Any]) -> tuple[str, str]:
-    """The id and the flag among parsed options; empty: none. Raises UsageError for two."""
-    found = {name: value for name, value in APPROVING.items() if given.get(name.replace("-", "_"))}
-    if len(set(found.values())) > 1:
-        words = dict.fromkeys(found.values())
-        one, other = [f"--{approvals.BY_ID[value].flag}" for value in words][:2]
+    """Return the chosen id and flag, or empty strings. Raises UsageError for two."""
+    chosen = {name: value for name, value in APPROVING.items() if given.get(name.replace("-", "_"))}
+    if len(set(chosen.values())) > 1:
+        values = dict.fromkeys(chosen.values())
+        one, other = [f"--{approvals.BY_ID[value].flag}" for value in values][:2]
         raise click.UsageError(f"{one} and {other} cannot be combined.")
-    return next(((value, f"--{name}") for name, value in found.items()), ("", ""))
+    return next(((value, f"--{name}") for name, value in chosen.items()), ("", ""))
 
 
 def spelled(**given: str | bool | None) -> list[str]:
-    """As they were written: `--resume ID`, `--last`; what was not given is left out."""
-    words: list[str] = []
+    """Return options as they were written: `--resume ID`, `--last`; without those not given."""
+    argv: list[str] = []
     for name, value in given.items():
         if value:
-            words.append("--" + name.replace("_", "-"))
-            words += [] if value is True else [value]
-    return words
+            argv.append("--" + name.replace("_", "-"))
+            argv += [] if value is True else [value]
+    return argv
 
 
 def in_terminal() -> bool:
-    """Whether the user can be asked."""
+    """Tell whether the user can be asked."""
     return at_keyboard() and not wants_json()
 
 
 def at_keyboard() -> bool:
-    """Whether a secret can be typed."""
+    """Tell whether a secret can be typed."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 class Unconfirmed(click.ClickException):
-    """Nothing was changed: a script has to say that it means it."""
+    """Raised if a script did not pass --yes: nothing was changed."""
 
     exit_code = exits.USAGE
 
 
 def confirm(screen: "Screen", question: str, verb: str, *, as_json: bool = False) -> None:
-    """Ask in a terminal; a script has to pass --yes. `verb`: remove, install. Raises Unconfirmed,
-    Exit."""
+    """Ask in a terminal; a script has to pass --yes. `verb`: remove it, install it. Raises
+    Unconfirmed, Exit."""
     if as_json or not in_terminal():
         raise Unconfirmed(f"Dry run. Re-run with --yes to {verb}.")
     if not click.confirm(question, err=True):
@@ -181,22 +180,23 @@ def find_session(_context: click.Context, _parameter: click.Parameter, value: An
 def complete_sessions(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Before anything is typed, those that lists show; for `unarchive`, the others."""
+    """Complete sessions: before anything is typed, only those that lists show, or for `unarchive`
+    the others."""
     from rookery.core.view.fleet import is_hidden
 
     put_away, now = context.info_name == "unarchive", time.time() * 1000
 
     def known() -> list["Json"]:
-        found = target.rookery().heads(hidden=put_away or bool(incomplete))
-        return [head for head in found if incomplete or is_hidden(head, now) == put_away]
+        heads = target.rookery().heads(hidden=put_away or bool(incomplete))
+        return [head for head in heads if incomplete or is_hidden(head, now) == put_away]
 
     return _completed(known, incomplete)
 
 
 def trashed() -> list["Json"]:
-    """The sessions in the trash."""
-    found: list[Json] = target.rookery().call("trash")["sessions"]
-    return found
+    """Return the sessions in the trash."""
+    heads: list[Json] = target.rookery().call("trash")["sessions"]
+    return heads
 
 
 def complete_trashed(
@@ -209,7 +209,7 @@ def _completed(known: "Callable[[], list[Json]]", incomplete: str) -> list[Compl
     from rookery.cli import errors
     from rookery.cli.output import clean_line
 
-    found = []
+    items = []
     try:
         heads = known()
     except errors.EXPECTED:
@@ -217,10 +217,10 @@ def _completed(known: "Callable[[], list[Json]]", incomplete: str) -> list[Compl
     for head in heads:
         title = clean_line(head["title"])
         if head["id"].startswith(incomplete):
-            found.append(CompletionItem(head["id"], help=title or head["agent"]))
+            items.append(CompletionItem(head["id"], help=title or head["agent"]))
         elif incomplete and title.startswith(incomplete) and " " not in title:
-            found.append(CompletionItem(title, help=head["id"]))
-    return found
+            items.append(CompletionItem(title, help=head["id"]))
+    return items
 
 
 def complete_models(
@@ -238,12 +238,12 @@ def complete_agents(
     from rookery.cli import errors
 
     try:
-        found = target.agents()
+        agents = target.agents()
     except errors.EXPECTED:
         return []
     return [
         CompletionItem(each["name"], help=None if each["own"] else each["title"])
-        for each in found
+        for each in agents
         if each["name"].startswith(incomplete)
     ]
 
@@ -251,7 +251,7 @@ def complete_agents(
 def agent_of_command(
     line: str, environment: Mapping[str, str] | None = None, node_path: str = ""
 ) -> "Agent":
-    """The agent that --cmd starts. Raises click.BadParameter."""
+    """Return the agent that --cmd starts. Raises click.BadParameter."""
     from rookery.agents import registry
 
     try:

@@ -1,4 +1,4 @@
-"""`rookery` without a command: its flags, and the way into the terminal interface or --headless."""
+"""`rookery` without a command: its flags, the terminal interface, and --headless."""
 
 import time
 from collections.abc import Callable
@@ -29,7 +29,7 @@ NEXT = """\
 
 
 class Given(NamedTuple):
-    """The flags, as they were given."""
+    """The flags given to `rookery` itself."""
 
     agent: str | None = None
     resume: str | None = None
@@ -90,7 +90,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_unused(context: click.Context) -> None:
-    """Raises UsageError for an option before a command, which would be ignored."""
+    """Raise UsageError for an option before a command, which would be ignored."""
     for parameter in context.command.params:
         name = parameter.name or ""
         if (
@@ -138,8 +138,8 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
         return int(context.invoke(run, text=(task,), **same))
     if given.agent or given.cloud or given.remote is not None:
         option = "--agent" if given.agent else "--cloud" if given.cloud else "--remote"
-        words = "is for new sessions only; rookery switch-agent changes the agent of this one."
-        raise click.UsageError(f"{option} {words}")
+        message = "is for new sessions only; rookery switch-agent changes the agent of this one."
+        raise click.UsageError(f"{option} {message}")
     from rookery.cli.output import standard
     from rookery.cli.session.approval_flags import chosen, hand_over
     from rookery.cli.session.prompt_input import Message
@@ -178,8 +178,8 @@ def _open(given: Given, task: str) -> int:
 
 
 def _is_ready(agent: str) -> bool:
-    """Whether an agent can be used: checked before anything opens. False: `help`, and the agents
-    are listed instead. Raises UnknownAgent, NotInstalled."""
+    """Check that an agent can be used before anything opens. Return False for `help`, after listing
+    the agents. Raises UnknownAgent, NotInstalled."""
     from rookery.cli import settings as cli_settings
     from rookery.home import paths
     from rookery.models.choice import chosen_agent
@@ -196,7 +196,7 @@ def _is_ready(agent: str) -> bool:
 
 
 def _overview() -> int:
-    """What runs now, and the commands to try next."""
+    """Print what runs now, and the commands to try next."""
     from rookery.cli import tui_launch
     from rookery.cli.commands.look.ps import in_order, write_table
     from rookery.cli.output import standard
@@ -205,16 +205,16 @@ def _overview() -> int:
 
     screen = standard()
     known = target.rookery().heads(hidden=False)
-    found = [head for head in known if not is_hidden(head, time.time() * 1000)]
-    if found:
-        listed = in_order(found)
+    heads = [head for head in known if not is_hidden(head, time.time() * 1000)]
+    if heads:
+        listed = in_order(heads)
         write_table(screen, listed[:LISTED])
         if more := len(listed[LISTED:]):
             screen.line(screen.paint.faint(f"and {more:,} more: rookery ps"))
         screen.line()
-    text = NEXT if found else FIRST_RUN
+    text = NEXT if heads else FIRST_RUN
     if not tui_launch.is_installed():
-        said, _, line = tui_launch.why_not().partition(": ")
-        text += f"\n{said}:\n\n  {line}\n"  # a line of its own can be copied
+        reason, _, line = tui_launch.why_not().partition(": ")
+        text += f"\n{reason}:\n\n  {line}\n"  # a line of its own can be copied
     screen.write(wrapped(text, screen.width) if screen.fits else text)
     return exits.DONE

@@ -1,5 +1,5 @@
-"""Commands made of the catalogue: an operation's name, arguments and words are the command's. One
-with a look of its own has a file of its name in `cli.looks`, which says what came of it."""
+"""Commands made from the catalogue: each takes its name, arguments and help from an operation. An
+operation with a presentation of its own has a module of its name in `cli.looks`."""
 
 import importlib
 import os
@@ -40,7 +40,7 @@ SPAN = "for"
 
 
 def command_of(row: Row) -> click.Command:
-    """The command line of an operation."""
+    """Build the click command of an operation."""
 
     look = look_of(row)
 
@@ -71,20 +71,20 @@ def command_of(row: Row) -> click.Command:
 
 
 def look_of(row: Row) -> Any:
-    """The module that adds to a command. None: there is none.
+    """Return the module that adds to a command, or None. It may define:
 
-    OPTIONS      those that only a command line has
+    OPTIONS      options that only the command line has
     SESSION      the argument that names the session, or sessions
-    ARGUMENTS    what a command line takes in the place of some arguments, by their names; of
-                 `session`, `carry_out` gets that, and is called once
+    ARGUMENTS    replacements for some arguments, by their names; if `session` is replaced,
+                 `carry_out` gets that argument, and is called once
     MORE         a paragraph of the help
-    carry_out    does it, says what came of it, and returns what `--json` prints; None: it passed
-                 that to `Screen.result`; with an exit code, if it has one
-    JSON         the option `--json`, where it needs other words
-    ask          calls a read, by what the options mean; its result
-    show         prints a read's result in words, and returns what `--json` prints, if that is not
-                 the result: objects, a line for each
-    """
+    carry_out    carries out the operation, prints the outcome, and returns what `--json`
+                 prints, or None if it passed that to `Screen.result`; optionally with an exit
+                 code
+    JSON         the option `--json`, if it needs another help text
+    ask          calls a read as the options ask for, and returns its result
+    show         prints a read's result as text, and returns what `--json` prints if that is
+                 not the result: objects, a line for each"""
     module = row.body.__name__
     if not os.path.isfile(os.path.join(_LOOKS, f"{module}.py")):
         return None
@@ -101,7 +101,8 @@ def _help(row: Row, look: Any) -> str:
 
 
 def parameters_of(argument: Argument) -> list[Any]:
-    """The decorators for an argument: one, but for a moment, which can also be a span from now."""
+    """Return the decorators for an argument: one, but two for a moment, which can also be a span
+    from now; and one for each choice with a flag of its own."""
     about, name = argument.about, argument.word
     if about.how == "moment":
         clock = f"{about.help} 09:00 (the next one), 2030-01-31, 2030-01-31T09:00."
@@ -110,8 +111,8 @@ def parameters_of(argument: Argument) -> list[Any]:
             (name, argument.name, "WHEN", clock),
         ]
         return [
-            click.option(f"--{word}", parameter, type=Moment(), metavar=like, help=words)
-            for word, parameter, like, words in rows
+            click.option(f"--{word}", parameter, type=Moment(), metavar=like, help=help_text)
+            for word, parameter, like, help_text in rows
         ]
     if about.positional:
         many, like = -1 if about.how == "words" else 1, about.metavar or name.upper()
@@ -120,8 +121,8 @@ def parameters_of(argument: Argument) -> list[Any]:
         return [click.argument(argument.name, type=of, nargs=many, metavar=like, required=needed)]
     if about.each:
         return [
-            click.option(f"--{choice}", argument.name, flag_value=choice, help=words)
-            for choice, words in about.each.items()
+            click.option(f"--{choice}", argument.name, flag_value=choice, help=help_text)
+            for choice, help_text in about.each.items()
         ]
     default = argument.default
     traits: dict[str, Any] = {"metavar": about.metavar or None}
@@ -164,8 +165,8 @@ def _type(argument: Argument) -> Any:
 
 
 def values_of(row: Row, given: Mapping[str, Any]) -> Json:
-    """What was given, as it is sent. Raises UsageError, BadParameter."""
-    found: Json = {}
+    """Convert the given options to the arguments that are sent. Raises UsageError, BadParameter."""
+    values: Json = {}
     for argument in row.arguments:
         value = given.get(argument.name)
         if argument.about.how == "moment":
@@ -173,16 +174,16 @@ def values_of(row: Row, given: Mapping[str, Any]) -> Json:
         if argument.about.how == "words":
             value = _joined(value or ())
         if value not in (None, (), argument.default):
-            found[argument.name] = list(value) if isinstance(value, tuple) else value
-    if (refusal := row.check(found)) is not None:
+            values[argument.name] = list(value) if isinstance(value, tuple) else value
+    if (refusal := row.check(values)) is not None:
         raise click.UsageError(refusal.message)
-    return found
+    return values
 
 
-def _joined(words: Sequence[str]) -> str:
-    """What the shell was given in quotes belongs together."""
+def _joined(tokens: Sequence[str]) -> str:
+    """Join the words of a text; what the shell was given in quotes is quoted again."""
     return " ".join(
-        f'"{word}"' if " " in word.strip() and '"' not in word else word for word in words
+        f'"{word}"' if " " in word.strip() and '"' not in word else word for word in tokens
     )
 
 
@@ -193,7 +194,7 @@ def _moment(argument: Argument, until: int | None, span: int | None) -> int:
 
 
 class Moment(click.ParamType[int]):
-    """A time to come, in milliseconds of the epoch."""
+    """The type of an option for a future time, in milliseconds since the epoch."""
 
     name = "time"
     read = staticmethod(moments.read)
@@ -209,7 +210,7 @@ class Moment(click.ParamType[int]):
 
 
 class Past(Moment):
-    """A time that has passed."""
+    """The type of an option for a past time."""
 
     read = staticmethod(moments.read_past)
 
@@ -235,25 +236,25 @@ def _perform(row: Row, session: str, say: Say, given: dict[str, Any], look: Any)
         say(clean_line(text_of(result)))
     if objects is None:
         result_of(session, result)
-    for found in objects or ():
-        screen.result(found)
+    for entry in objects or ():
+        screen.result(entry)
     return exits.DONE
 
 
 def _looked(look: Any, row: Row, session: str, say: Say, given: dict[str, Any]) -> int:
-    """Carry it out as its look does; the exit code."""
-    found = look.carry_out(row, session, _silent if wants_json() else say, given)
-    said, code = found if isinstance(found, tuple) else (found, exits.DONE)
-    if said is not None:
-        result_of(session, said)
+    """Carry out the operation as its look does; return the exit code."""
+    outcome = look.carry_out(row, session, _silent if wants_json() else say, given)
+    result, code = outcome if isinstance(outcome, tuple) else (outcome, exits.DONE)
+    if result is not None:
+        result_of(session, result)
     return int(code)
 
 
 def agreed_result(
     row: Row, session: str, given: dict[str, Any], fingerprint: str = ""
 ) -> Json | None:
-    """What came of a work or a read; None: it was only to be shown. `fingerprint`: of what was
-    shown and agreed to already."""
+    """Carry out a work or a read and return its result, or None if it was only to be shown.
+    `fingerprint` is that of a preview which was already shown and agreed to."""
     yes, dry = given.pop("yes", False), given.pop("dry_run", False)
     values, rookery = values_of(row, given), target.rookery()
     report = _silent if wants_json() else standard().note
@@ -270,9 +271,9 @@ def agreed_result(
 
 
 def show_only(question: NotAgreed, more: str = "") -> None:
-    """What `--dry-run` prints."""
+    """Print what `--dry-run` prints."""
     screen = standard()
-    screen.result({name: said for name, said in question.question.items() if said})
+    screen.result({name: value for name, value in question.question.items() if value})
     for each in question.shown.splitlines():
         screen.line(clean_line(each))
     if not wants_json():
@@ -280,7 +281,7 @@ def show_only(question: NotAgreed, more: str = "") -> None:
 
 
 def _agreed(question: NotAgreed, *, yes: bool, dry: bool) -> bool:
-    """Whether to go ahead with what is shown. Raises UsageError: a script has to say so."""
+    """Tell whether to go ahead. Raises UsageError: a script has to pass --yes."""
     if dry:
         show_only(question, " Run it with --yes to go ahead.")
         return False
@@ -294,7 +295,7 @@ def _agreed(question: NotAgreed, *, yes: bool, dry: bool) -> bool:
 
 
 def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> int:
-    """Carry out what is sent to a session."""
+    """Send the operation to a session as a command."""
     if look is not None:
         return _looked(look, row, session, say, given)
     if given.pop("off", False) and (back := find(row.traits.undo)) is not None:
@@ -312,12 +313,12 @@ def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) ->
     if wants_json():
         result_of(session, outcome._asdict())
         return exits.DONE
-    if words := filling.told(row, values, session, datetime.now().astimezone()):
-        standard().note(words)
+    if notice := filling.confirmation(row, values, session, datetime.now().astimezone()):
+        standard().note(notice)
     if row.traits.while_running and known["awake"] and head.get("state") != "idle":
         say(row.traits.while_running)
     return exits.DONE
 
 
 def _silent(_words: str) -> None:
-    """`--json` prints nothing else."""
+    """Ignore a message: with `--json` nothing else is printed."""

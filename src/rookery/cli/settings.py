@@ -1,4 +1,4 @@
-"""The settings as commands use them: those in force, with a warning on stderr about the rest."""
+"""The settings as commands use them: those in force, with warnings on stderr about the rest."""
 
 from rookery.agents import registry
 from rookery.cli import errors
@@ -18,22 +18,23 @@ _told: set[str] = set()
 
 
 def load() -> Config:
-    """Raises ConfigError."""
+    """Return the configuration in force. Raises ConfigError."""
     return settings().config
 
 
 def settings() -> in_force.InForce:
-    """Raises ConfigError."""
-    found = in_force.settings(paths.home())
-    if _carried_over(found.config):
-        found = in_force.settings(paths.home())
-    tell(found)
-    return found
+    """Return the settings in force, after warning about the rest. Raises ConfigError."""
+    current = in_force.settings(paths.home())
+    if _carried_over(current.config):
+        current = in_force.settings(paths.home())
+    tell(current)
+    return current
 
 
 def _carried_over(config: Config) -> bool:
-    """Whether agents of an earlier version were changed: it ran them on a server in a container,
-    and had to leave them unconfined. They run in the sandbox now, with or without this."""
+    """Carry over agents of an earlier version, and return whether any was changed: it ran them on a
+    server in a container, and had to leave them unconfined. They run in the sandbox now, with or
+    without this."""
     images = {name: registry.image_of(config.agents.get(name, ())) for name in config.unconfined}
     old = {name: each for name, each in images.items() if each is not None}
     if not old or of_an_agent(paths.home()):
@@ -53,17 +54,17 @@ def _carried_over(config: Config) -> bool:
     return True
 
 
-def tell(found: in_force.InForce) -> None:
-    """What in the file is not used, and what waits for the user; each once."""
-    words = [*found.config.warnings, *([WAITS] if found.held else [])]
-    for word in words:
+def tell(current: in_force.InForce) -> None:
+    """Warn once each of what in the file is not used, and of what waits for the user."""
+    warnings = [*current.config.warnings, *([WAITS] if current.held else [])]
+    for word in warnings:
         if word not in _told:
             _told.add(word)
             errors.say(f"rookery: {word}")
 
 
 def shows_durations() -> bool:
-    """Whatever is wrong with the file, the transcript is shown."""
+    """Return whether durations are shown; a faulty file does not hide the transcript."""
     try:
         return load_file(paths.home()).show_tool_durations
     except ConfigError:

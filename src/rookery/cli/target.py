@@ -1,4 +1,4 @@
-"""Which Rookery a command is about: this machine's, or the one that --daemon or ROOKERY_URL
+"""The Rookery that a command works with: this machine's, or the one that --daemon or ROOKERY_URL
 names."""
 
 import os
@@ -25,58 +25,58 @@ _reached: "dict[str, Rookery]" = {}
 
 
 def choose(url: str) -> None:
-    """What --daemon says; "": nothing."""
+    """Set the URL that --daemon gives; "" if it is not given."""
     global _named  # noqa: PLW0603 - one command line is about one Rookery
     _named = url
 
 
 def url() -> str:
-    """Of the other Rookery's daemon; "": it is this machine's."""
+    """Return the URL of the other Rookery's daemon, or "" for this machine's Rookery."""
     return _named or os.environ.get(VARIABLE, "")
 
 
 def check(command: str) -> None:
-    """Raises click.UsageError for what would act on the wrong machine."""
+    """Raise click.UsageError for a command that would act on the wrong machine."""
     if not url() or not (command in MACHINE or (command in HERE and _named)):
         return
     import click  # here: the terminal interface opens without it
 
-    said, other = ("--daemon", "without it") if _named else (VARIABLE, f"after unset {VARIABLE}")
+    source, other = ("--daemon", "without it") if _named else (VARIABLE, f"after unset {VARIABLE}")
     raise click.UsageError(
-        f"rookery {command} is about the machine it runs on, and {said} names another. Run it "
+        f"rookery {command} is about the machine it runs on, and {source} names another. Run it "
         f"there, or here {other}."
     )
 
 
 def other(patience: float) -> "Rookery | None":
-    """The one of another machine, if one is meant: a command waits so many seconds for a link that
-    broke. Raises RemoteError and its like."""
+    """Return the Rookery of another machine, or None if none was named. `patience`: seconds that a
+    command waits for a broken link. Raises RemoteError and its like."""
     from rookery.operations.calling.reaching import rookery_at
 
     return rookery_at(paths.home(), url(), patience) if url() else None
 
 
 def rookery() -> "Rookery":
-    """Raises RemoteError and its like."""
+    """Return the Rookery that commands work with. Raises RemoteError and its like."""
     place = url()
     if place not in _reached:
         from rookery.operations.calling.reaching import rookery_at
 
-        found = rookery_at(paths.home(), place)
+        reached = rookery_at(paths.home(), place)
         if not place:
-            return found  # a home may change between two commands of a test
-        _reached[place] = found
+            return reached  # a home may change between two commands of a test
+        _reached[place] = reached
     return _reached[place]
 
 
 def agents() -> "list[Json]":
-    """The agents that it knows."""
-    found: list[Json] = rookery().call("agents")["agents"]
-    return found
+    """Return the agents that the Rookery knows."""
+    rows: list[Json] = rookery().call("agents")["agents"]
+    return rows
 
 
 def only_here(what: str) -> None:
-    """Raises click.UsageError where another machine is meant."""
+    """Raise click.UsageError if another machine was named."""
     if url():
         import click
 

@@ -1,4 +1,4 @@
-"""From the command line to the terminal interface."""
+"""Opening the terminal interface from the command line."""
 
 import gc
 import importlib
@@ -21,7 +21,7 @@ WAITS = 600.0
 
 
 def can_open() -> bool:
-    """Whether there is a terminal, and the library is installed."""
+    """Tell whether there is a terminal, and the library is installed."""
     return sys.stdin.isatty() and sys.stdout.isatty() and is_installed()
 
 
@@ -30,19 +30,19 @@ def is_installed() -> bool:
 
 
 def why_not(session: str = "") -> str:
-    """Why it cannot be opened, and what to use instead."""
+    """Return why it cannot be opened, and what to use instead."""
     if not is_installed():
         from rookery.agents.registry import missing_extra
 
         return missing_extra("The terminal interface", "tui")
-    words = "The terminal interface needs a terminal."
+    sentence = "The terminal interface needs a terminal."
     if session:
-        return f"{words} Elsewhere, use rookery show {session} or rookery tail {session}."
-    return f"{words} In a script, use rookery run or --headless."
+        return f"{sentence} Elsewhere, use rookery show {session} or rookery tail {session}."
+    return f"{sentence} In a script, use rookery run or --headless."
 
 
 def open_screen(**asked: Any) -> int:
-    """`asked`: what tui.shell.Start takes."""
+    """Open the interface and return the exit code. `asked`: what tui.shell.Start takes."""
     gc.disable()  # what is loaded stays: a tenth of the start would go into sweeping it
     without_tls.load_asyncio()  # a session's socket is a file; what calls a model loads its own
     _paint_often()
@@ -56,8 +56,8 @@ def open_screen(**asked: Any) -> int:
 
 
 def _paint_often() -> None:
-    """Twice as often as Textual's default, so that a key is seen sooner. Textual reads the variable
-    once; programs started from here should not."""
+    """Paint twice as often as Textual's default, so that a key is seen sooner. Textual reads the
+    variable once; programs started from here should not."""
     if "TEXTUAL_FPS" in os.environ:
         return
     os.environ["TEXTUAL_FPS"] = "120"
@@ -66,8 +66,8 @@ def _paint_often() -> None:
 
 
 def taste_of(home: str) -> "Interface":
-    """How things are shown in the first picture, from the plain lines of config.toml alone: a TOML
-    parser takes too long to load. The file is read properly afterwards."""
+    """Return the display settings for the first picture, read from the plain lines of config.toml
+    alone: a TOML parser takes too long to load. The file is read properly afterwards."""
     from rookery.core.limits import Interface
 
     try:
@@ -75,15 +75,17 @@ def taste_of(home: str) -> "Interface":
             text = file.read()
     except (OSError, UnicodeDecodeError):
         return Interface()
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     table = ""
     for line in text.splitlines():
         if heading := _TABLE.match(line):
             table = f"{heading[1]}."
-        elif (said := _LINE.match(line)) and f"{table}{said['key']}".startswith(_OURS):
-            name = f"{table}{said['key']}".removeprefix(_OURS)
-            found[name] = said["flag"] == "true" if said["flag"] else said["text"] or said["bare"]
-    return Interface(**{name: value for name, value in found.items() if _is_sound(name, value)})
+        elif (match := _LINE.match(line)) and f"{table}{match['key']}".startswith(_OURS):
+            name = f"{table}{match['key']}".removeprefix(_OURS)
+            values[name] = (
+                match["flag"] == "true" if match["flag"] else match["text"] or match["bare"]
+            )
+    return Interface(**{name: value for name, value in values.items() if _is_sound(name, value)})
 
 
 _OURS = "interface."
@@ -104,9 +106,9 @@ def _is_sound(name: str, value: object) -> bool:
 
 
 def session_of(resume: str | None, last: bool) -> str:
-    """The session to open; "": none. Raises UnknownSession, Ambiguous."""
+    """Return the session to open, or "" for none. Raises UnknownSession, Ambiguous."""
     rookery = target.rookery()
     if last and not resume:
-        found = rookery.heads()
-        return str(found[0]["id"]) if found else ""
+        heads = rookery.heads()
+        return str(heads[0]["id"]) if heads else ""
     return rookery.find(resume) if resume else ""

@@ -1,1 +1,2 @@
-"""The way to a session from outside its worker: find or start it, listen, and send commands."""
+"""Access to a session from outside its worker: find or start the worker, listen, and send
+commands."""

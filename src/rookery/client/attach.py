@@ -1,5 +1,5 @@
-"""Files for a prompt: read and checked before anything is sent, then laid beside the session's log,
-where its worker takes them up. A command carries their hashes only."""
+"""Attaching files to a prompt: they are read and checked before anything is sent, then staged
+beside the session's log, where the worker picks them up. A command carries only their hashes."""
 
 import base64
 import hashlib
@@ -19,14 +19,14 @@ from rookery.home import paths
 from rookery.log.store import Writer
 
 NAME = re.compile(r"[^/\\\x00-\x1f]+")
-MOST = 8
-TOO_MANY = f"{{}} files are attached; the limit is {MOST}."
+MAX_FILES = 8
+TOO_MANY = f"{{}} files are attached; the limit is {MAX_FILES}."
 LARGEST = 10 * 1024 * 1024
 TOGETHER = 20 * 1024 * 1024
 
 
 class Unattachable(Exception):
-    """A file cannot go with the prompt; the words say which, and why."""
+    """A file cannot be attached to the prompt; the message says which, and why."""
 
 
 class Attachment(NamedTuple):
@@ -40,21 +40,21 @@ class Attachment(NamedTuple):
 
 
 def load(files: Sequence[str]) -> list[Attachment]:
-    """The files, read whole. Raises Unattachable."""
-    if len(files) > MOST:
+    """Read the files whole. Raises Unattachable."""
+    if len(files) > MAX_FILES:
         raise Unattachable(TOO_MANY.format(len(files)))
-    found = [_loaded(path) for path in files]
-    if words := excess(found):
-        raise Unattachable(words)
-    return found
+    attachments = [_loaded(path) for path in files]
+    if problem := excess(attachments):
+        raise Unattachable(problem)
+    return attachments
 
 
 def decoded(files: Sequence[Json]) -> list[Attachment]:
-    """Files that came by their names, with data in base64. Raises Refused."""
-    found = [_decoded(each) for each in files]
-    if words := excess(found):
-        raise Refused("too_large", words, "Send less.", "large")
-    return found
+    """Decode files that arrive as a name and data in base64. Raises Refused."""
+    attachments = [_decoded(each) for each in files]
+    if problem := excess(attachments):
+        raise Refused("too_large", problem, "Send less.", "large")
+    return attachments
 
 
 def _decoded(file: Json) -> Attachment:
@@ -64,18 +64,18 @@ def _decoded(file: Json) -> Attachment:
     except ValueError:
         content = b""
     if not content or len(name) > 200 or not NAME.fullmatch(name) or len(file) > 2:
-        words = "Each attachment needs a `name` without a path and `data` in base64."
-        raise Refused("invalid", words, kind="usage")
+        message = "Each attachment needs a `name` without a path and `data` in base64."
+        raise Refused("invalid", message, kind="usage")
     if len(content) > LARGEST:
-        words = f"{name!r} is larger than {LARGEST // 1024 // 1024} MiB."
-        raise Refused("too_large", words, "Send less.", "large")
+        message = f"{name!r} is larger than {LARGEST // 1024 // 1024} MiB."
+        raise Refused("too_large", message, "Send less.", "large")
     return Attachment(name, content, mime_of(content, name))
 
 
 def excess(attachments: Sequence[Attachment]) -> str:
-    """Why they cannot go with one prompt; empty: they can."""
+    """Return why the attachments cannot go with one prompt, or "" if they can."""
     size = sum(len(each.data) for each in attachments)
-    if len(attachments) > MOST:
+    if len(attachments) > MAX_FILES:
         return TOO_MANY.format(len(attachments))
     if size > TOGETHER:
         return f"The files have {units.size(size)} together; the limit is {units.size(TOGETHER)}."
@@ -83,12 +83,14 @@ def excess(attachments: Sequence[Attachment]) -> str:
 
 
 def stage(directory: str, attachments: Sequence[Attachment]) -> list[Json]:
-    """Lay the bytes into a session's directory; the content blocks that stand for them."""
+    """Copy the bytes into a session's directory and return the content blocks that refer to
+    them."""
     return [_staged(directory, each) for each in attachments]
 
 
 def lay(directory: str, data: bytes) -> str:
-    """Put bytes where the worker looks for them; the name that a block calls them by."""
+    """Write bytes to where the worker looks for them; return the name that a block refers to them
+    by."""
     name = hashlib.sha256(data).hexdigest()
     place = os.path.join(directory, paths.STAGED)
     paths.make_private(place)
@@ -97,8 +99,8 @@ def lay(directory: str, data: bytes) -> str:
 
 
 def taken_up(directory: str, writer: Writer, blocks: Sequence[Json]) -> list[Json]:
-    """The blocks, with the files that were laid beside the log as blobs of it: what the
-    writer of the log makes of a prompt. Raises ValueError, and LogError where the disk is full."""
+    """Return the blocks of a prompt with the staged files stored as blobs of the log. For the
+    writer of the log. Raises ValueError, and LogError if the disk is full."""
     return [_taken_up(directory, writer, block) for block in blocks]
 
 
@@ -123,10 +125,10 @@ def _found(directory: str, writer: Writer, name: str) -> bytes:
         with open(os.path.join(directory, paths.STAGED, name), "rb") as file:
             data = file.read()
     except OSError:
-        found = writer.blob(name)
-        if found is None:
+        blob = writer.blob(name)
+        if blob is None:
             raise ValueError("An attachment of this prompt is missing.") from None
-        return found
+        return blob
     if hashlib.sha256(data).hexdigest() != name:
         raise ValueError("An attachment of this prompt is damaged.")
     return data
@@ -153,11 +155,11 @@ def _loaded(path: str) -> Attachment:
     except (OSError, ValueError) as error:
         raise Unattachable(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
             raise Unattachable(f"{path}: not a regular file.")
-        if found.st_size > LARGEST:
-            size = f"{units.size(found.st_size)}; the limit is {units.size(LARGEST)}"
+        if status.st_size > LARGEST:
+            size = f"{units.size(status.st_size)}; the limit is {units.size(LARGEST)}"
             raise Unattachable(f"{path}: {size}.")
         with open(file, "rb", closefd=False) as stream:
             data = stream.read(LARGEST)  # of one that grows meanwhile, what it was allowed to have
@@ -171,7 +173,8 @@ def _loaded(path: str) -> Attachment:
 
 
 def mime_of(data: bytes, path: str) -> str:
-    """An image is known by its bytes, whatever it is called; all else by its name."""
+    """Return the MIME type: an image's from its bytes, whatever its name; anything else's from its
+    name."""
     if kind := type_of(data):
         return kind
     import mimetypes

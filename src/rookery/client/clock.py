@@ -1,10 +1,9 @@
-"""Wakes sleeping sessions that have something to do: a prompt that waits for a free worker, and one
-that hit a rate limit, once that is lifted.
+"""Wakes sleeping sessions that have something to do: those whose prompt waits for a free worker,
+and those that hit a rate limit, once it is lifted.
 
-A small detached process of a home, there only while something waits: a client that leaves something
-to wait starts it, and so does one that lists the sessions and finds it missing. It decides nothing:
-a worker that it starts reads in its log what is to be done.
-"""
+A small detached process, one per home, that runs only while something waits. It is started by a
+client that leaves something waiting, or by one that lists the sessions and finds it missing. It
+decides nothing: a worker that it starts reads in its log what is to be done."""
 
 import os
 import select
@@ -31,8 +30,8 @@ LOOK = 1.0
 REST = 20
 """Times as long as a look takes, between two: in a large home they cost."""
 
-LONGEST = 60.0
-"""Seconds between two looks at the world's clock: it goes on while this machine sleeps."""
+MAX_INTERVAL = 60.0
+"""Most seconds between two looks at the wall clock, which runs on while the machine sleeps."""
 
 TRIES = 5
 """To wake a session whose worker does not start."""
@@ -49,7 +48,7 @@ class Clock:
         """How often the worker of a session did not start."""
 
     def run(self) -> None:
-        """Until nothing is left to wait for."""
+        """Run until nothing is left to wait for."""
         while True:
             bell = _listen(os.path.join(self._home, paths.SLOTS, PIPE))
             try:
@@ -61,7 +60,7 @@ class Clock:
                 return
 
     def _due(self) -> float | None:
-        """Wake what is due; the seconds until the next look, None: nothing waits."""
+        """Wake what is due; return the seconds until the next look, or None if nothing waits."""
         began, now = time.monotonic(), time.time() * 1000
         known = heads(self._home)
         awake = {head["id"] for head in known if head["awake"]}
@@ -73,8 +72,10 @@ class Clock:
         ]
         # Those awake, too: one that was told to stop may take a moment for it.
         limited = [head["id"] for head in known if is_limited(head, now)]
-        found = [(at, name) for name in limited if (at := resumption(self._home, name)) is not None]
-        due = [*sorted(waiting), *sorted(found)]
+        resumptions = [
+            (at, name) for name in limited if (at := resumption(self._home, name)) is not None
+        ]
+        due = [*sorted(waiting), *sorted(resumptions)]
         due = [(at, name) for at, name in due if self._failed.get(name, 0) < TRIES]
         if not due:
             return None
@@ -83,10 +84,10 @@ class Clock:
             if at <= now and name not in awake and not self._woken(name):
                 break  # no place for it, and none for those that came later
         soonest = min(max(0.0, at - time.time() * 1000) / 1000 for at, _ in due)
-        return min(LONGEST, max(LOOK, soonest, REST * took))
+        return min(MAX_INTERVAL, max(LOOK, soonest, REST * took))
 
     def _woken(self, session: str) -> bool:
-        """False: no more may be awake now."""
+        """Return False if no more workers may be awake now."""
         while True:
             try:
                 reach_worker(self._home, session)

@@ -1,4 +1,5 @@
-"""A new session: its directory, its first event, and the environment that its agent will get."""
+"""Creating a session: its directory, its first event, and the environment that its agent
+will get."""
 
 import fcntl
 import os
@@ -56,19 +57,16 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     base: str = "",
     race: str = "",
     picks: Mapping[str, str] = MappingProxyType({}),
-    told: Callable[[str], object] = lambda _: None,
+    report: Callable[[str], object] = lambda _: None,
     history: Sequence[Draft] = (),
     **chosen: bool | None,
 ) -> str:
-    """The new session's id. Nothing is started: the first prompt does that.
+    """Create a session and return its id. Nothing is started: the first prompt does that.
 
-    `session`: the id that it is to have; what an earlier try for it left is removed.
-    `confirm`: how much is asked, and `sandbox`: what it runs in; else as the configuration says.
-    `order`: what answers instead of the user. `budget`: by scope. `chosen`: critic and refine.
-    `worktree`: the name of its own branch; "": the session's id; `base`: where that begins, if not
-    at the last commit. `told` gets what is said. `picks`: mode, model and effort. `history`: what
-    its log begins with.
-    """
+    `session`: its id; what an earlier attempt left under it is removed. `confirm`, `sandbox`: by
+    default, as configured. `order`: what answers instead of the user. `budget`: by scope.
+    `worktree`: the name of its own branch, "" for the session's id, which starts at `base` or the
+    last commit. `chosen`: critic and refine. `picks`: mode, model, effort. `history`: first events."""
     paths.ensure_home(home)
     check_home(home)
     confirm, picks = _meant(confirm, picks)
@@ -78,7 +76,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     with ExitStack() as undo:
         session, directory = undo.enter_context(begun(home, session))
         client_environment.keep(directory, environment, own=_is_own(agent, argv))
-        cwd, tree = undo.enter_context(own_worktree(home, session, cwd, worktree, told, base))
+        cwd, tree = undo.enter_context(own_worktree(home, session, cwd, worktree, report, base))
         update: Json = {
             "sessionUpdate": "_session",
             "id": session,
@@ -90,9 +88,13 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
             "created": time.time_ns() // 1_000_000,
         }
         _keep_hooks(home, directory, cwd)
-        said: Json = {"title": title.strip() and title, "race": race, "budget": dict(budget)} | tree
-        said |= _in_sandbox(sandbox or default_sandbox(in_force.load(home), agent, argv))
-        update |= {key: value for key, value in {**said, **picks}.items() if value}
+        optional: Json = {
+            "title": title.strip() and title,
+            "race": race,
+            "budget": dict(budget),
+        } | tree
+        optional |= _in_sandbox(sandbox or default_sandbox(in_force.load(home), agent, argv))
+        update |= {key: value for key, value in {**optional, **picks}.items() if value}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
         _write(directory, [*_first_events(home, update, confirm, order), *history])
         complete(home, session, directory)
@@ -100,7 +102,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
 
 
 def _meant(confirm: str, picks: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """The id of an approval that is given in words; to plan is a mode of the agent's."""
+    """Resolve an approval given in words to its id; to plan is a mode of the agent's instead."""
     value = approvals.id_of(confirm) or confirm
     return ("", {**picks, "mode": value}) if value == approvals.PLAN else (value, picks)
 
@@ -110,7 +112,8 @@ def _is_own(agent: str, argv: Sequence[str]) -> bool:
 
 
 def _keep_hooks(home: str, directory: str, cwd: str) -> None:
-    """Those that a commit runs are the user's own, unless an agent makes the session."""
+    """Keep the hooks that a commit runs: they are the user's own, unless an agent makes the
+    session."""
     if not guard.of_an_agent(home):
         from rookery.client.work_tree import hooks  # seldom: it needs git
 
@@ -126,8 +129,9 @@ def _check_person(home: str, given: Mapping[str, object]) -> None:
 
 @contextmanager
 def begun(home: str, session: str) -> Iterator[tuple[str, str]]:
-    """Its id and its directory: under another name until it is `complete`, so that no reader meets
-    half of one, nor what a full disk left. Locked meanwhile, and removed if that fails."""
+    """Yield the id and directory of a new session. The directory has another name until `complete`
+    is called, so that no reader meets half a session or what a full disk left. It is locked
+    meanwhile, and removed on failure."""
     session, directory = _begin(home, session)
     try:
         making = os.path.join(directory, MAKING)
@@ -167,10 +171,10 @@ def own_worktree(
     session: str,
     cwd: str,
     name: str | None,
-    told: Callable[[str], object],
+    report: Callable[[str], object],
     base: str = "",
 ) -> Iterator[tuple[str, Json]]:
-    """Where it works, and what is to be said of its worktree, if it gets one."""
+    """Yield the directory to work in, and the header's fields about the worktree if it gets one."""
     if name is None:
         yield cwd, {}
         return
@@ -178,13 +182,13 @@ def own_worktree(
 
     upkeep.mend(home)
     settings = in_force.load(home)
-    with create.making(home, session, cwd, name, settings, told, base) as (place, made):
+    with create.making(home, session, cwd, name, settings, report, base) as (place, made):
         yield place, {"worktree": made}
 
 
 def discard_unbegun(home: str, session: str) -> None:
-    """Remove a session that was just made for a prompt, where no prompt is in it: what a failed
-    start leaves would be an empty session in every list."""
+    """Remove a session that was just made for a prompt but has no prompt in it: otherwise a failed
+    start would leave an empty session in every list."""
     directory = paths.session_dir(home, session)
     try:
         lock = Lock.acquire(os.path.join(directory, LOCK_FILE), ENDING)
@@ -207,13 +211,13 @@ def _first_events(home: str, update: Json, confirm: str, order: Order | None) ->
         return [Draft(update | chosen, by=by())]
     update = update | default_confirm(home)
     held = last_choices.drop(home)
-    told = [Draft(notice(last_choices.dropped(held, update["confirm"])))] if held else []
-    return [Draft(update, by=by()), *told]
+    notices = [Draft(notice(last_choices.dropped(held, update["confirm"])))] if held else []
+    return [Draft(update, by=by()), *notices]
 
 
 def sweep(home: str) -> None:
-    """Remove what a process was killed at. One that is still at work holds a lock; of an earlier
-    build's, only the time tells."""
+    """Remove sessions whose creation was killed midway. A process still at work holds a lock; for
+    those of an earlier build, only their age tells."""
     place = paths.sessions(home)
     for name in os.listdir(place):
         if name.startswith(paths.UNFINISHED):
@@ -238,25 +242,31 @@ def _is_left(directory: str) -> bool:
 
 
 def default_confirm(home: str) -> Json:
-    """How much is asked in a new session that does not say it, and who decided."""
+    """Return how much is asked in a new session that does not specify it, and who decided."""
     # A file that cannot be used loosens nothing.
-    found = config.load_or_defaults(home, in_force.load)
-    by = "approve_all" if found.approve_all else "default" if found.confirm == EVERY else "config"
-    return {"confirm": found.confirm, "confirmBy": by}
+    settings = config.load_or_defaults(home, in_force.load)
+    by = (
+        "approve_all"
+        if settings.approve_all
+        else "default"
+        if settings.confirm == EVERY
+        else "config"
+    )
+    return {"confirm": settings.confirm, "confirmBy": by}
 
 
 def _in_sandbox(kind: str) -> Json:
     return {} if kind == NONE else {"sandbox": kind}
 
 
-def default_sandbox(found: config.Config, agent: str, argv: Sequence[str]) -> str:
-    """What a new session runs in that does not say it."""
-    words = argv or found.agents.get(agent, ())
-    if address_of(words):
+def default_sandbox(settings: config.Config, agent: str, argv: Sequence[str]) -> str:
+    """Return what a new session runs in if it does not specify it."""
+    args = argv or settings.agents.get(agent, ())
+    if address_of(args):
         return NONE  # it runs on another machine
-    if registry.image_of(words) is not None:
+    if registry.image_of(args) is not None:
         return CONTAINER
-    return found.extras.get(agent, Extras()).sandbox or found.sandbox.kind
+    return settings.extras.get(agent, Extras()).sandbox or settings.sandbox.kind
 
 
 def write_head(directory: str, header: Json, seq: int, at: int) -> Json:

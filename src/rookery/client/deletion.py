@@ -1,10 +1,9 @@
-"""What deleting a session means for the agents that had it: each forgets it, too. Best effort: a
-deletion waits a moment for it and never fails by it.
+"""Deleting a session on the side of the agents that had it: each deletes its own conversation, too.
+Best effort: a deletion waits briefly for it and never fails because of it.
 
-The last agent is asked by its worker, awake or started for it; a sleeping one only where it said
-that it can delete. Those before a switch, a clear or a lost conversation are started by themselves.
-The conversations of Rookery's own agent are folders of this home.
-"""
+The last agent is asked by its worker, awake or started for the purpose; a sleeping one only if it
+declared that it can delete. Those before a switch, a clear or a lost conversation are started on
+their own. The conversations of Rookery's own agent are directories in this home."""
 
 import asyncio
 import json
@@ -48,7 +47,8 @@ FOLDER = re.compile(r"[0-9a-f]{32}")
 
 
 def ask_agent_to_delete(home: str, session: str) -> str:
-    """What came of it, for the log; "" where no agent knows the session."""
+    """Have the session's agent delete it; return the outcome for the log, or "" if no agent knows
+    the session."""
     directory = paths.session_dir(home, session)
     try:
         with Reader.open(directory) as log:
@@ -70,9 +70,9 @@ def ask_agent_to_delete(home: str, session: str) -> str:
         return f"{header['agent']} could not be reached: {sentences(error)}"
 
 
-def went_wrong(said: str) -> bool:
-    """Whether an agent may still keep what it should have forgotten."""
-    return "could not be" in said or "did not answer in time" in said
+def went_wrong(outcome: str) -> bool:
+    """Tell whether an agent may still keep what it should have deleted."""
+    return "could not be" in outcome or "did not answer in time" in outcome
 
 
 def can_delete(header: Json) -> bool:
@@ -91,39 +91,40 @@ async def _told_by_worker(home: str, session: str, header: Json, *, awake: bool)
 
 
 def conversations_of(directory: str, *, last_too: bool = False) -> list[Conversation]:
-    """The conversations that a session's log tells of; not the last one, whose agent is asked by
-    its worker, unless it is our own to remove, or no worker is started for it (`last_too`)."""
+    """Return the conversations in a session's log, except the last one, whose agent is asked by its
+    worker. That one is included too if it is our own to remove, if no worker is started for it, or
+    with `last_too`."""
     try:
         with Reader.open(directory) as log:
-            found = conversations(log.of_kinds(*KINDS))
+            recorded = conversations(log.of_kinds(*KINDS))
             header = log.header()
     except LogError:
         return []
     last = lenient.text(header["agentSession"], "id"), header["agent"]
     if last_too or _is_homeless(header):
         last = "", ""
-    return [each for each in found if _is_ours(each) or (each.id, each.agent) != last]
+    return [each for each in recorded if _is_ours(each) or (each.id, each.agent) != last]
 
 
 def _is_homeless(header: Json) -> bool:
-    """Its directory is gone, as a worktree that was merged: no worker starts there, so its agent is
-    told like those before it."""
+    """Whether the session's directory is gone, like a merged worktree: no worker starts there, so
+    its agent is told like the earlier ones."""
     return not os.path.isdir(header["cwd"])
 
 
-def forget(home: str, directory: str, told: Sequence[Conversation]) -> list[str]:
-    """Before the session's directory is removed: it has the environment. What could not be deleted,
-    in words."""
+def forget(home: str, directory: str, earlier: Sequence[Conversation]) -> list[str]:
+    """Delete conversations before the session's directory, which has the environment, is removed.
+    Returns a sentence for each failure."""
     _remember(home, conversations_of(directory, last_too=True))
     environment = kept_of(paths.read_json(os.path.join(directory, paths.ENVIRONMENT)))
-    said = [_remove(home, environment, each) for each in told if _is_ours(each)]
+    outcomes = [_remove(home, environment, each) for each in earlier if _is_ours(each)]
     others: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for each in told:
+    for each in earlier:
         if each.deletable and not _is_ours(each):
             others.setdefault((each.agent, each.argv), []).append(each.id)
     for (agent, argv), ids in others.items():
-        said.append(_tell(home, environment, agent, list(argv), ids))
-    return [words for words in said if words]
+        outcomes.append(_tell(home, environment, agent, list(argv), ids))
+    return [outcome for outcome in outcomes if outcome]
 
 
 def _is_ours(conversation: Conversation) -> bool:
@@ -167,8 +168,8 @@ def _tell(
 
 
 def _remember(home: str, removed: Sequence[Conversation]) -> None:
-    """An agent that still has them goes on listing them, and its user does not want them back. Best
-    effort: at worst they can be imported again."""
+    """Note that these were removed: an agent that still has them goes on listing them, but the user
+    does not want them back. Best effort: at worst they can be imported again."""
     path = os.path.join(home, REMOVED)
     rows = [json.dumps([each.agent, each.id]).encode("ascii") for each in removed]
     if not rows:
@@ -179,13 +180,13 @@ def _remember(home: str, removed: Sequence[Conversation]) -> None:
 
 
 def removed(home: str, agent: str) -> set[str]:
-    """The ids of an agent's conversations whose sessions were deleted permanently."""
-    found = set[str]()
+    """Return the ids of an agent's conversations whose sessions were deleted permanently."""
+    ids = set[str]()
     for line in _lines(os.path.join(home, REMOVED)):
         match _read(line):
             case [str(name), str(conversation)] if name == agent:
-                found.add(conversation)
-    return found
+                ids.add(conversation)
+    return ids
 
 
 def _lines(path: str) -> list[bytes]:
@@ -197,7 +198,7 @@ def _lines(path: str) -> list[bytes]:
 
 
 def strike(home: str, session: str) -> None:
-    """Take a session out of what was said about its critic."""
+    """Remove a session from the recorded feedback about its critic."""
     path = os.path.join(home, FEEDBACK)
     try:
         with open(path, "rb") as file:

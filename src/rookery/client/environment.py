@@ -1,7 +1,7 @@
-"""The environment that a session's agent gets: kept when the session is made, and taken again
-from the terminal or editor of a user who restarts the agent, switches it, or has logged in to it.
+"""The environment that a session's agent gets: saved when the session is created, and again from
+the terminal or editor of a user who restarts the agent, switches it, or has logged in to it.
 
-Beside the log, not in it: keys are in there."""
+It is kept beside the log, not in it, because it contains keys."""
 
 import json
 import os
@@ -29,13 +29,13 @@ RENEWING = ("restart", "switch", "prompt")
 
 
 def kept_of(saved: Json | None) -> dict[str, str]:
-    """A session's environment as its file has it; this process's own where there is no file."""
-    found = lenient.mapping(saved, "environment") if saved is not None else os.environ
-    return cleaned({name: value for name, value in found.items() if isinstance(value, str)})
+    """Return a session's environment from its file, or this process's own if there is no file."""
+    variables = lenient.mapping(saved, "environment") if saved is not None else os.environ
+    return cleaned({name: value for name, value in variables.items() if isinstance(value, str)})
 
 
 def keep(directory: str, environment: Mapping[str, str], *, own: bool) -> None:
-    """`own`: the session's agent is ours."""
+    """Save an environment for a session. `own`: the session's agent is ours."""
     absent = withheld(environment, own=own)
     _write(directory, cleaned(environment, absent), absent, _umask())
 
@@ -43,10 +43,10 @@ def keep(directory: str, environment: Mapping[str, str], *, own: bool) -> None:
 def renew_before(
     home: str, header: Json, command: Json, of: str = TERMINAL
 ) -> tuple[Change, bool] | None:
-    """Let a session have this process's environment before a command that restarts its agent, or a
+    """Give a session this process's environment before a command that restarts its agent, or a
     prompt to one that wanted a login. `of`: what this process runs in, for the session's notice.
-    The change, and whether the agent still runs with the old one and is not restarted by the
-    command; None: nothing changes."""
+    Returns the change, and whether the agent is still running with the old one and is not restarted
+    by the command; None if nothing changes."""
     do = command["do"]
     if do not in RENEWING or (do == "prompt" and not wants_login(header)):
         return None
@@ -63,8 +63,8 @@ def renew_before(
 def renew(
     home: str, header: Json, environment: Mapping[str, str] = os.environ, *, of: str = TERMINAL
 ) -> Change | None:
-    """Let a session have this process's environment from its agent's next start on; how it differs
-    from before. None: it does not, or this process is an agent's."""
+    """Give a session this process's environment from its agent's next start on, and return the
+    change. None if it does not change, or this process is an agent's."""
     directory = paths.session_dir(home, header["id"])
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     if saved is None or guard.of_an_agent(home):
@@ -77,8 +77,8 @@ def renew(
     # First what is to be told: of two that are cut off in between, this one does no harm.
     news = os.path.join(directory, paths.RENEWED)
     before = change_of(paths.read_json(news))
-    told = Change(*(tuple(sorted({*a, *b})) for a, b in zip(before, change, strict=True)))
-    paths.write_atomic(news, json.dumps(change_json(told) | {"of": of}).encode("ascii"), 0o600)
+    total = Change(*(tuple(sorted({*a, *b})) for a, b in zip(before, change, strict=True)))
+    paths.write_atomic(news, json.dumps(change_json(total) | {"of": of}).encode("ascii"), 0o600)
     umask = lenient.integer(saved, "umask")
     _write(directory, new, absent, _umask() if umask is None else umask)
     return change
@@ -93,7 +93,7 @@ def _write(directory: str, environment: dict[str, str], absent: list[str], umask
 
 
 def _umask() -> int:
-    """There is no way to ask but to set it."""
+    """Return the umask, which can only be read by setting it."""
     umask = os.umask(0o077)
     os.umask(umask)
     return umask

@@ -1,5 +1,5 @@
-"""All sessions of a home: lists from their heads, names to ids, and the ends that need no worker's
-consent."""
+"""All sessions of a home: listing them by their heads, resolving names to ids, and the ways to end
+them that need no cooperation from the worker."""
 
 import json
 import os
@@ -44,7 +44,7 @@ class UnknownSession(Fixed):
 
 
 class Ambiguous(Fixed):
-    """More than one session could be meant."""
+    """More than one session matches."""
 
     kind = "unclear"
     reason = "ambiguous"
@@ -56,21 +56,20 @@ class Ambiguous(Fixed):
 
 
 class StillAlive(Fixed):
-    """What was killed did not go."""
+    """A process that was killed did not exit."""
 
     reason = "still_alive"
 
 
 def heads(home: str, *, hidden: bool = True) -> list[Json]:
-    """The head of each session, newest news first, with `awake` and `worker` (worker.json or
-    None). One that cannot be read has a stand-in: see `listed`. Not `hidden`: those that lists
-    leave out may be missing."""
+    """Return the head of each session, most recently active first, with `awake` and `worker`
+    (worker.json or None). An unreadable one has a stand-in: see `listed`. With `hidden=False`,
+    those that lists leave out may be missing."""
     return Sessions(home).heads(hidden=hidden)
 
 
 class Sessions:
-    """All sessions of a home. What is known of those at rest holds at the moment when this is
-    made."""
+    """All sessions of a home. What is known of those at rest holds as of when this is made."""
 
     def __init__(self, home: str) -> None:
         self._home = home
@@ -87,34 +86,35 @@ class Sessions:
                 self.restless[name] = stamp
 
     def heads(self, *, hidden: bool = True) -> list[Json]:
-        found, now = list[Json](), time.time() * 1000
+        result, now = list[Json](), time.time() * 1000
         for name, entry in [*self._resting.items()]:
             if hidden or entry.until <= now:
                 if head := entry.head():
-                    found.append(head)
+                    result.append(head)
                 else:
                     self.restless[name] = self._resting.pop(name).stamp
         for name, stamp in self.restless.items():
             if head := listed(self._home, name):
-                found.append(head)
+                result.append(head)
                 if stamp and resting.rests(head):
                     self._resting[name] = resting.entry_of(self._home, head, stamp)
         if self._resting != self._known:
             resting.save(self._home, self._resting)
-        return sorted(found, key=lambda head: (-head["at"], head["id"]))
+        return sorted(result, key=lambda head: (-head["at"], head["id"]))
 
 
 def listed(home: str, session: str) -> Json | None:
-    """A session's head; where neither its log nor its head can be read, one with `damaged`, of
-    which only the id and the time are known. None: there is no such session."""
-    found = head_of_session(home, session)
-    if found is None and os.path.lexists(directory := paths.session_dir(home, session)):
+    """Return a session's head; if neither its log nor its head can be read, one with `damaged`, of
+    which only the id and the time are known. None if there is no such session."""
+    head = head_of_session(home, session)
+    if head is None and os.path.lexists(directory := paths.session_dir(home, session)):
         return _stand_in(directory, session)
-    return found
+    return head
 
 
 def head_of_session(home: str, session: str) -> Json | None:
-    """From head.json, or from the log where that is missing; None where there is no log either."""
+    """Return the head from head.json, or from the log if that is missing; None if there is no log
+    either."""
     directory = paths.session_dir(home, session)
     head = paths.read_json(os.path.join(directory, paths.HEAD))
     if head is None or not is_sound(head):
@@ -131,14 +131,14 @@ def head_of_session(home: str, session: str) -> Json | None:
 
 
 def _bounded(directory: str, head: Json, *, awake: bool) -> Json:
-    """Kept, so that a session which a wrong clock moved into the future grows older from now on. An
-    awake one writes its head itself."""
-    found = bounded(head, time.time() * 1000)
-    if found is not head and not awake:
+    """Clamp a head's time and save it, so that a session which a wrong clock moved into the future
+    grows older from now on. An awake one writes its head itself."""
+    corrected = bounded(head, time.time() * 1000)
+    if corrected is not head and not awake:
         with suppress(OSError):
-            data = json.dumps(found).encode("ascii")
+            data = json.dumps(corrected).encode("ascii")
             paths.write_atomic(os.path.join(directory, paths.HEAD), data)
-    return found
+    return corrected
 
 
 def _rebuilt(directory: str) -> Json | None:
@@ -161,7 +161,8 @@ def _rebuilt(directory: str) -> Json | None:
 
 
 def _after_death(directory: str) -> Json | None:
-    """Looking at a list is enough to find out that a worker died in mid-turn."""
+    """Write the post-mortem of a worker that died in mid-turn: merely listing sessions discovers
+    it."""
     with suppress(Busy, LogError, OSError):  # the last: of a home that can only be read
         write_post_mortem(directory)
     head = paths.read_json(os.path.join(directory, paths.HEAD))
@@ -178,7 +179,7 @@ def _stand_in(directory: str, name: str) -> Json:
 
 
 def find(home: str, name: str) -> str:
-    """The session with that id, unique prefix of one, or title. Raises UnknownSession,
+    """Return the session with that id, unique prefix of an id, or title. Raises UnknownSession,
     Ambiguous."""
     if paths.is_id(name) and os.path.isdir(paths.session_dir(home, name)):
         return name
@@ -186,7 +187,7 @@ def find(home: str, name: str) -> str:
 
 
 def named(name: str, known: list[Json]) -> str:
-    """The same among sessions that were listed."""
+    """Resolve a name like `find`, among sessions that were already listed."""
     if any(head["id"] == name for head in known):
         return name
     lowered = name.lower()
@@ -204,8 +205,8 @@ def named(name: str, known: list[Json]) -> str:
 
 
 def kill(home: str, session: str) -> list[str]:
-    """End a session's processes whatever state they are in, then say in its log what happened.
-    Returns what could not be ended, since it is another user's. Raises FromAgent."""
+    """End a session's processes whatever state they are in, then record in its log what happened.
+    Returns what could not be ended because it belongs to another user. Raises FromAgent."""
     guard.require_person(home, "stop sessions")
     directory = paths.session_dir(home, session)
     worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
@@ -227,20 +228,21 @@ def kill(home: str, session: str) -> list[str]:
 
 
 def _kill_worker(directory: str, worker: Json) -> int:
-    """Its pid. worker.json may be of an earlier one, where the disk was full."""
-    found = tree.Process(lenient.integer(worker, "pid") or 0, lenient.text(worker, "start"))
-    if not tree.alive(found.pid, found.start):
+    """Kill the worker and return its pid. worker.json may be of an earlier one, if the disk was
+    full."""
+    process = tree.Process(lenient.integer(worker, "pid") or 0, lenient.text(worker, "start"))
+    if not tree.alive(process.pid, process.start):
         pid = listener(paths.socket_path(directory))
-        found = tree.Process(pid, tree.start_time(pid) or "")
-    if found.pid and found.start:
+        process = tree.Process(pid, tree.start_time(pid) or "")
+    if process.pid and process.start:
         # The warden, seeing its worker die, ends everything below it.
-        tree.kill([found])
-    return found.pid
+        tree.kill([process])
+    return process.pid
 
 
 def _sweep(home: str, session: str, worker: Json) -> list[str]:
-    """What is left below the warden, and whatever else is known to be the session's. A warden that
-    does not come to an end is hung itself."""
+    """End what is left below the warden, and whatever else is known to belong to the session. A
+    warden that does not exit is hung itself."""
     swept = strays.sweep(home, {session})
     pid, start = worker.get("warden"), worker.get("wardenStart")
     if isinstance(pid, int) and isinstance(start, str):
@@ -252,8 +254,8 @@ def _sweep(home: str, session: str, worker: Json) -> list[str]:
 
 
 def _note_end(home: str, directory: str, worker: Json) -> None:
-    """For one that can no longer do it: that it ended, and what its agent wrote of the settings.
-    What is written from now on is the user's."""
+    """Record for a dead worker that it ended, and what its agent wrote to the settings. Anything
+    written from now on counts as the user's."""
     from rookery.client.config import in_force  # lists do without it
 
     in_force.note(home)
@@ -270,12 +272,12 @@ def remove(
     *,
     force: bool = False,
 ) -> str:
-    """Delete a session and all that is kept of it. Its agent deletes it first, then its
-    worker is ended, then the agents that it had before delete it. `stays` gets what could not be
-    deleted. `force`: also a worktree with work that was not merged; else raises Unmerged. Raises
-    FromAgent, UnknownSession.
+    """Delete a session and everything kept about it. Its agent deletes it first, then its worker is
+    ended, then its earlier agents delete it. `stays` gets what could not be deleted. `force`: also
+    delete a worktree with unmerged work; otherwise raises Unmerged. Raises FromAgent,
+    UnknownSession.
 
-    Returns what came of telling the agent ("": there was nothing to tell)."""
+    Returns the outcome of asking the agent ("" if there was nothing to ask)."""
     from rookery.client import deletion
     from rookery.client.worktrees import drop
 
@@ -284,27 +286,28 @@ def remove(
     directory = paths.session_dir(home, session)
     drop.refuse_loss(home, session, force=force)
     kept = deletion.conversations_of(directory)
-    said = deletion.ask_agent_to_delete(home, session)
-    if deletion.went_wrong(said):
-        stays(said)
-    if said:
+    outcome = deletion.ask_agent_to_delete(home, session)
+    if deletion.went_wrong(outcome):
+        stays(outcome)
+    if outcome:
         becomes_free(directory, ENDS)  # it ends by itself now, and what it started with it
     kill(home, session)
     if not os.path.lexists(directory):  # somebody moved it to the trash: it can be restored
         raise UnknownSession(session)
     drop.refuse_loss(home, session, force=force)  # it may have worked on until it ended
     drop.drop_recorded(home, session)
-    for words in deletion.forget(home, directory, kept):
-        stays(words)
+    for failure in deletion.forget(home, directory, kept):
+        stays(failure)
     deletion.strike(home, session)
     with suppress(FileNotFoundError):
         os.unlink(paths.socket_path(directory))
     _remove_directory(directory)
-    return said
+    return outcome
 
 
 def _remove_directory(directory: str) -> None:
-    """Somebody who lists sessions may read its log meanwhile, which leaves files of SQLite's."""
+    """Delete a session's directory. Somebody listing sessions may read its log meanwhile, which
+    leaves SQLite's files behind."""
     import shutil
 
     for left in range(TRIES, -1, -1):
@@ -319,7 +322,8 @@ def _remove_directory(directory: str) -> None:
 
 
 def size_of(path: str) -> int:
-    """Bytes that a file, or a directory with all that is in it, takes; 0 for what is gone."""
+    """Return the bytes on disk of a file, or of a directory with all that is in it; 0 if it is
+    gone."""
     try:
         taken = os.lstat(path).st_blocks * BLOCK
     except OSError:
@@ -336,5 +340,5 @@ def size_of(path: str) -> int:
 
 
 def is_in_use(home: str, head: Json) -> bool:
-    """Awake, or about to be: its lock is held."""
+    """Tell whether a session is awake, or about to be: its lock is held."""
     return bool(head["awake"]) or is_locked(paths.session_dir(home, head["id"]))

@@ -1,15 +1,15 @@
 """Who may answer asks and change modes, rules and settings: the user, never an agent of this home.
 
-A process is an agent's when it, or any of its parents, is one of these (`docs/security.md`):
+A process belongs to an agent when it, or any of its ancestors, is one of these
+(`docs/security.md`):
 
 - recorded as an agent of the home (`processes.roots`);
-- a worker, its warden, a warm process or `rookery agent` of the home, known by its command line,
-  which no other process can change: so it helps nothing to delete the record;
+- a worker, its warden, a warm process or `rookery agent` of the home, recognised by its command
+  line, which no other process can change: so deleting the record does not help;
 - in a control group that was made for an agent of the home, or marked in its environment: orphans
   whose agent, worker and warden are all dead.
 
-A worker checks every client that connects, at once, and a client checks itself before it writes.
-"""
+A worker checks every client as soon as it connects, and a client checks itself before it writes."""
 
 import os
 import socket
@@ -29,21 +29,21 @@ _judges_others = False
 
 
 class FromAgent(Fixed):
-    """This process was started by an agent; the message says what it therefore may not do."""
+    """This process was started by an agent; the message says what it may therefore not do."""
 
     kind = "denied"
     reason = "from_the_agent"
 
 
 def judge_others() -> None:
-    """This process is a worker: it acts for clients, each of which it judges itself."""
+    """Declare this process a worker: it acts for clients, each of which it checks itself."""
     global _judges_others  # noqa: PLW0603 - what a process is, it is for good
     _judges_others = True
 
 
 def of_an_agent(home: str) -> bool:
-    """Whether this process descends from an agent of the home. Where the system does not tell
-    (no /proc), it does not: the worker, which sees more, has the last word."""
+    """Tell whether this process descends from an agent of the home. False where the system does not
+    tell (no /proc): the worker, which sees more, has the last word."""
     if _judges_others:
         return False
     if _names(os.environ.get(MARK, ""), home, home_tag(home)):
@@ -55,7 +55,8 @@ def of_an_agent(home: str) -> bool:
 
 
 def require_person(home: str, what: str) -> None:
-    """Raises FromAgent. `what` completes the sentence: "answer asks"."""
+    """Refuse to go on in an agent's process. Raises FromAgent. `what` completes the sentence:
+    "answer asks"."""
     if of_an_agent(home):
         raise FromAgent(
             f"An agent cannot {what}, and this command was started by one. "
@@ -64,8 +65,8 @@ def require_person(home: str, what: str) -> None:
 
 
 def allowed_mode(home: str, confirm: str) -> str:
-    """How much a session that is made now asks: as wanted; made by an agent, every action. Raises
-    FromAgent where an agent wants less."""
+    """Return how much a new session asks: as requested, but every action if an agent creates it.
+    Raises FromAgent if an agent requests less."""
     if not of_an_agent(home):
         return confirm
     if confirm not in ("", EVERY):
@@ -77,18 +78,18 @@ def allowed_mode(home: str, confirm: str) -> str:
 
 
 def peer_is_agents(connection: socket.socket, home: str) -> bool:
-    """Whether an agent's process is at the other end. One that is gone counts as such: it connected
-    in order not to be looked at; and one that the kernel does not name, too."""
+    """Tell whether an agent's process is at the other end. A process that is gone counts as an
+    agent's: it connected in order not to be checked. So does one that the kernel does not name."""
     with Handle(connection) as peer:
         try:
-            found = not peer.is_there() or is_agents(peer.pid, home)
+            is_agent = not peer.is_there() or is_agents(peer.pid, home)
         except (OSError, ancestry.Gone):
             return True
-        return found or not peer.is_there()  # its parents were read while it lived
+        return is_agent or not peer.is_there()  # its parents were read while it lived
 
 
 def is_agents(pid: int, home: str) -> bool:
-    """Whether a process descends from an agent of the home. Raises Gone, and OSError where the
+    """Tell whether a process descends from an agent of the home. Raises Gone, and OSError if the
     system tells nothing about processes."""
     try:
         line = list(ancestry.line_of(pid))
@@ -102,8 +103,8 @@ def is_agents(pid: int, home: str) -> bool:
     tag = home_tag(home)
     if tag and cgroups.holds(pid, tag):
         return True
-    found = (ancestry.environment(process.pid) or {} for process in line)
-    return any(_names(each.get(MARK, ""), home, tag) for each in found)
+    environments = (ancestry.environment(process.pid) or {} for process in line)
+    return any(_names(each.get(MARK, ""), home, tag) for each in environments)
 
 
 def _is_ours(pid: int, argv: Sequence[str], home: str) -> bool:
@@ -129,13 +130,14 @@ def _is_own_agent(argv: Sequence[str]) -> bool:
 
 
 def _serves(pid: int, home: str) -> bool:
-    """Whether a process is of this home. Where that is not known, it is."""
+    """Whether a process belongs to this home. True if that is unknown."""
     own = ancestry.home_of(pid)
     return own is None or _same(own, home)
 
 
 def _same(one: str, other: str) -> bool:
-    """A home that is gone may have been moved away to look like another: it counts as this one."""
+    """Whether two paths are the same home. A home that is gone may have been moved away to look
+    like another: it counts as this one."""
     try:
         return one == other or os.path.samefile(one, other)
     except OSError:
@@ -143,7 +145,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _names(mark: str, home: str, tag: str) -> bool:
-    """The mark is of a session of this home, or of the home itself."""
+    """Whether the mark is that of a session of this home, or of the home itself."""
     session = mark.rpartition(".")[0]
     if not session:
         return False

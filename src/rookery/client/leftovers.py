@@ -1,9 +1,8 @@
-"""Ends what workers that were killed together with their wardens left running. Called when sessions
-are listed, a worker is started, or `doctor` runs.
+"""Ends processes left running by workers that were killed together with their wardens. Called when
+sessions are listed, a worker is started, or `doctor` runs.
 
-Only where that session's lock is free, which is held meanwhile, and where its warden is not still
-about it. The session's log says what was ended; a client may say it, too.
-"""
+Only for a session whose lock is free, which is held meanwhile, and whose warden is not still
+cleaning up. What was ended is noted in the session's log; a client may report it, too."""
 
 import json
 import os
@@ -30,34 +29,35 @@ class Leftover(NamedTuple):
     refused: list[Stray]
 
     def __str__(self) -> str:
-        return words(self.ended, self.refused, f"session {self.session}")
+        return summary(self.ended, self.refused, f"session {self.session}")
 
 
-def words(ended: list[Stray], refused: list[Stray], whose: str) -> str:
-    said = []
+def summary(ended: list[Stray], refused: list[Stray], whose: str) -> str:
+    sentences = []
     if ended:
-        said.append(f"Ended leftovers of a killed worker of {whose}: {strays.told(ended)}.")
+        sentences.append(f"Ended leftovers of a killed worker of {whose}: {strays.summary(ended)}.")
     if refused:
-        left = strays.told(refused)
-        said.append(f"Still running, because it belongs to another user: {left}.")
-    return " ".join(said)
+        left = strays.summary(refused)
+        sentences.append(f"Still running, because it belongs to another user: {left}.")
+    return " ".join(sentences)
 
 
 def draft(ended: list[Stray], refused: list[Stray]) -> Draft:
-    text = words(ended, refused, "this session")
+    text = summary(ended, refused, "this session")
     return Draft(notice(text, "info"), None, BY)
 
 
 def end_leftovers(home: str, heads: Iterable[Json] = ()) -> list[Leftover]:
-    """`heads`: sessions whose worker.json was read just now; without them, those are looked at of
-    which an agent is still recorded. What an agent runs ends nothing: it may be meant itself."""
+    """End the leftovers and return them. `heads`: sessions whose worker.json was read just now;
+    without them, the sessions checked are those with an agent still recorded. A process started by
+    an agent ends nothing: it may be a leftover itself."""
     if MARK in os.environ:
         return []
     suspects = _recorded(home) | {head["id"] for head in heads if _died(head)}
     if not suspects:
         return []
-    found = {stray.session for stray in strays.find(home, suspects)}
-    done = [_end(home, session, there=session in found) for session in sorted(suspects)]
+    alive = {stray.session for stray in strays.find(home, suspects)}
+    done = [_end(home, session, there=session in alive) for session in sorted(suspects)]
     roots.clean(home)
     return [each for each in done if each is not None and (each.ended or each.refused)]
 
@@ -74,7 +74,7 @@ def _recorded(home: str) -> set[str]:
 
 
 def _died(head: Json) -> bool:
-    """Whether its last worker did not end by itself, and nothing was swept since."""
+    """Whether the last worker did not end by itself, and nothing was swept since."""
     worker = head.get("worker")
     return bool(worker and not head["awake"] and not worker.get("ended") and "swept" not in worker)
 
@@ -101,13 +101,13 @@ def _end(home: str, session: str, *, there: bool) -> Leftover | None:
 
 
 def is_ending(worker: Json) -> bool:
-    """Whether a warden lives that is still about what its worker left."""
+    """Tell whether a warden is alive that is still ending what its worker left."""
     warden, start = worker.get("warden"), worker.get("wardenStart")
     return isinstance(warden, int) and isinstance(start, str) and tree.alive(warden, start)
 
 
 def _note_swept(directory: str, worker: Json) -> None:
-    """So that the next one who comes by need not look through all processes again."""
+    """Note the sweep, so that the next caller need not search all processes again."""
     now = time.time_ns() // 1_000_000
     with suppress(OSError):
         data = json.dumps(worker | {"swept": now}).encode("ascii")

@@ -1,4 +1,4 @@
-"""Which workers do not answer: their sockets take a connection, and then nothing comes."""
+"""Finds workers that hang: their sockets accept a connection, but no answer comes."""
 
 import select
 import socket
@@ -9,28 +9,29 @@ from contextlib import ExitStack
 from rookery.home import paths
 from rookery.wire import frames
 
-PATIENCE = 2.0
-"""Seconds until a worker that says nothing counts as hung."""
+HUNG_AFTER = 2.0
+"""Seconds until a worker that does not answer counts as hung."""
 
 QUESTION = frames.encode("hello", {"protocol": 0})
 """Answered with a refusal: a probe does not count as a client."""
 
 
 def silence(session: str) -> str:
-    """What is said to someone who waits for a worker that hangs."""
+    """Return the message for someone who waits for a worker that hangs."""
     return (
         f"The worker of {session} does not respond; still trying. To end it and keep its "
         f"history: rookery stop --now {session}"
     )
 
 
-def hung(home: str, sessions: Iterable[str], patience: float = PATIENCE) -> set[str]:
-    """Those of the sessions that do not answer; all are asked at once."""
+def hung(home: str, sessions: Iterable[str], patience: float = HUNG_AFTER) -> set[str]:
+    """Return those of the sessions that do not answer; all are asked at once."""
     return Asked(home, sessions).silent(patience)
 
 
 class Asked:
-    """Workers that were asked: they answer while something else is done."""
+    """Workers that have been asked for a sign of life; they answer while the caller does something
+    else."""
 
     def __init__(self, home: str, sessions: Iterable[str]) -> None:
         self._waiting: dict[int, str] = {}
@@ -56,8 +57,8 @@ class Asked:
             self._waiting[link.fileno()] = session
             self._poll.register(link, select.POLLIN)
 
-    def silent(self, patience: float = PATIENCE) -> set[str]:
-        """Those that have not answered within that time. Once."""
+    def silent(self, patience: float = HUNG_AFTER) -> set[str]:
+        """Return those that have not answered within that time. May be called once."""
         until = self._began + patience
         with self._opened:
             while any(file >= 0 for file in self._waiting):

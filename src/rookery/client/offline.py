@@ -1,5 +1,6 @@
-"""What a client does itself while no worker is awake: takes the lock, appends, lets go. And logs
-that cannot be read, or have lost their end: they are reported, and can still be deleted."""
+"""The work that a client does itself while no worker is awake: take the lock, append, release it.
+Also finds logs that cannot be read or have lost their end, which are reported and can still be
+deleted."""
 
 import os
 from collections.abc import Iterator
@@ -21,12 +22,13 @@ from rookery.log.errors import BadPlace, LogError, NoSession, TooNew
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 
-MOST = 256 * 1024
-"""Bytes of a prompt that waits for a worker."""
+MAX_PROMPT_BYTES = 256 * 1024
+"""Most bytes of a prompt that waits for a worker."""
 
 
 def check_format(home: str) -> None:
-    """For processes that were running before a newer Rookery took the home. Raises BadPlace."""
+    """Refuse to use a home that a newer Rookery has taken over while this process was running.
+    Raises BadPlace."""
     try:
         paths.check_format(home)
     except paths.PathError as error:
@@ -35,8 +37,9 @@ def check_format(home: str) -> None:
 
 @contextmanager
 def writing(directory: str, wait: float = 1.0) -> Iterator[Writer]:
-    """Under the lock; where a worker died in mid-turn, its post-mortem comes first. Raises Busy
-    where someone writes: then no worker died. BadPlace: the home is a newer Rookery's."""
+    """Open the log for writing, under the lock; if a worker died in mid-turn, its post-mortem is
+    written first. Raises Busy if someone is writing (then no worker died), BadPlace if the home
+    belongs to a newer Rookery."""
     check_format(os.path.dirname(os.path.dirname(os.path.abspath(directory))))
     with closing(Writer.open(directory, wait=wait)) as writer:
         drafts = [*loss(directory, writer), *post_mortem(writer.header)]
@@ -46,13 +49,13 @@ def writing(directory: str, wait: float = 1.0) -> Iterator[Writer]:
 
 
 def write_post_mortem(directory: str) -> None:
-    """The post-mortem of a worker that died in mid-turn; nothing where it left nothing open."""
+    """Write the post-mortem of a worker that died in mid-turn; nothing if it left nothing open."""
     with writing(directory):
         pass
 
 
 def carry_out(directory: str, command: Json, by: str, row: Command | None = None) -> None:
-    """Do a command that needs no worker, once. Raises Busy where a worker has come awake
+    """Execute a command that needs no worker, once. Raises Busy if a worker has woken up
     meanwhile."""
     with writing(directory) as writer:
         if writer.knows(command["id"]) is None:
@@ -60,8 +63,8 @@ def carry_out(directory: str, command: Json, by: str, row: Command | None = None
 
 
 def note(directory: str, draft: Draft, wait: float = 10.0) -> None:
-    """Append one event once the worker that is about to end has gone. Raises Busy when it does not,
-    or when another has come."""
+    """Append one event once the worker that is about to end has gone. Raises Busy if it does not
+    go, or another has come."""
     with writing(directory, wait) as writer:
         _append(directory, writer, [draft])
 
@@ -69,9 +72,9 @@ def note(directory: str, draft: Draft, wait: float = 10.0) -> None:
 def _outcome(
     directory: str, writer: Writer, command: Json, row: Command | None, by: str
 ) -> list[Draft]:
-    """What it does; its own outcome is the last one."""
+    """The events of a command; its own outcome is the last one."""
     header = writer.header
-    refusal = commands.check(command, MOST, row) or _from_agent(directory, command, row)
+    refusal = commands.check(command, MAX_PROMPT_BYTES, row) or _from_agent(directory, command, row)
     if refusal is None and command["do"] == "switch":
         refusal = _check_successor(directory, header, command)
     if refusal is None and command["do"] in ("prompt", "queue"):
@@ -88,12 +91,12 @@ def _outcome(
 
 
 def _queued(directory: str, writer: Writer, command: Json) -> tuple[Json, Refusal | None]:
-    """A prompt that waits for a worker, or a change of one: its files are kept in the log, as a
-    worker does it."""
+    """Prepare a prompt that waits for a worker, or a change of one: its files are stored in the
+    log, as a worker does it."""
     queue = writer.header["queue"]
     if command["do"] == "prompt" and len(queue) >= Policy().queue_most:
-        words = f"The queue is full ({Policy().queue_most} prompts): remove one, or wait."
-        return command, Refusal("queue_full", words)
+        message = f"The queue is full ({Policy().queue_most} prompts): remove one, or wait."
+        return command, Refusal("queue_full", message)
     if command["do"] == "queue" and command.get("item") not in [item["id"] for item in queue]:
         return command, Refusal("not_queued", "That prompt is no longer in the queue.")
     if "prompt" not in command:
@@ -106,22 +109,22 @@ def _queued(directory: str, writer: Writer, command: Json) -> tuple[Json, Refusa
 
 
 def _from_agent(directory: str, command: Json, row: Command | None) -> Refusal | None:
-    """What a worker would say to an agent's process."""
+    """The refusal that a worker would give an agent's process."""
     home = os.path.dirname(os.path.dirname(directory))
     refusal = commands.agents_refusal(command, row)
     return refusal if refusal is not None and guard.of_an_agent(home) else None
 
 
 def _check_successor(directory: str, header: Json, command: Json) -> Refusal | None:
-    """By the environment that the session was made in: its agents get that one."""
+    """Check with the environment that the session was created in: its agents get that one."""
     from rookery.agents import registry
     from rookery.client.config import in_force
     from rookery.client.environment import kept_of
 
     settings = in_force.load(os.path.dirname(os.path.dirname(directory)))
     environment = kept_of(paths.read_json(os.path.join(directory, paths.ENVIRONMENT)))
-    found = settings.agents, environment, settings.node_path
-    return registry.check_successor(header, command, *found)
+    known = settings.agents, environment, settings.node_path
+    return registry.check_successor(header, command, *known)
 
 
 def _append(directory: str, writer: Writer, drafts: list[Draft]) -> None:
@@ -133,12 +136,12 @@ def _append(directory: str, writer: Writer, drafts: list[Draft]) -> None:
 
 
 def left_open(header: Json) -> bool:
-    """Whether a session without a worker still looks as if it had one."""
+    """Tell whether a session without a worker still looks as if it had one."""
     return bool(post_mortem(header))
 
 
 class Fault(NamedTuple):
-    """Why a session cannot be used."""
+    """Why a session cannot be used, and what helps."""
 
     why: str
     """A sentence's end."""
@@ -151,7 +154,7 @@ class Fault(NamedTuple):
 
 
 def fault_of(home: str, session: str, *, whole: bool = False) -> Fault | None:
-    """What is wrong with a session. `whole`: every page of its log is looked at."""
+    """Return what is wrong with a session, or None. `whole`: check every page of its log."""
     directory = paths.session_dir(home, session)
     for place in (directory, os.path.join(directory, paths.LOG)):
         if os.path.exists(place) and not os.access(place, os.R_OK):
@@ -183,21 +186,21 @@ def _damage(directory: str, log: Reader, *, whole: bool) -> str:
         return "all of its events are gone" if known else "it has no events"
     if not log.header()["id"]:
         return "its first event is gone"
-    if whole and (found := log.damage()):
-        return found
+    if whole and (damage := log.damage()):
+        return damage
     if lost := max(0, known - last):
         return f"its last {count(lost, 'event')} are gone: {paths.LOG}-wal was lost"
     return ""
 
 
 def missing(directory: str, last: int) -> int:
-    """How many events the session's head tells of that its log has not: a head is written after
-    them."""
+    """Return how many events that the session's head counts are missing from its log: a head is
+    written after them."""
     return max(0, _told(directory) - last)
 
 
 def loss(directory: str, writer: Writer) -> list[Draft]:
-    """What the log itself is to say of events that it has lost, for the next writer."""
+    """Return the events by which the next writer notes in the log that it has lost some."""
     lost = missing(directory, writer.last_seq)
     if not lost or not writer.last_seq:
         return []
@@ -213,7 +216,7 @@ def _told(directory: str) -> int:
 
 
 def way_out(home: str, session: str) -> str:
-    """How to save what can be saved, and how to be rid of it."""
+    """Explain how to save what can be saved, and how to delete the session."""
     log = os.path.join(paths.session_dir(home, session), paths.LOG)
     return (
         f"To save what can be read: rookery show {session} --all --events > saved.jsonl, "

@@ -1,8 +1,7 @@
-"""Parts of a session read from its log: what opens at once, as a document, and the recap.
+"""Parts of a session read from its log: what is shown on opening, as a document, and the recap.
 
-The end of a turn of any length is opened, of 5 MiB at most, together with what began above it and
-is not over: so nothing that waits for the user is out of sight.
-"""
+The end of a turn of any length is opened, up to 5 MiB, together with whatever began above it and is
+not over: so nothing that waits for the user is out of sight."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -39,8 +38,9 @@ def excerpt(
     folded: bool = True,
     hidden: Ranges | None = None,
 ) -> Excerpt:
-    """Of the session's end, or of what stands up to an event; of one turn. Not `folded`: before its
-    events, to follow from there. `hidden`: what a rewind hides, by a later header than its own."""
+    """Return the tail of one turn, ending at event `upto` or at the session's end. With
+    `folded=False` the document is the state before those events, for callers that replay them.
+    `hidden`: what a rewind hides, from a later header than the excerpt's own."""
     header, events, above = log.part(upto, room)
     document = fold(header, events) if folded else Document(header)
     for _ in range(carried.DEEPEST if above else 0):  # a parent may have a parent
@@ -61,7 +61,7 @@ BESIDE, AFTER, NEAR = 2, 100, 512 * 1024
 
 
 def block_at(log: History, seq: int) -> str:
-    """The block that an event made or changed, by its id; "": none."""
+    """Return the id of the block that an event made or changed, "" if none."""
     header, events, _ = log.part(seq, NEAR)
     document = fold(header, events[:-1])
     for op in reduce(document, events[-1]) if events else []:
@@ -72,29 +72,30 @@ def block_at(log: History, seq: int) -> str:
 
 
 def around(log: History, seq: int) -> Document:
-    """The block of an event and those beside it, of the same turn."""
+    """Return the block of an event and its neighbours in the same turn."""
     end = log.first_seq(log.turn_of(seq) + 1)
-    found = excerpt(log, min(seq + AFTER, end - 1) if end else seq + AFTER, NEAR)
-    if found.first > seq:  # what follows is large
-        found = excerpt(log, seq, NEAR)
-    name, names = block_at(log, seq), list(found.document.blocks)
+    part = excerpt(log, min(seq + AFTER, end - 1) if end else seq + AFTER, NEAR)
+    if part.first > seq:  # what follows is large
+        part = excerpt(log, seq, NEAR)
+    name, names = block_at(log, seq), list(part.document.blocks)
     place = names.index(name) if name in names else len(names) - 1
     for number, each in enumerate(names):
         if abs(number - place) > BESIDE and each != name:
-            del found.document.blocks[each]
-    return found.document
+            del part.document.blocks[each]
+    return part.document
 
 
 def recap(log: History, before: int | None = None) -> Recap:
-    """Of the turns before the event `before`; None: before the agent last lost its memory (a
-    reset, a clear, a switch), or of all turns where it never did."""
+    """Return a recap of the turns before the event `before`; None: before the agent last lost its
+    memory (a reset, a clear, a switch), or of all turns if it never did."""
     if before is None:
         before = log.header()["recap"] or log.last_seq() + 1
     return recap_of(_pages(log, before))
 
 
 def _pages(log: History, before: int) -> Iterator[Document]:
-    """Newest first, each up to there, without what a rewind hides; read as they are asked for."""
+    """Yield a document for each turn, newest first, ending at `before`, without what a rewind
+    hides; each is read only when requested."""
     hidden = log.header().get("hidden", [])
     numbers = range(1, log.turns() + 1)
     last = bisect_left(numbers, before, key=log.first_seq)
@@ -105,7 +106,7 @@ def _pages(log: History, before: int) -> Iterator[Document]:
 
 
 def prompt_text(log: History, turn: int) -> str:
-    """What the user said to begin a turn; "": nothing, or it is no longer there."""
+    """Return the user's prompt that began a turn; "" if there was none or it is no longer there."""
     for event in log.some([log.first_seq(turn)]):
         if kind_of(event.update) == "_prompt":
             return words_of(lenient.sequence(event.update, "prompt"))

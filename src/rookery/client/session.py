@@ -1,10 +1,9 @@
-"""A client's view of one session: its events as they come, and commands that are sent until they
+"""A client's view of one session: its events as they arrive, and commands that are sent until they
 are done.
 
-Clients read history from the file; the socket carries only news, and every gap is filled from the
-file. The client owns the retry (law 5): it makes the command's id and sends it again until it sees
-that id in the log.
-"""
+Clients read history from the file; the socket carries only new events, and every gap is filled from
+the file. The client owns the retry (law 5): it makes the command's id and resends the command until
+it sees that id in the log."""
 
 import asyncio
 import os
@@ -40,11 +39,11 @@ OLDER_REWIND = (
 )
 
 MOST_STARTS = 3
-"""Of a worker that dies before it is ready, for one command."""
+"""How often a worker that dies before it is ready is started for one command."""
 
 
 class Rejected(Refused):
-    """The session did not take a command."""
+    """The session rejected a command."""
 
     def __init__(self, update: Json) -> None:
         super().__init__(str(update.get("reason")), str(update.get("message")))
@@ -52,7 +51,7 @@ class Rejected(Refused):
 
 
 class Trouble(Fixed):
-    """The worker cannot write; what it was told waits until it can."""
+    """The worker cannot write; the command it was sent waits until it can."""
 
     kind = "pending"
     reason = "disk_full"
@@ -70,10 +69,11 @@ type OnCall = Callable[[str, Json, Callable[[Json | None], None]], None]
 
 
 class SessionClient(AbstractContextManager["SessionClient", None]):
-    """Use one instance for one task at a time that follows, and any number that send.
+    """A client of one session. Use one instance for one task at a time that follows, and any number
+    that send.
 
-    `offers`: the methods that the worker may call while this client follows; `on_call` takes them.
-    """
+    `offers`: the methods that the worker may call while this client follows; `on_call` handles
+    them."""
 
     def __init__(
         self,
@@ -110,7 +110,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
     # --- following ------------------------------------------------------------------------------
 
     async def follow(self, since: int = 0) -> AsyncIterator[Event]:
-        """Every event after `since`, in order, each once, for ever. Looking starts no worker."""
+        """Yield every event after `since`, in order, each once, for ever. Following starts no
+        worker."""
         last = since
         while True:
             link = await Link.open(self._socket, self.name, last, self._offers)
@@ -134,7 +135,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                     await link.close()
 
     async def _await_a_worker(self) -> None:
-        """Nothing tells when one comes awake, but for a command of our own that woke it."""
+        """Wait a moment for a worker: nothing announces one, except a command of our own that woke
+        it."""
         self._stirred.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(AWAITS):
@@ -149,13 +151,13 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                     self._on_call(method, params, lambda result: link.reply(name, result))
 
     def _history(self, after: int, upto: int | None = None) -> Iterator[Event]:
-        """Page by page: a million events are not held at once."""
+        """Yield events page by page, so that a million of them are never held at once."""
         while page := self.log.read(after, PAGE, upto):
             yield from page
             after = page[-1].seq
 
     def _news(self, frame: tuple[str, object], last: int) -> Iterable[Event]:
-        """The events that a frame brings: itself, or what the file has up to there."""
+        """Yield the events that a frame announces: itself, or those in the file up to it."""
         match frame:
             case ("event", dict(body)):
                 event = event_from_json(body)
@@ -177,11 +179,11 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                 write_post_mortem(self.directory)
 
     async def renew(self, command: Json, of: str = TERMINAL) -> str:
-        """Before a command that starts the agent again, or a prompt to one that wanted a login: let
-        it have this process's environment. Which variables differ, in words; "": none does.
+        """Give the session this process's environment before a command that restarts the agent, or
+        a prompt to one that wanted a login. Returns a sentence on which variables differ, "" if
+        none does.
 
-        `of`: what this process runs in.
-        """
+        `of`: what this process runs in."""
         if command["do"] not in RENEWING:
             return ""
         header = self.log.header()
@@ -198,11 +200,11 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
     async def send(
         self, command: Json, *, row: commands.Command | None = None, wake: bool | None = None
     ) -> Event:
-        """Send a command until its outcome is in the log; the outcome. `row`: how it is carried
-        out, where the core's own table does not say.
+        """Send a command until its outcome is in the log; return the outcome. `row`: how the
+        command is handled, if the core's own table does not say.
 
-        Raises Rejected, StartError, and Trouble: it waits in the worker until the disk takes it.
-        """
+        Raises Rejected, StartError, and Trouble: the command waits in the worker until the disk
+        accepts it."""
         command = {"id": os.urandom(8).hex(), **command}
         row = commands.row_of(command) if row is None else row
         wake = self._is_worth_a_worker(command, row) if wake is None else wake
@@ -249,8 +251,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         return outcome
 
     async def _known_control(self, command: Json, row: commands.Command | None) -> Link | None:
-        """At the control socket of the worker that is followed; else None, and the worker is asked
-        for its name first."""
+        """Connect to the control socket of the worker that is followed. None if it is not known:
+        the worker has to be asked for its name first."""
         if self._control is None or not commands.is_guarded(command, row):
             return None
         name, peer = self._control
@@ -261,8 +263,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         return control
 
     async def _controlling(self, link: Link) -> Link:
-        """A connection to the worker's control socket, where it has one; else the one there is, and
-        the worker says what it thinks of that. Raises TimeoutError: it hangs."""
+        """Return a connection to the worker's control socket if it has one; else the existing one,
+        and the worker decides whether to accept that. Raises TimeoutError if the worker hangs."""
         while (frame := await asyncio.wait_for(link.frame(), RESEND)) is not None:
             match frame:
                 case ("welcome", {"control": str(name)}):
@@ -280,17 +282,18 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
 
     @staticmethod
     def _is_kept(command: Json, error: StartError) -> bool:
-        """Whether it waits in the log for the next worker: an answer does, and a prompt where no
-        more may be awake."""
+        """Whether the command waits in the log for the next worker: an answer does, and a prompt if
+        no more workers may be awake."""
         waits = command["do"] == "prompt" and error.reason in (TOO_MANY, STARTING)
         return command["do"] == "answer" or waits
 
     def _is_an_agents(self, command: Json, row: commands.Command | None) -> bool:
-        """Whether an agent sends what is refused to agents."""
+        """Whether an agent sends a command that agents may not send."""
         return bool(commands.agents_refusal(command, row)) and guard.of_an_agent(self.home)
 
     def _is_worth_a_worker(self, command: Json, row: commands.Command | None) -> bool:
-        """An answer is, where its ask is still open; and so is a budget that one asks about."""
+        """Whether to wake a worker for the command. For an answer, if its ask is still open;
+        likewise for a budget that an ask is about."""
         if command["do"] == "set" and command.get("option") in commands.BUDGETS:
             return budgets.open_ask(self.log.header()) is not None
         wakes = commands.wakes(command, row)
@@ -299,8 +302,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         return command.get("ask") in self.log.header()["asks"]
 
     async def _end_older(self) -> None:
-        """A worker of an older build that has nothing to do makes place for one of this build. The
-        worker itself sees to it that no turn is ended by that."""
+        """Have an idle worker of an older build make way for one of this build. The worker itself
+        makes sure that no turn is cut off by that."""
         if not await self._is_older():
             return
         worker = paths.read_json(os.path.join(self.directory, paths.WORKER)) or {}
@@ -327,8 +330,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         return await asyncio.to_thread(compare, str(name)) == OLDER
 
     async def _start(self, starts: int) -> int:
-        """How often a worker was started for this command: one that is killed at once is started
-        again, one that always dies is not."""
+        """Start a worker; return how many were started for this command. One that is killed at once
+        is started again, one that always dies is not."""
         try:
             await asyncio.to_thread(reach_worker, self.home, self.session)
         except StartError as error:
@@ -337,8 +340,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         return starts + 1
 
     async def _ask(self, link: Link, command: Json) -> Event | None:
-        """Send once and wait for the outcome; None when the worker went away or does not say it.
-        Raises TimeoutError where it says nothing at all."""
+        """Send once and wait for the outcome; None if the worker went away or does not report it.
+        Raises TimeoutError if it says nothing at all."""
         link.command(command)
         heard = False
         try:
@@ -351,8 +354,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                         # The outcome may be older than this connection: the worker ignores an
                         # id that it knows, and says nothing more.
                         case ("welcome" | "behind" | "lagged", _):
-                            if (found := self.log.find(command["id"])) is not None:
-                                return found
+                            if (outcome := self.log.find(command["id"])) is not None:
+                                return outcome
                         case ("trouble", {"message": message, **rest}):
                             full = rest.get("reason") == Full.__name__
                             why = "the disk is full" if full else str(message)

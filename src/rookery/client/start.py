@@ -1,10 +1,10 @@
-"""Starts a session's worker detached and waits for its one line: the same from every client.
+"""Starts a session's worker detached and waits for its one line of output, in the same way for
+every client.
 
 The interpreter runs with -I and -S on the path of `rookery/worker/__main__.py`, not with -m: a
-worker needs the standard library and this package alone, so neither PYTHONPATH, a user's
-site-packages, a `.pth` file nor a `json.py` in the directory of the caller can break it or
-slow its start. It works the same from a checkout, an editable install and a wheel.
-"""
+worker needs only the standard library and this package, so neither PYTHONPATH, a user's
+site-packages, a `.pth` file nor a `json.py` in the caller's directory can break it or slow its
+start. It works the same from a checkout, an editable install and a wheel."""
 
 import errno
 import json
@@ -53,16 +53,15 @@ class Started(NamedTuple):
 class StartError(Refused):
     """The worker did not start.
 
-    Reasons of ours: no_session, spawn, died, timeout, garbled, starting (too many are), parked (it
-    died too often). All others are the worker's own word; too_many: no more may be awake.
-    """
+    Our own reasons: no_session, spawn, died, timeout, garbled, starting (too many are), parked (it
+    died too often). All others come from the worker; too_many: no more may be awake."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(reason, message, kind=_KINDS.get(reason, "failed"))
 
 
 class Busy(StartError):
-    """Another worker was first: connect to `socket`, which may be a moment from listening."""
+    """Another worker was first: connect to `socket`, which may take a moment to listen."""
 
     def __init__(self, message: str, socket: str) -> None:
         super().__init__("busy", message)
@@ -70,7 +69,7 @@ class Busy(StartError):
 
 
 def connectable(socket_path: str) -> bool:
-    """Whether a process listens there: only this shows that a worker lives."""
+    """Tell whether a process is listening there: nothing else proves that a worker is alive."""
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
         probe.setblocking(False)
         try:
@@ -83,7 +82,8 @@ def connectable(socket_path: str) -> bool:
 
 
 def listener(socket_path: str) -> int:
-    """The process of ours that listens there; 0: none, or it is not told."""
+    """Return the pid of the user's process that is listening there; 0 if there is none or it is
+    unknown."""
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
         probe.setblocking(False)
         try:
@@ -95,11 +95,10 @@ def listener(socket_path: str) -> int:
 
 
 def is_awake(socket_path: str) -> bool:
-    """The same for lists, which look at every session: a worker is not woken for it.
+    """Tell the same for lists, which check every session, without waking the worker.
 
-    The kernel says of a socket of another kind that it does not fit, where one is there: nothing
-    is put into a worker's queue. (Under its name a worker's socket always listens.)
-    """
+    The kernel reports a socket of another type as a mismatch if one is there, so nothing is put
+    into a worker's queue. (A worker's socket that has its name always listens.)"""
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_DGRAM) as probe:
         try:
             probe.connect(socket_path)
@@ -113,11 +112,10 @@ def is_awake(socket_path: str) -> bool:
 def reach_worker(
     home: str, session: str, *, argv: Sequence[str] | None = None, timeout: float = TIMEOUT
 ) -> str:
-    """The socket of the session's worker, which is started where none lives. Blocks.
+    """Return the socket of the session's worker, starting the worker if none is alive. Blocks.
 
-    Of two that start at once one gets Busy; it waits here for the winner to listen, and starts
-    again where the winner died before.
-    """
+    Of two that start at once, one gets Busy; it waits here until the winner listens, and starts
+    again if the winner died before that."""
     deadline = time.monotonic() + timeout
     path = paths.socket_path(paths.session_dir(home, session))
     while not connectable(path):
@@ -135,8 +133,8 @@ def reach_worker(
 
 
 def _knock(home: str, session: str) -> None:
-    """A worker whose socket's name is gone looks for it seldom while it is idle: on its other
-    socket, which has no name to lose, it hears that it is wanted."""
+    """Tell a worker that it is needed, on its control socket, which has no file name to lose: when
+    its socket's name is gone, an idle worker rarely checks for that."""
     worker = paths.read_json(os.path.join(paths.session_dir(home, session), paths.WORKER)) or {}
     if not (control := worker.get("control")):
         return
@@ -151,11 +149,11 @@ def _knock(home: str, session: str) -> None:
 def start_worker(
     home: str, session: str, *, argv: Sequence[str] | None = None, timeout: float = TIMEOUT
 ) -> Started:
-    """Start a worker and wait until it is ready. Blocks: a client with a loop calls it in a thread.
+    """Start a worker and wait until it is ready. Blocks: a client with an event loop calls it in a
+    thread.
 
-    Raises Busy when another one holds the session, else StartError. A worker that was not ready
-    in time is left alone: it may be slow rather than stuck, and is then found by its socket.
-    """
+    Raises Busy if another one holds the session, else StartError. A worker that was not ready in
+    time is left alone: it may be slow rather than stuck, and is then found by its socket."""
     directory = paths.session_dir(home, session)
     if not os.path.isdir(directory):
         raise StartError("no_session", f"There is no session {session} in {home}.")
@@ -169,8 +167,8 @@ def start_worker(
     except worker_starts.Parked as parked:
         raise _parked(home, session, parked) from None
     except slots.Full as full:
-        words = f"{full.most} workers are already starting; try again in a moment."
-        raise StartError(STARTING, words) from None
+        message = f"{full.most} workers are already starting; try again in a moment."
+        raise StartError(STARTING, message) from None
     except slots.Unusable as error:
         raise StartError("spawn", f"Cannot start a worker: {error}.") from error
     except StartError as error:
@@ -184,14 +182,14 @@ def start_worker(
 
 
 def _parked(home: str, session: str, parked: worker_starts.Parked) -> StartError:
-    """The first who is refused says so in the log."""
+    """The error for a parked session. The first caller to be refused also notes it in the log."""
     from rookery.client.offline import note
     from rookery.core.agent.failures import worker_parked
     from rookery.log.errors import LogError
 
     directory = paths.session_dir(home, session)
-    said = _end_of(os.path.join(directory, paths.WORKER_LOG), 0) or ""
-    update = worker_parked(session, parked.starts, parked.window, said.splitlines())
+    output = _end_of(os.path.join(directory, paths.WORKER_LOG), 0) or ""
+    update = worker_parked(session, parked.starts, parked.window, output.splitlines())
     if parked.first:
         with suppress(LogError, OSError):  # somebody writes, or the disk is full
             note(directory, Draft(update), wait=1.0)
@@ -199,17 +197,17 @@ def _parked(home: str, session: str, parked: worker_starts.Parked) -> StartError
 
 
 def _tell_death(session: str, directory: str) -> None:
-    """The session's card says why, once for the same reason."""
+    """Note in the session's log why the worker died; only once for the same reason."""
     from rookery.client.offline import note
     from rookery.core.json import notice
     from rookery.log.errors import LogError
     from rookery.log.reader import Reader
 
     lines = (_end_of(os.path.join(directory, paths.WORKER_LOG), 0) or "").splitlines()
-    said = [line.strip() for line in lines if line.strip() and " warden: " not in line]
-    why = f": {said[-1][:300]}" if said else ""
-    words = f"The session's worker died while it started{why}. More: rookery logs {session}"
-    update = notice(words, "error")
+    output = [line.strip() for line in lines if line.strip() and " warden: " not in line]
+    why = f": {output[-1][:300]}" if output else ""
+    text = f"The session's worker died while it started{why}. More: rookery logs {session}"
+    update = notice(text, "error")
     with suppress(LogError, OSError):  # somebody writes, or the disk is full
         with Reader.open(directory) as log:
             last = log.read(max(0, log.last_seq() - 1), 1)
@@ -218,7 +216,7 @@ def _tell_death(session: str, directory: str) -> None:
 
 
 def _sweep(home: str) -> None:
-    """End what killed workers left, of any session; their logs say so."""
+    """End what killed workers of any session left behind; their logs record it."""
     if not os.path.isdir(roots.directory(home)):
         return
     from rookery.client.leftovers import end_leftovers
@@ -227,7 +225,8 @@ def _sweep(home: str) -> None:
 
 
 def _warm_ahead(home: str, directory: str) -> None:
-    """For sessions of our own agent: what a worker starts ends with it, so this is not its task."""
+    """Start a warm process for sessions of our own agent. The worker cannot: whatever it starts
+    ends with it."""
     from rookery.client import warm_agent
     from rookery.log.errors import LogError
     from rookery.log.reader import Reader
@@ -242,7 +241,7 @@ def _warm_ahead(home: str, directory: str) -> None:
 
 
 def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeout: float) -> bytes:
-    """The line that the worker said. Raises StartError."""
+    """Return the line that the worker printed. Raises StartError."""
     log = os.path.join(paths.session_dir(home, session), paths.WORKER_LOG)
     reading, writing = os.pipe()
     try:
@@ -269,14 +268,15 @@ def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeou
     return line
 
 
-def _failed(name: str, words: str, log: str, before: int) -> StartError:
-    """With what kept it from starting: the disk, or what it wrote to its log."""
+def _failed(name: str, message: str, log: str, before: int) -> StartError:
+    """An error that includes what prevented the start: the disk, or what the worker wrote to its
+    log."""
     from rookery.log.errors import FAULTS, fault_of
 
     place = os.path.dirname(log)
     if fault := fault_of(place):
         return StartError("disk", f"{place}: {FAULTS[fault]}.")
-    return StartError(name, words + _tail(log, before))
+    return StartError(name, message + _tail(log, before))
 
 
 def worker_argv() -> list[str]:
@@ -287,15 +287,16 @@ def worker_argv() -> list[str]:
 
 
 def _open_log(path: str) -> tuple[int, int]:
-    """The open log and its length, so that even an interpreter that cannot start is heard."""
+    """Return the open log and its length, so that the output of even an interpreter that cannot
+    start is captured."""
     try:
         turn_over(path)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     except OSError as error:
         from rookery.log.errors import disk_words
 
-        words = disk_words(error, path) or f"Cannot write {path}: {error.strerror}."
-        raise StartError("spawn", words) from error
+        message = disk_words(error, path) or f"Cannot write {path}: {error.strerror}."
+        raise StartError("spawn", message) from error
     return file, os.fstat(file).st_size
 
 
@@ -318,7 +319,8 @@ def _spawn(command: list[str], ready: int, output: int) -> "subprocess.Popen[byt
 
 
 def _read_line(file: int, deadline: float) -> bytes | None:
-    """One line, or what there was of it at the end (b"" for nothing at all); None when late."""
+    """One line, or as much of it as arrived before the end (b"" for nothing at all); None on
+    timeout."""
     poll = select.poll()
     poll.register(file, select.POLLIN)
     line = b""
@@ -350,7 +352,7 @@ def _understand(line: bytes, directory: str) -> Started:
 
 
 def _tail(path: str, before: int) -> str:
-    """What was added to the log since, its end, as a continuation of a message."""
+    """The end of what was added to the log since `before`, as a continuation of a message."""
     text = _end_of(path, before)
     if text is None:
         return ""
@@ -358,7 +360,7 @@ def _tail(path: str, before: int) -> str:
 
 
 def _end_of(path: str, before: int) -> str | None:
-    """The end of a file, or what there is of it after `before`; None: it cannot be read."""
+    """The end of a file, or as much of it as follows `before`; None if it is unreadable."""
     with suppress(OSError), open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(before, size - TAIL))

@@ -1,6 +1,6 @@
-"""Waking sleeping sessions: a client that leaves something to wait rings the clock (client/clock),
-and starts one where there is none. And making room: where no more workers may be awake, the session
-that has been idle longest is put to sleep, unless it has something to do."""
+"""Waking sleeping sessions: a client that leaves something waiting rings the clock (client/clock),
+and starts one if there is none. And making room: if no more workers may be awake, the session that
+has been idle longest is put to sleep, unless it has something to do."""
 
 import os
 import socket as sockets
@@ -29,7 +29,7 @@ CLOCK = "rookery.client.clock"
 
 
 def ring(home: str) -> None:
-    """Something waits from now on: the clock looks, and is started where there is none."""
+    """Notify the clock that something waits from now on, starting it if there is none."""
     bell = os.path.join(home, paths.SLOTS, PIPE)
     try:
         file = os.open(bell, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -44,16 +44,16 @@ def ring(home: str) -> None:
 
 
 def is_left_to_wait(directory: str, outcome: Json) -> bool:
-    """Whether a command's outcome waits for the clock: a prompt without a place, or an order to
-    continue after a rate limit where no worker is awake to see to it."""
+    """Tell whether a command's outcome waits for the clock: a prompt without a free worker, or an
+    order to continue after a rate limit while no worker is awake to do so."""
     if outcome.get("placeless") is True:
         return True
     return outcome.get("resumes") is True and not is_locked(directory)
 
 
 def look_after(home: str, heads: Iterable[Json]) -> None:
-    """Called with every list of sessions, so that what waits is not forgotten after a reboot, or
-    when the clock was ended."""
+    """Start the clock if something waits and it is not running, for example after a reboot. Called
+    with every list of sessions."""
     asleep = [head for head in heads if not head["awake"]]
     if is_held(os.path.join(home, paths.SLOTS, LOCK)):
         return
@@ -67,8 +67,8 @@ def look_after(home: str, heads: Iterable[Json]) -> None:
 
 
 def resumption(home: str, session: str) -> float | None:
-    """When a session that met a rate limit, or a budget, is to go on by itself; milliseconds of the
-    epoch."""
+    """Return when a session that hit a rate limit, or a budget, will continue by itself, in
+    milliseconds since the epoch; None if it will not."""
     from rookery.client.config import in_force
     from rookery.core import budgets
     from rookery.core.asks import kept_asks
@@ -76,23 +76,23 @@ def resumption(home: str, session: str) -> float | None:
     from rookery.home import config, ledger  # a list loads all this only where a session met one
 
     try:
-        found = in_force.load(home)
+        settings = in_force.load(home)
         with Reader.open(paths.session_dir(home, session)) as log:
             header = log.header()
     except (config.ConfigError, LogError, OSError):
         return None
     if ask := budgets.open_ask(header):
-        if not ledger.stands(home, header, found):
+        if not ledger.stands(home, header, settings):
             return 0.0
         return ledger.midnight() if budgets.scope_of(ask) == "day" else None
     if kept_asks.away(header):
         return None
-    return rate_limit.resume_at(header, found.policy, time.time() * 1000)
+    return rate_limit.resume_at(header, settings.policy, time.time() * 1000)
 
 
 def resume_later(home: str, session: str) -> float | None:
-    """Of a session that is put to sleep: where it is to continue by itself, the clock sees to it.
-    When, in milliseconds of the epoch."""
+    """Ring the clock for a session that is put to sleep and will continue by itself. Returns when,
+    in milliseconds since the epoch."""
     at = resumption(home, session)
     if at is not None:
         ring(home)
@@ -100,13 +100,14 @@ def resume_later(home: str, session: str) -> float | None:
 
 
 def is_limited(head: Json, now: float) -> bool:
-    """Whether a session's last prompt met a rate limit, or a budget."""
+    """Tell whether a session's last prompt hit a rate limit, or a budget."""
     limited = head["rateLimited"] and head["reason"] == "rate_limited"
     return bool((limited or head.get("paused")) and not is_hidden(head, now))
 
 
 def start_detached(module: str, home: str) -> None:
-    """Start a module that forks and ends at once: what it leaves behind watches the home."""
+    """Start a module that forks and exits at once: the process it leaves behind watches the
+    home."""
     import subprocess
 
     quiet = subprocess.DEVNULL
@@ -151,22 +152,22 @@ ENDS = 10.0
 
 
 def make_room(home: str, session: str) -> bool:
-    """Put one of the others to sleep; False: none of them can be. Blocks."""
+    """Put one of the other sessions to sleep; return False if none of them can be. Blocks."""
     return any(sleeps(directory, "room") for directory in _idle(home, session))
 
 
 def _idle(home: str, but: str) -> list[str]:
     """The directories of sessions that are awake with nothing to do, the longest idle first; those
     with a client attached come last."""
-    found: list[tuple[bool, int, str]] = []
+    candidates: list[tuple[bool, int, str]] = []
     for name in paths.session_ids(home):
         directory = paths.session_dir(home, name)
         if name == but or not is_locked(directory):
             continue
         head = paths.read_json(os.path.join(directory, paths.HEAD)) or {}
         if is_sound(head) and _has_nothing_to_do(head):
-            found.append((_is_watched(directory), head["at"], directory))
-    return [directory for *_, directory in sorted(found)]
+            candidates.append((_is_watched(directory), head["at"], directory))
+    return [directory for *_, directory in sorted(candidates)]
 
 
 def _has_nothing_to_do(head: Json) -> bool:
@@ -183,7 +184,7 @@ def _is_watched(directory: str) -> bool:
 
 
 def sleeps(directory: str, why: str) -> bool:
-    """Ask a worker to stop if it has nothing to do; whether it has gone, and its place with it.
+    """Ask a worker to stop if it has nothing to do; return whether it has gone and freed its slot.
     `why`: "room", or "newer" for one of an older build than this. Blocks."""
     try:
         agreed = _agrees(paths.socket_path(directory), why)

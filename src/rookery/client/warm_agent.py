@@ -1,11 +1,10 @@
-"""Which warm process of our own agent fits, where it listens, and how one is started: all that its
-door must know, and who starts a worker.
+"""Warm processes of our own agent: which one fits, where it listens, and how one is started. Used
+by `rookery agent` (`agent/door.py`) and by whoever starts a worker.
 
-A child inherits what was read at import, so a warm process fits only who would have imported the
-same: the same build and interpreter, the same versions of the SDK and of the libraries that it asks
-models with, and the same values of the variables that are read then. Proxies are read with each
-connection, so a sandbox whose network is listed finds a warm process, too.
-"""
+A child inherits what was read at import, so a warm process fits only those that would have imported
+the same: the same build and interpreter, the same versions of the SDK and of the model libraries,
+and the same values of the variables that are read at import. Proxies are read for each connection,
+so a sandbox with an allow-list for its network finds a warm process, too."""
 
 import binascii
 import os
@@ -19,8 +18,8 @@ from rookery.client.config import confinement
 from rookery.home import paths
 from rookery.processes.lineage import MARK, unmarked
 
-PATIENCE = 5.0
-"""Seconds that a door waits to be taken in; then it starts cold."""
+HANDOVER_TIMEOUT = 5.0
+"""Seconds that `rookery agent` waits for a warm process to take over; then it starts cold."""
 
 LOADING = 90.0
 """Seconds that a door waits for one that loads."""
@@ -52,15 +51,15 @@ RECORD = ".dist-info"
 
 
 def items(own: str = "") -> dict[str, str]:
-    """What must be equal. `own`: the build, as its worker says to a door in a sandbox, which cannot
-    see the repository that it is from."""
-    found = {name: value for name, value in os.environ.items() if _is_read(name)}
+    """Return what must be equal for a warm process to fit. `own`: the build, as the worker tells an
+    agent in a sandbox, which cannot see the repository that it comes from."""
+    key = {name: value for name, value in os.environ.items() if _is_read(name)}
     package = os.path.dirname(os.path.abspath(rookery.__file__))
     # The home: its files are read, and where its path is long, homes share one directory.
-    found |= {"=home": os.path.realpath(paths.home())}
-    found |= {"=build": own or build(), "=python": sys.executable, "=package": package}
-    found |= {"=libraries": " ".join(libraries() if _loaded is None else _loaded)}
-    return found | ({"=confined": "no"} if is_unconfined() else {})
+    key |= {"=home": os.path.realpath(paths.home())}
+    key |= {"=build": own or build(), "=python": sys.executable, "=package": package}
+    key |= {"=libraries": " ".join(libraries() if _loaded is None else _loaded)}
+    return key | ({"=confined": "no"} if is_unconfined() else {})
 
 
 def _is_read(name: str) -> bool:
@@ -68,52 +67,52 @@ def _is_read(name: str) -> bool:
 
 
 def surroundings() -> dict[str, str]:
-    """The environment of a warm process."""
+    """Return the environment of a warm process."""
     known = unmarked().items()
     return {name: value for name, value in known if _is_read(name) or name.startswith(NEEDED)}
 
 
 def libraries(places: Sequence[str] = ()) -> list[str]:
-    """What is installed now of that which a warm process has loaded: versions, and when each was
-    installed, since one may be put in place of itself. By the names of folders: to read metadata
-    costs more than the rest of the door."""
-    found = []
+    """Return the installed versions of the libraries that a warm process has loaded, each with its
+    time of installation, since one may be replaced by the same version. Taken from the names of
+    folders: reading metadata would cost more than the rest of the start."""
+    installed = []
     for place in places or sys.path:
         with suppress(OSError), os.scandir(place) as entries:
-            found += [
+            installed += [
                 f"{each.name}@{each.stat().st_mtime_ns}"
                 for each in entries
                 if each.name.startswith(LOADED) and each.name.endswith(RECORD)
             ]
-    return sorted(found)
+    return sorted(installed)
 
 
 def is_unconfined() -> bool:
-    """Whether config.toml frees our own agent of its confinement."""
+    """Tell whether config.toml exempts our own agent from confinement."""
     return confinement.is_off(paths.home()) if _unconfined is None else _unconfined
 
 
 def keep_to_this() -> None:
-    """A warm process keeps to what it found: no line that comes later frees its agents, and what is
-    installed now is what it has loaded."""
+    """Freeze what this warm process was started with: a later change of config.toml does not
+    unconfine its agents, and the libraries installed now are those it has loaded."""
     global _unconfined, _loaded
     _unconfined, _loaded = is_unconfined(), libraries()
 
 
 def are_replaced() -> bool:
-    """Whether others were installed since."""
+    """Tell whether other libraries have been installed since."""
     return _loaded is not None and libraries() != _loaded
 
 
 def socket_path(home: str, own: str = "") -> str:
-    """The socket of the warm process for this key; nothing is made."""
-    said = repr(sorted(items(own).items())).encode()
-    return paths.named_socket(home, f"warm-{binascii.crc32(said):08x}.s")
+    """Return the socket of the warm process for these items; nothing is created."""
+    key = repr(sorted(items(own).items())).encode()
+    return paths.named_socket(home, f"warm-{binascii.crc32(key):08x}.s")
 
 
 def is_wanted(home: str) -> bool:
-    """What `[agent] warm` says. A file that cannot be read is for the agent itself to complain
-    about."""
+    """Tell whether `[agent] warm` enables warm processes. True if the file is unreadable: the agent
+    itself reports that."""
     if not confinement.mentions(home, b"warm"):
         return True
     from rookery.home import config
@@ -122,13 +121,13 @@ def is_wanted(home: str) -> bool:
 
 
 def argv(after: float = 0.0) -> list[str]:
-    """-P: a `json.py` in the working directory must not be imported."""
+    """Return the command line. -P: a `json.py` in the working directory must not be imported."""
     return [sys.executable, "-P", "-m", "rookery.agent.warm", *([str(after)] if after else [])]
 
 
 def start(home: str, after: float = 0.0) -> None:
-    """Start one, detached: it loads when this returns. It sees for itself whether another is there
-    already."""
+    """Start a warm process, detached: it is still loading when this returns. It checks by itself
+    whether there is another already."""
     import subprocess
 
     try:
@@ -162,8 +161,8 @@ def end(home: str) -> None:
 
 
 def _is_of(pid: int, home: str) -> bool:
-    """Whether a process is surely of this home: those with long paths have their sockets in one
-    directory."""
+    """Whether a process certainly belongs to this home: homes with long paths share a directory for
+    their sockets."""
     from rookery.processes import ancestry
 
     if os.path.dirname(socket_path(home)) == os.path.join(home, "run"):
@@ -173,7 +172,7 @@ def _is_of(pid: int, home: str) -> bool:
 
 
 def is_held(path: str) -> bool:
-    """Whether a process keeps this socket, or loads what it will serve there."""
+    """Tell whether a process serves this socket, or is loading what it will serve there."""
     try:
         with open(f"{path}.lock", encoding="ascii") as file:
             return _is_held(file.fileno())
@@ -192,9 +191,9 @@ def _is_held(lock: int) -> bool:
 
 
 def ahead(home: str, listens: Callable[[str], bool]) -> None:
-    """One for the next session, where none listens yet: called by who starts a worker, since what a
-    worker itself starts ends with it. That a socket lies there says nothing: one that was killed
-    leaves its own."""
+    """Start a warm process for the next session, unless one is listening. Called by whoever starts
+    a worker, since what a worker itself starts ends with it. That a socket file exists proves
+    nothing: a killed process leaves its own."""
     if MARK in os.environ:
         return  # so does what an agent starts
     try:

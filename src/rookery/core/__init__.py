@@ -1,1 +1,1 @@
-"""What a session is, as functions: no clock, no file, no task is touched in this package."""
+"""Pure session logic: functions and state machines that touch no clock, file or task."""

@@ -1,4 +1,5 @@
-"""The few words of a command line whose start a client waits for: read without a library."""
+"""A minimal command-line parser without dependencies, for commands whose start-up a client waits
+for."""
 
 from collections.abc import Callable, Collection
 from itertools import combinations
@@ -7,7 +8,7 @@ from rookery.core.policy import approvals
 
 
 class Misused(Exception):
-    """The message says what is wrong with them."""
+    """The command line is invalid; the message says why."""
 
 
 def read(
@@ -18,29 +19,30 @@ def read(
     either: Collection[tuple[str, str]] = (),
     operand: str = "",
 ) -> dict[str, str]:
-    """What was given: `--name VALUE` and `--name=VALUE`, and flags as "yes"; of two names in
-    `either` at most one; exactly one other word if `operand` names it. Raises Misused."""
-    found: dict[str, str] = {}
+    """Parse the options given: `--name VALUE` and `--name=VALUE`, and flags as "yes"; of two names
+    in `either` at most one; exactly one positional argument if `operand` names it. Raises Misused.
+    """
+    given: dict[str, str] = {}
     rest = list(argv)
     while rest:
         word, is_set, value = rest.pop(0).partition("=")
         name = word.removeprefix("--") if word.startswith("--") else ""
         if name in flags and not is_set:
-            found[name] = "yes"
+            given[name] = "yes"
         elif name in values:
             if not is_set and not rest:
                 raise Misused(f"{word} needs a value")
-            found[name] = value if is_set else rest.pop(0)
-        elif operand and operand not in found and not word.startswith("-"):
-            found[operand] = word + is_set + value
+            given[name] = value if is_set else rest.pop(0)
+        elif operand and operand not in given and not word.startswith("-"):
+            given[operand] = word + is_set + value
         else:
             raise Misused(f"{word} is not a known option")
     for one, other in either:
-        if one in found and other in found:
+        if one in given and other in given:
             raise Misused(f"--{one} and --{other} cannot be combined")
-    if operand and operand not in found:
+    if operand and operand not in given:
         raise Misused(f"{operand.upper()} is missing")
-    return found
+    return given
 
 
 APPROVING = {each.flag: each.id for each in approvals.TABLE} | approvals.OLDER_FLAGS
@@ -51,16 +53,16 @@ EITHER_APPROVING = [
 APPROVING_USAGE = "[" + " | ".join(f"--{each.flag}" for each in approvals.TABLE) + "]"
 
 
-def confirm(found: dict[str, str]) -> str:
-    """What those flags mean in `policy.approvals`; "": none was given."""
-    return next((value for name, value in APPROVING.items() if name in found), "")
+def confirm(given: dict[str, str]) -> str:
+    """Return what those flags mean in `policy.approvals`; "" if none was given."""
+    return next((value for name, value in APPROVING.items() if name in given), "")
 
 
 def number[Number: (int, float)](
-    found: dict[str, str], name: str, kind: Callable[[str], Number]
+    given: dict[str, str], name: str, kind: Callable[[str], Number]
 ) -> Number | None:
-    """A value that is a number; None: not given. Raises Misused."""
+    """Return an option's value as a number; None if it was not given. Raises Misused."""
     try:
-        return kind(found[name]) if name in found else None
+        return kind(given[name]) if name in given else None
     except ValueError:
-        raise Misused(f"--{name} {found[name]} is not a number") from None
+        raise Misused(f"--{name} {given[name]} is not a number") from None

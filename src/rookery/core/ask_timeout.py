@@ -1,4 +1,4 @@
-"""How long an ask waits, if a limit is set: its clock runs only while a client is attached."""
+"""The timeout of unanswered asks, if one is set: its clock runs only while a client is attached."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -19,7 +19,7 @@ class Clock(NamedTuple):
 def synced(
     clock: Clock, names: Iterable[str], now: float, limit: float, *, attached: bool
 ) -> Clock:
-    """The clock of the asks that are open now, with or without a client."""
+    """Return the clock for the asks that are open now, running only if a client is attached."""
     if limit <= 0:
         return Clock(attached)
     left = {name: at - now if clock.attached else at for name, at in clock.asks}
@@ -40,7 +40,7 @@ def expired(clock: Clock, now: float) -> list[str]:
 
 
 def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
-    """The answer to an ask that got none in time, and the notice that says so."""
+    """Return the answer to an ask that timed out, with the notice that says so."""
     from rookery.core.blocks.asks import brief  # few asks end so, and every worker would hold it
 
     question = ask.get("kind") == "question"
@@ -48,7 +48,7 @@ def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
     outcome = selected(reject)
     reply: Json = {"action": "cancel"} if question else {"outcome": outcome}
     name = lenient.text(reject, "name")
-    said = f"was answered with {name or reject['optionId']!r}" if reject else "was cancelled"
+    ending = f"was answered with {name or reject['optionId']!r}" if reject else "was cancelled"
     update = closed(lenient.text(ask, "id"), outcome, name=name or "cancelled")
-    text = f"No answer within {duration(limit)}: {brief(ask) or 'a question'} {said}."
+    text = f"No answer within {duration(limit)}: {brief(ask) or 'a question'} {ending}."
     return Answer(Draft(update, None, BY), reply), Draft(notice(text), None, BY)

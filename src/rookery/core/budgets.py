@@ -1,9 +1,8 @@
 """Budgets: how much a turn, a session or a day may use before the user is asked.
 
-The user is asked where one is reached, and the answer is folded from the ask's end: nothing else
-raises a budget. An agent that streams cannot be held, so its turn is cancelled, and continued by a
-prompt where the user wants that (docs/decisions/0050-what-a-budget-does.md).
-"""
+The user is asked when a budget is reached, and the answer is folded from the ask's end: nothing
+else raises a budget. An agent that streams cannot be paused, so its turn is cancelled, and
+continued by a prompt if the user wants that (docs/decisions/0050-what-a-budget-does.md)."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +26,7 @@ NEAR = 0.8
 LIFTED = "lifted"
 """The outcome where none was needed: it was raised, or its day is over."""
 HOW = "budget"
-"""Of the turn that continues one that was paused."""
+"""The `how` of a turn that continues a paused one."""
 CONTINUE: list[Json] = [
     {
         "type": "text",
@@ -46,11 +45,11 @@ _LARGEST = 1e15
 
 
 class BadBudget(ValueError):
-    """Not a budget; the message says what is."""
+    """The text is not a budget; the message says what would be."""
 
 
 class Budget(NamedTuple):
-    """0: no limit of that kind."""
+    """A limit on tokens, on cost, or on both; 0 means no limit of that kind."""
 
     tokens: int = 0
     amount: float = 0.0
@@ -60,20 +59,20 @@ class Budget(NamedTuple):
         return bool(self.tokens or self.amount)
 
     def said(self) -> str:
-        """As it is written in a file."""
-        found = [f"{_short(self.tokens)} tokens"] if self.tokens else []
-        found += [f"{self.amount:.10g} {self.currency}"] if self.amount else []
-        return ", ".join(found) or OFF
+        """Return the budget as it is written in a settings file."""
+        texts = [f"{_short(self.tokens)} tokens"] if self.tokens else []
+        texts += [f"{self.amount:.10g} {self.currency}"] if self.amount else []
+        return ", ".join(texts) or OFF
 
     def raised(self, spent: Json) -> "Budget":
-        """Doubled until it is more than what was spent."""
-        found, cost = self, float(spent["cost"].get(self.currency, 0.0))
+        """Return the budget, doubled until it exceeds what was spent."""
+        budget, cost = self, float(spent["cost"].get(self.currency, 0.0))
         while True:
-            found = found._replace(tokens=2 * found.tokens, amount=2 * found.amount)
-            if (not found.tokens or found.tokens > spent["tokens"]) and (
-                not found.amount or found.amount > cost
+            budget = budget._replace(tokens=2 * budget.tokens, amount=2 * budget.amount)
+            if (not budget.tokens or budget.tokens > spent["tokens"]) and (
+                not budget.amount or budget.amount > cost
             ):
-                return found
+                return budget
 
 
 def _short(count: int) -> str:
@@ -85,22 +84,22 @@ def _short(count: int) -> str:
 
 @lru_cache(maxsize=64)
 def parse(text: str) -> Budget:
-    """Raises BadBudget."""
+    """Parse a budget such as "500k tokens, 2 USD". Raises BadBudget."""
     bare = text.strip()
     if bare.lower() in ("", OFF, "none"):  # 0 may be meant as nothing at all: it is refused
         return Budget()
-    found = Budget()
+    budget = Budget()
     for part in re.split(r"\s*(?:[,;+]|\band\b)\s*", bare):
         match = re.fullmatch(_PART, part)
         value = _value(match) if match else None
-        if value is None or (found.tokens and value.tokens) or (found.amount and value.amount):
+        if value is None or (budget.tokens and value.tokens) or (budget.amount and value.amount):
             raise BadBudget(f"must be an amount such as {EXAMPLE}, or {OFF}")
-        found = Budget(
-            value.tokens or found.tokens,
-            value.amount or found.amount,
-            value.currency or found.currency,
+        budget = Budget(
+            value.tokens or budget.tokens,
+            value.amount or budget.amount,
+            value.currency or budget.currency,
         )
-    return found
+    return budget
 
 
 def _value(match: re.Match[str]) -> Budget | None:
@@ -126,13 +125,13 @@ def is_budget(text: str) -> bool:
 
 
 def check(text: str) -> str:
-    """The value of a setting in its own words. Raises BadBudget."""
+    """Return the value of a setting with its spaces normalised. Raises BadBudget."""
     parse(text)
     return " ".join(text.split()) or OFF
 
 
 def is_looser(before: str, now: str) -> bool:
-    """Whether a value allows anything that another did not. One that is not understood does."""
+    """Whether a value allows anything that another did not; one that cannot be parsed does."""
     try:
         old, new = parse(before), parse(now)
     except BadBudget:
@@ -142,24 +141,24 @@ def is_looser(before: str, now: str) -> bool:
     return tokens or (bool(old.amount) and not (same and 0 < new.amount <= old.amount))
 
 
-def chosen(words: str) -> tuple[str, str]:
-    """A flag's `SCOPE=BUDGET`, or a budget of the session. Raises BadBudget."""
-    scope, separator, rest = words.partition("=")
+def chosen(text: str) -> tuple[str, str]:
+    """Parse a flag's `SCOPE=BUDGET`, or a budget of the session. Raises BadBudget."""
+    scope, separator, rest = text.partition("=")
     if not separator:
-        return "session", check(words)
+        return "session", check(text)
     if scope.strip() not in SCOPES:
         raise BadBudget(f"must begin with {', '.join(f'{each}=' for each in SCOPES)} or nothing")
     return scope.strip(), check(rest)
 
 
 def in_force(*sources: Mapping[str, str]) -> dict[str, Budget]:
-    """By scope; of several sources the first that says anything counts."""
-    found = {}
+    """Return the budgets by scope; for each, the first source that sets it counts."""
+    budgets = {}
     for scope in SCOPES:
-        said = next((source[scope] for source in sources if source.get(scope)), OFF)
-        if is_budget(said) and (budget := parse(said)):
-            found[scope] = budget
-    return found
+        text = next((source[scope] for source in sources if source.get(scope)), OFF)
+        if is_budget(text) and (budget := parse(text)):
+            budgets[scope] = budget
+    return budgets
 
 
 # --- reached -------------------------------------------------------------------------------------
@@ -192,7 +191,7 @@ class Reached(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the ceiling; 1: it is reached."""
+        """Used share of the ceiling; 1 means that it is reached."""
         return max(self._share_of_tokens, self._share_of_cost)
 
     @property
@@ -213,7 +212,7 @@ def _money(amount: float, currency: str) -> str:
 
 
 def used(scope: str, budget: Budget, spent: Json, granted: Json) -> Reached:
-    """How much of a budget was used. `granted`: the ceilings that the user raised it to."""
+    """Return how much of a budget was used. `granted`: the ceilings that the user raised it to."""
     ceiling: Json = {
         "tokens": max(budget.tokens, lenient.integer(granted, "tokens") or 0),
         "amount": max(budget.amount, lenient.number(granted, "amount") or 0.0),
@@ -222,30 +221,31 @@ def used(scope: str, budget: Budget, spent: Json, granted: Json) -> Reached:
 
 
 def reached(scope: str, budget: Budget, spent: Json, granted: Json) -> Reached | None:
-    found = used(scope, budget, spent, granted)
-    return found if found.share >= 1 else None
+    usage = used(scope, budget, spent, granted)
+    return usage if usage.share >= 1 else None
 
 
-def is_near(found: Reached, last: Json) -> bool:
-    """Whether it is nearly reached, or would be by as much again as the last turn used."""
-    return found.share < 1 and (found.share >= NEAR or found._grown(last).share >= 1)
+def is_near(usage: Reached, last: Json) -> bool:
+    """Whether a budget is nearly reached, or would be reached by a turn like the last one."""
+    return usage.share < 1 and (usage.share >= NEAR or usage._grown(last).share >= 1)
 
 
 def granted(header: Json, scope: str, day: str) -> Json:
-    """What the user allowed beyond a budget; of a day only on that day."""
-    found = lenient.mapping(header["granted"], scope)
-    return found if scope != "day" or lenient.text(found, "day") == day else {}
+    """Return what the user allowed beyond a budget; for a day's budget only on that day."""
+    grant = lenient.mapping(header["granted"], scope)
+    return grant if scope != "day" or lenient.text(grant, "day") == day else {}
 
 
 def all_used(
     header: Json, limits: Mapping[str, Budget], spent: Json, of_day: Callable[[], Json], today: str
 ) -> list[Reached]:
-    """`spent`: the session's, with the turn's. `of_day`: that of all sessions."""
-    found = []
+    """Return the usage of each budget. `spent`: by this session and its turn; `of_day`: by all
+    sessions."""
+    usages = []
     for scope, budget in limits.items():
         known = of_day() if scope == "day" else spent["turn"] if scope == "turn" else spent
-        found.append(used(scope, budget, known, granted(header, scope, today)))
-    return found
+        usages.append(used(scope, budget, known, granted(header, scope, today)))
+    return usages
 
 
 # --- asked ---------------------------------------------------------------------------------------
@@ -254,20 +254,20 @@ def all_used(
 def asked(
     name: str,
     nonce: str,
-    found: Reached,
+    usage: Reached,
     also: Sequence[Reached] = (),
     *,
     paused: int = 0,
     day: str = "",
 ) -> Json:
-    """The `_ask`. `also`: others that are reached, too: one answer is for all. `paused`: the turn
-    that was cancelled for it."""
+    """Return the `_ask`. `also`: other budgets reached at the same time: one answer is for all.
+    `paused`: the turn that was cancelled for it."""
     each = {"turn": "every turn of this session", "day": "this session, every day"}
     raised = [
-        f"to {_raised(one)} for {each.get(one.scope, 'this session')}" for one in (found, *also)
+        f"to {_raised(one)} for {each.get(one.scope, 'this session')}" for one in (usage, *also)
     ]
     it = "all of them" if also else "it"
-    more = "finish this turn" if paused else f"{found.budget.said()} more"
+    more = "finish this turn" if paused else f"{usage.budget.said()} more"
     options = [
         {"optionId": MORE, "name": f"Continue: {more}", "kind": "allow_once"},
         {"optionId": RAISE, "name": f"Raise it {', '.join(raised)}", "kind": "allow_always"},
@@ -275,8 +275,8 @@ def asked(
     ]
     stop = "Stop the turn" if paused else "Do not send the prompt"
     options.append({"optionId": STOP, "name": stop, "kind": "reject_once"})
-    about = _granting(found, day) | {"paused": paused}
-    sentences = " ".join(one.sentence() for one in (found, *also))
+    about = _granting(usage, day) | {"paused": paused}
+    sentences = " ".join(one.sentence() for one in (usage, *also))
     return {
         "sessionUpdate": "_ask",
         "id": name,
@@ -289,26 +289,26 @@ def asked(
     }
 
 
-def _raised(found: Reached) -> str:
-    return found.budget.raised(found.spent).said()
+def _raised(usage: Reached) -> str:
+    return usage.budget.raised(usage.spent).said()
 
 
-def _granting(found: Reached, day: str) -> Json:
-    """What the answers about one budget grant."""
-    budget = found.budget
-    ceiling: Json = {"tokens": found.spent["tokens"] + budget.tokens if budget.tokens else 0}
-    ceiling["amount"] = found.cost + budget.amount if budget.amount else 0.0
-    about: Json = {"scope": found.scope, "ceiling": ceiling, "raised": _raised(found)}
-    return about | ({"day": day} if found.scope == "day" else {})
+def _granting(usage: Reached, day: str) -> Json:
+    """Return what the answers about one budget grant."""
+    budget = usage.budget
+    ceiling: Json = {"tokens": usage.spent["tokens"] + budget.tokens if budget.tokens else 0}
+    ceiling["amount"] = usage.cost + budget.amount if budget.amount else 0.0
+    about: Json = {"scope": usage.scope, "ceiling": ceiling, "raised": _raised(usage)}
+    return about | ({"day": day} if usage.scope == "day" else {})
 
 
 def is_own(update: Json) -> bool:
-    """Whether a `_prompt` is what we told the agent after a pause: nobody said it to us."""
+    """Whether a `_prompt` is one that Rookery sent to continue after a pause, not the user."""
     return lenient.text(update, "how") == HOW and lenient.text(update, "origin") == "ask"
 
 
 def is_one(ask: object) -> bool:
-    """Whether an open ask is about a budget: it is ours, not the agent's."""
+    """Whether an open ask is about a budget: Rookery asks it, not the agent."""
     return isinstance(ask, dict) and isinstance(ask.get("budget"), dict)
 
 
@@ -317,7 +317,7 @@ def open_ask(header: Json) -> Json | None:
 
 
 def sentence(ask: Json) -> str:
-    """What an ask says, without its question."""
+    """Return an ask's message without its question."""
     return lenient.text(ask, "message").removesuffix(" Continue?")
 
 
@@ -329,7 +329,7 @@ def goes_on(update: Json) -> bool:
 
 
 def stops(update: Json) -> bool:
-    """Whether an answer was no."""
+    """Whether the answer was to stop."""
     return lenient.text(lenient.mapping(update, "outcome"), "optionId") == STOP
 
 
@@ -338,7 +338,7 @@ def scope_of(ask: Json | None) -> str:
 
 
 def answered(header: Json, ask: Json, outcome: Json) -> Json:
-    """The fields of the header that an answer changes."""
+    """Return the fields of the header that an answer changes."""
     about, choice = lenient.mapping(ask, "budget"), lenient.text(outcome, "optionId")
     granted, limits = dict(header["granted"]), dict(header["budget"])
     for each in (about, *lenient.mappings(about, "also")) if choice in GOES_ON else ():
@@ -354,9 +354,11 @@ def answered(header: Json, ask: Json, outcome: Json) -> Json:
 
 
 def of_session(update: Json) -> Json:
-    """What a `_session` says about budgets. What is not understood is kept, to be refused
-    (`core/safety.py`)."""
+    """Return the budgets that a `_session` sets. A value that cannot be parsed is kept, to be
+    refused later (`core/safety.py`)."""
     given = update.get("budget")
     by_scope = given if isinstance(given, dict) else {"session": given}
-    said = {scope: value for scope, value in by_scope.items() if value is not None}
-    return {scope: " ".join(lenient.as_text(value).split()) or OFF for scope, value in said.items()}
+    stated = {scope: value for scope, value in by_scope.items() if value is not None}
+    return {
+        scope: " ".join(lenient.as_text(value).split()) or OFF for scope, value in stated.items()
+    }

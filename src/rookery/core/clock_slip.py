@@ -1,4 +1,5 @@
-"""Times of a clock that was ahead of ours: nothing is put away or kept on account of them."""
+"""Guarding against times from a clock that ran ahead of ours: they neither snooze a session nor
+keep it."""
 
 from rookery.core.json import Json, lenient
 
@@ -7,7 +8,7 @@ CLOCK_SLIP = 300_000
 
 
 def is_snoozed(about: Json, now: float) -> bool:
-    """Of a header or a head: put away until a time, in milliseconds of the epoch; the reader
-    compares. Not by a clock that is ahead of this one."""
+    """Whether a header or head is snoozed until a later time (in milliseconds of the epoch,
+    compared by the reader). A snooze set by a clock that is ahead of this one does not count."""
     begun = lenient.integer(about, "snoozedAt") or 0  # the head of an earlier build has none
     return bool(about.get("snoozed", 0) > now and begun <= now + CLOCK_SLIP)

@@ -1,5 +1,5 @@
-"""Commands: what clients ask of a session. Their outcome is always an event with the command's id
-as its cause. `COMMANDS` says of each all that there is to know before it is carried out."""
+"""Commands: requests of clients to a session. The outcome is always an event with the command's id
+as its cause. `COMMANDS` describes all properties of each that matter before it is carried out."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from rookery.core.turn import clearing, rate_limit, rewinding
 FROM_THE_AGENT = "from_the_agent"
 
 CHANGES = ("edit", "move", "remove")
-"""Of what waits in the queue, that need no worker."""
+"""Queue operations that need no worker."""
 
 PINS = ("mode", "model", "effort")
 """Options that can be set before there is an agent."""
@@ -24,7 +24,7 @@ PINS = ("mode", "model", "effort")
 BUDGETS = {name: scope for scope, name in budgets.NAMES.items()}
 
 SWITCH = {"on": True, "off": False, "default": None, True: True, False: False}
-"""Of what is ours to set: `default` leaves it to the configuration."""
+"""Values of Rookery's own options: `default` leaves the choice to the configuration."""
 
 
 # --- arguments ---------------------------------------------------------------------------------
@@ -93,12 +93,12 @@ def _check_retry(command: Json, _most: int) -> Refusal | None:
 
 
 def _moot(_header: Json, command: Json) -> Json:
-    """There is nothing that it could act on."""
+    """Complete the command without effect: there is nothing that it could act on."""
     return {"sessionUpdate": "_done", "command": command["do"]}
 
 
 def _queue_up(_header: Json, command: Json) -> Json:
-    """No more workers may be awake: it waits for one."""
+    """Queue the prompt: no more workers may be awake, so it waits for one."""
     item = {"op": "add", "id": command["id"], "prompt": command["prompt"]}
     return {"sessionUpdate": "_queue", **item, "placeless": True}
 
@@ -111,7 +111,7 @@ def _change_queue(_header: Json, command: Json) -> Json | None:
 
 
 def _resume(header: Json, command: Json) -> Json:
-    """Send the prompt that met a rate limit again when the limit is lifted, or no more."""
+    """Set whether the prompt that met a rate limit is sent again when the limit is lifted."""
     wanted = command.get("off") is not True
     if wanted and not rate_limit.can_wait(header):
         return _moot(header, command)
@@ -137,7 +137,7 @@ def _set(_header: Json, command: Json) -> Json | None:
 
 
 def meant(command: Json) -> Json:
-    """A `set`: the approvals choice "plan" is the agent's mode of that name."""
+    """Return a `set` with the approvals choice "plan" replaced by the agent's mode of that name."""
     if (
         command["option"] == modes.OPTION
         and approvals.id_of(str(command["value"])) == approvals.PLAN
@@ -147,7 +147,8 @@ def meant(command: Json) -> Json:
 
 
 def pinned(option: str, value: str | bool) -> str | bool | None:
-    """What an agent's next start gets; the effort `default` undoes the pin."""
+    """Return the value that an agent's next start gets; None if the effort `default` removes the
+    pin."""
     return None if (option, value) == ("effort", "default") else value
 
 
@@ -159,24 +160,26 @@ def _clear(_header: Json, _command: Json) -> Json:
 
 
 def _decides(command: Json) -> bool:
-    """To leave an ask for later, or to give it up, needs no worker."""
+    """Whether an answer needs a worker: deferring an ask, or dropping it, does not."""
     return not command.get("defer") and not command.get("cancel")
 
 
 def _loosens(command: Json) -> bool:
-    """Model and effort are the agent's tools, not its leash."""
+    """Whether an option may loosen what the user decides: model and effort do not."""
     return command.get("option") not in ("model", "effort")
 
 
 def _is_slash(command: Json) -> bool:
-    """A slash command is the agent's own to read, and may be `/confirm all`: all of them count."""
+    """Whether a prompt has a slash command. What it means is up to the agent, and it may be
+    `/confirm all`, so each one counts."""
     texts = [lenient.text(block, "text") for block in lenient.mappings(command, "prompt")]
     first = [next(iter(text.split(maxsplit=1)), "") for text in texts]
     return any(w[:1] == "/" and w[1:2].isalpha() and "/" not in w[1:] for w in first)  # no path
 
 
 def _ends(command: Json) -> bool:
-    """To put an idle session to sleep, for room or for a newer build, ends nothing."""
+    """Whether a stop ends anything: putting an idle session to sleep, to free resources or for a
+    newer build, does not."""
     return command.get("idle") is not True
 
 
@@ -233,7 +236,7 @@ COMMANDS = {
 NAMES = tuple(COMMANDS)
 
 WITHDRAWS = ("cancel", "force_end", "queue", "stop")
-"""With these, agents may end what they alone have begun."""
+"""Commands with which agents may end what they alone have begun."""
 
 DEEDS = {
     "answer": "answer asks",
@@ -261,8 +264,8 @@ def row_of(command: Json) -> Command | None:
 
 
 def check(command: Json, prompt_bytes: int, row: Command | None = None) -> Refusal | None:
-    """Why a command is refused before it reaches any machine; None when it may pass. `row`: here
-    as below, how it is carried out, where the table does not say."""
+    """Return why a command is refused before it reaches any machine; None if it may pass. `row`:
+    how the command is carried out, here and below, if it is not in the table."""
     row = row or row_of(command)
     if row is None:
         return Refusal("unknown_command", f"There is no command {dumps(command.get('do'))[:100]}.")
@@ -270,7 +273,8 @@ def check(command: Json, prompt_bytes: int, row: Command | None = None) -> Refus
 
 
 def offline(command: Json, header: Json = EMPTY, row: Command | None = None) -> Json | None:
-    """The update that does a command without a worker, under the lock; None: it needs one."""
+    """Return the update that carries out a command without a worker, under the lock; None if it
+    needs one."""
     row = row or row_of(command)
     return None if row is None or row.offline is None else row.offline(header, command)
 
@@ -290,8 +294,8 @@ def is_guarded(command: Json, row: Command | None = None) -> bool:
 def agents_refusal(
     command: Json, row: Command | None = None, *, alone: bool = False
 ) -> Refusal | None:
-    """Why a command is not taken from an agent's process; None: it is. `alone`: nothing that it
-    could end is a person's."""
+    """Return why a command is refused from an agent's process; None if it is accepted. `alone`:
+    nothing that it could end belongs to a person."""
     row = row or row_of(command)
     if row is None:
         return None

@@ -1,5 +1,5 @@
-"""The header of a session in which nothing has happened, apart from the fold: the first paint needs
-no more than this."""
+"""The header of a session in which nothing has happened yet. It is apart from the fold because the
+first paint needs no more than this."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from rookery.core.json import Json
 from rookery.core.settings import held
 
 VERSION = 11
-"""Of the header's shape. A stored header of another version is ignored and folded again."""
+"""Version of the header's shape. A stored header of another version is ignored and folded again."""
 
 
 def _each(names: str, value: Any) -> Json:

@@ -1,8 +1,7 @@
-"""The state of a session that outlives its turns: a dict of JSON, stored with each turn, so that
-page(k) = fold(events of turn k, header of k-1). Only `advance` changes one.
+"""The header: the state of a session that outlives its turns. It is a dict of JSON, stored with
+each turn, so that page(k) = fold(events of turn k, header of k-1). Only `advance` changes one.
 
-Fields that begin with `_` are the fold's own memory: no client is sent them, no face reads them.
-"""
+Fields that begin with `_` are the fold's own state: no client is sent them, no face reads them."""
 
 from collections.abc import Callable
 
@@ -25,7 +24,8 @@ from rookery.core.vendors.options import confirmed, offered, value_of
 
 
 def advance(header: Json, event: Event) -> Json:
-    """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
+    """Return the top-level fields of `header` that `event` changes. Pure and total: it accepts any
+    JSON."""
     changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
     changes |= detection.after(header, changes) | retries.after(header, event)
     changes |= spending.after(header, event) | quota.after(header, event)
@@ -95,8 +95,8 @@ def _imported(header: Json, event: Event) -> Json:
 
 
 def _forked(header: Json, update: Json, seq: int) -> Json:
-    """The copied turns end here; what the agent knows of them is a fork of its session, or
-    nothing."""
+    """Note that the copied turns end here. The agent knows them if its own session was forked, else
+    not at all."""
     session = update.get("agentSession")
     known = session if isinstance(session, dict) else None
     changes: Json = {"forkedFrom": lenient.mapping(update, "forkedFrom"), "agentSession": known}
@@ -105,14 +105,14 @@ def _forked(header: Json, update: Json, seq: int) -> Json:
 
 
 def _titled(header: Json, source: str, title: str) -> Json:
-    """The user's title, else the agent's, else the first line of the first prompt."""
+    """Choose the title: the user's, else the agent's, else the first line of the first prompt."""
     titles = {**header["titles"], source: lenient.first_line(title, 200)}
     best = titles.get("person") or titles.get("agent") or titles.get("prompt") or ""
     return {"titles": titles, "title": best}
 
 
 def _prompt(header: Json, event: Event) -> Json:
-    """It opens a turn; one that was steered into the running turn only comes between."""
+    """Open a turn; a prompt steered into the running turn only comes between its events."""
     sent, steered = set(lenient.texts(event.update, "queued")), event.update.get("steered") is True
     changes: Json = {"_open": None, "_ran": steered}
     changes |= _brought_back(header, event.update)
@@ -130,7 +130,7 @@ def _prompt(header: Json, event: Event) -> Json:
 
 
 def _brought_back(header: Json, update: Json) -> Json:
-    """By a prompt: the session is listed again, and has a title."""
+    """Return the changes by which a prompt lists the session again, and gives it a title."""
     changes: Json = {"archived": False} if header["archived"] else {}
     changes |= {"snoozed": 0} if header["snoozed"] else {}
     if "prompt" not in header["titles"]:
@@ -145,7 +145,9 @@ def _turn(header: Json, event: Event) -> Json:
             changes: Json = {"state": "running", "reason": "", "error": None, "rateLimit": None}
             if header["state"] == "idle":
                 changes |= {"since": event.at, "_cancelling": False}
-            changes |= {"stopping": said} if (said := lenient.text(update, "stopping")) else {}
+            changes |= (
+                {"stopping": stopping} if (stopping := lenient.text(update, "stopping")) else {}
+            )
             return changes | ({"_ran": True} if update.get("ran") is True else {})
         case "quiet":
             return {"state": "quiet"}
@@ -168,7 +170,7 @@ def _turn(header: Json, event: Event) -> Json:
 
 
 def _done(header: Json, event: Event) -> Json:
-    """After a cancel, what an agent calls a failure was cut off."""
+    """Note a cancel: what an agent reports as a failure afterwards was cut off."""
     cancels = event.update.get("command") == "cancel" and header["state"] != "idle"
     return {"_cancelling": True} if cancels else {}
 
@@ -252,12 +254,13 @@ def _current_mode(header: Json, event: Event) -> Json:
 
 
 def _commands(_header: Json, event: Event) -> Json:
-    found = lenient.mappings(event.update, "availableCommands")
-    return {"commands": [item for item in found if lenient.text(item, "name")]}
+    commands = lenient.mappings(event.update, "availableCommands")
+    return {"commands": [item for item in commands if lenient.text(item, "name")]}
 
 
 def _session_info(header: Json, event: Event) -> Json:
-    """A title of null takes the agent's back; one that is blank or no text says nothing."""
+    """Take over the agent's title: null removes it, and one that is blank or not a text is
+    ignored."""
     title = event.update.get("title", "")
     if title is None:
         return _titled(header, "agent", "") if "agent" in header["titles"] else {}
@@ -319,8 +322,8 @@ def _ask(header: Json, event: Event) -> Json:
         changes: Json = {"asks": together.numbered(header["asks"], name, ask)}
         changes |= {} if before else {"news": event.seq}
         who = children.asking(header, update)
-        told = calls.after_ask(children.view(header, who), event) | {"_open": None}
-        return children.remember(header, who, told) | changes
+        folded = calls.after_ask(children.view(header, who), event) | {"_open": None}
+        return children.remember(header, who, folded) | changes
     if update.get("state") == "completed":
         return links.after_completion(header, name)
     rest = {key: ask for key, ask in header["asks"].items() if key != name}
@@ -352,8 +355,8 @@ def _notice(header: Json, event: Event) -> Json:
 
 
 def _others_here(header: Json, event: Event) -> Json:
-    """Sessions that work in the same directory: known for the turn that met them. In an idle
-    session, and below an open ask, they are not worth a line."""
+    """Note the sessions that work in the same directory, for the turn that met them. They are not
+    mentioned in an idle session, or below an open ask."""
     others = lenient.texts(event.update, "sessions")
     if not others or header["state"] == "idle" or kept_asks.unanswered(header):
         return {}
@@ -361,7 +364,8 @@ def _others_here(header: Json, event: Event) -> Json:
 
 
 def _ends_message(header: Json, event: Event) -> Json:
-    """What has a block of its own, unknown kinds too, comes between two messages."""
+    """Close the open message: whatever has a block of its own, unknown kinds too, separates two
+    messages."""
     return {"_open": None} if header["_open"] and not is_aside(event.update) else {}
 
 

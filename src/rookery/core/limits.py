@@ -1,10 +1,9 @@
-"""The settings of config.toml that are numbers and switches, one definition each: type, default,
-range, description and effect. Reading, checking, `rookery config`, the forms of the terminal
-interface and the table in docs/sessions.md follow from it.
+"""The numeric and boolean settings of config.toml, each defined once: type, default, range,
+description and effect. Reading, checking, `rookery config`, the forms of the terminal interface and
+the table in docs/sessions.md are derived from it.
 
 The values are clamped where the file is read; nothing in `core` clamps, so that a test can use
-small numbers.
-"""
+small numbers."""
 
 from collections.abc import Callable
 from math import isnan
@@ -23,7 +22,7 @@ DAY = 86400.0
 
 
 class Setting(NamedTuple):
-    """What is known about a setting. Only the user may change one."""
+    """The definition of a setting. Only the user may change one."""
 
     brief: str
     limit: Limit = ()
@@ -65,27 +64,29 @@ _defined: list[Setting] = []
 
 
 def setting[T](default: T, brief: str, limit: Limit = (), **more: Any) -> T:
-    """A field's default, with everything that is known about the setting."""
+    """Return a field's default, and register the setting's definition."""
     _defined.append(Setting(brief, limit, default=default, **more))
     return default
 
 
 def settings_of(fields: type[tuple[Any, ...]], table: str) -> tuple[Setting, ...]:
-    """The settings that the class right above defines, one per field."""
+    """Return the settings that the class just above defines, one per field."""
     names: tuple[str, ...] = fields._fields  # type: ignore[attr-defined]
     named = zip(names, settings_with_keys(), strict=True)
     return tuple(each._replace(key=f"{table}.{name}") for name, each in named)
 
 
 def settings_with_keys() -> list[Setting]:
-    """The settings that the class right above defines among other fields, each with its key."""
-    found = list(_defined)
+    """Return the settings that the class just above defines among other fields, each with
+    its key."""
+    settings = list(_defined)
     _defined.clear()
-    return found
+    return settings
 
 
 def checked(setting: Setting, value: object, *, exact: bool = False) -> Any:
-    """Of the default's type; a number out of range is clamped unless `exact`. Raises BadValue."""
+    """Return the value in the default's type; a number out of range is clamped unless `exact`.
+    Raises BadValue."""
     if setting.meant is not None and isinstance(value, str):
         value = setting.meant(value) or value
     match setting.default:
@@ -124,7 +125,7 @@ def _number(setting: Setting, value: object, exact: bool) -> float | int:
 
 
 def range_of(setting: Setting) -> str:
-    """What is allowed, in words."""
+    """Describe in words what a setting allows."""
     if isinstance(setting.default, bool):
         return "true or false"
     if not setting.limit:
@@ -137,7 +138,7 @@ def range_of(setting: Setting) -> str:
 
 
 def written(value: object) -> str:
-    """As TOML."""
+    """Return a value as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -1,13 +1,12 @@
-"""Refusals: why something cannot be done and what helps, the same for every face.
+"""Refusals: why something cannot be done and what would help, the same for every face.
 
-    kind      what faces tell apart; KINDS gives its exit code and HTTP status
-    reason    a word for programs; part of the API, so it never changes
+    kind      how faces tell refusals apart; KINDS gives its exit code and HTTP status
+    reason    an identifier for programs; part of the API, so it never changes
     message   one or more sentences for people
-    remedy    a sentence that says what to do; may be empty
+    remedy    a sentence on what to do about it; may be empty
 
-Whatever a user may meet is a `Refused`. A class of its own is worth it where callers catch it, or
-where it carries more than these four.
-"""
+Every error a user may meet is a `Refused`. Give it a class of its own only if callers
+catch it, or if it carries more than these four."""
 
 TYPE_CHECKING = False  # the warden imports this file, and `typing` would cost it 1 MB
 if TYPE_CHECKING:
@@ -59,13 +58,13 @@ _BY_STATUS: dict[int, Kind] = {status: kind for kind, (_, status) in reversed(KI
 
 
 def kind_of(status: int) -> Kind:
-    """The kind of an HTTP answer that does not name one."""
+    """Return the kind of an HTTP response that does not name one."""
     rest: Kind = "failed" if status >= 500 else "denied" if status == 401 else "usage"
     return _BY_STATUS.get(status, rest)
 
 
 class Refused(Exception):
-    """The root of all refusals."""
+    """The base class of all refusals."""
 
     kind: Kind = "conflict"
     reason: str = "failed"
@@ -97,19 +96,19 @@ class Refused(Exception):
 
 
 def sentences(error: Exception) -> str:
-    """What an error says to people, with what helps."""
+    """Return an error's message for people, with its remedy if it has one."""
     return error.sentences if isinstance(error, Refused) else str(error)
 
 
 class Fixed(Refused):
-    """A refusal whose class names its kind and its reason: it is raised with the message alone."""
+    """A refusal whose class fixes its kind and reason; it is raised with the message alone."""
 
     def __init__(self, message: str = "", remedy: str = "") -> None:
         super().__init__(self.reason, message, remedy)
 
 
 class NotAgreed(Refused):
-    """What a work would do was not agreed to yet, or is not what was agreed to."""
+    """An operation's effects have not been agreed to yet, or differ from what was agreed to."""
 
     kind = "preview"
 

@@ -39,7 +39,7 @@ def _unknown_sandbox(header: Json) -> str:
 
 
 def _limits(header: Json) -> bool:
-    """A budget that is off limits nothing."""
+    """Whether the session's budget limits anything: one that is off does not."""
     given = header["budget"]
     return bool(given) and bool(_unknown_budget(header) or budgets.in_force(given))
 
@@ -57,19 +57,19 @@ FIELDS = (
 )
 
 TABLES = ("sandbox",)
-"""Of config.toml: an unknown key in one may be a protection, so it is refused as well."""
+"""Tables of config.toml in which an unknown key is refused as well: it may be a protection."""
 
 FORMAT = max(each.format for each in FIELDS)
 """The newest log format that this build reads."""
 
 
 def format_of(header: Json) -> int:
-    """The log format that a session needs."""
+    """Return the log format that a session needs."""
     return max((each.format for each in FIELDS if each.protects(header)), default=PLAIN)
 
 
 def fault(header: Json) -> str:
-    """Why no worker may start, as a sentence; "": one may."""
+    """Return why no worker may start, as a sentence; "" if one may."""
     for each in FIELDS:
         if value := each.unknown(header):
             return (

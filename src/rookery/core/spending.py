@@ -1,16 +1,14 @@
-"""What a session has used, folded from its events: tokens and money, of the turn and of all.
+"""A session's spending, folded from its events: tokens and money, of the turn and in total.
 
-Agents report differently. Tokens come with the end of a turn, and are that turn's; before it, only
-what its context grew by is known, which is less. A cost is what the conversation has cost so far:
-only what it grew by counts, and one that begins again at a lower amount is a new count. Each
-conversation of an agent has a count of its own, so that a reload, a clear or a switch counts
-nothing twice.
-"""
+Agents report differently. Tokens come with the end of a turn, and are that turn's; before it, we
+only know how much the context grew, which is less. A cost is what the conversation has cost so far:
+only its growth counts, and one that restarts at a lower amount is a new count. Each conversation of
+an agent has a count of its own, so that a reload, a clear or a switch counts nothing twice."""
 
 from rookery.core.json import Event, Json, lenient
 
-MOST = 10**15
-"""No number that an agent reports counts for more."""
+MAX_COUNT = 10**15
+"""The largest number that is believed of an agent's report."""
 
 CONVERSATIONS = 50
 """Counts that are kept of one session."""
@@ -28,23 +26,23 @@ _NAMES = {
 
 
 def tokens_of(ended: Json) -> dict[str, int]:
-    """Of the turn that ended so, by kind; gemini has them in `_meta` alone."""
+    """Return the tokens of a turn that ended, by kind; gemini reports them only in `_meta`."""
     quota = lenient.mapping(lenient.mapping(ended, "_meta"), "quota")
     given = lenient.mapping(ended, "usage") or lenient.mapping(quota, "token_count")
-    found = {name: _number(given, keys) for name, keys in _NAMES.items()}
-    found["cached"] += found.pop("written")
-    return found
+    counts = {name: _number(given, keys) for name, keys in _NAMES.items()}
+    counts["cached"] += counts.pop("written")
+    return counts
 
 
 def _number(given: Json, keys: tuple[str, ...]) -> int:
     numbers = (lenient.number(given, key) for key in keys)
-    return next((int(n) for n in numbers if n is not None and 0 <= n <= MOST), 0)
+    return next((int(n) for n in numbers if n is not None and 0 <= n <= MAX_COUNT), 0)
 
 
 def total_of(ended: Json) -> int:
-    """Thoughts are part of the output."""
-    found = tokens_of(ended)
-    return found["input"] + found["output"] + found["cached"]
+    """Return the sum of a turn's tokens; thoughts are part of the output."""
+    counts = tokens_of(ended)
+    return counts["input"] + counts["output"] + counts["cached"]
 
 
 def currency_of(cost: Json) -> str:
@@ -52,9 +50,9 @@ def currency_of(cost: Json) -> str:
 
 
 def grown(counts: Json, talk: str, cost: Json) -> tuple[Json, float]:
-    """The counts of all conversations, and by how much the cost of this one grew."""
+    """Return the costs of all conversations, and by how much the cost of this one grew."""
     amount = lenient.number(cost, "amount")
-    if amount is None or not 0 <= amount <= MOST:
+    if amount is None or not 0 <= amount <= MAX_COUNT:
         return counts, 0.0
     before = counts.get(talk, 0)
     rest = {key: value for key, value in counts.items() if key != talk}
@@ -67,7 +65,7 @@ def grown(counts: Json, talk: str, cost: Json) -> tuple[Json, float]:
 
 
 def after(header: Json, event: Event) -> Json:
-    """The fields of the header that an event changes by what was used."""
+    """Return the fields of the header that an event's reported usage changes."""
     update = event.update
     match update.get("sessionUpdate"):
         case "usage_update":
@@ -76,8 +74,8 @@ def after(header: Json, event: Event) -> Json:
             return {"spent": {**header["spent"], "turn": NOTHING}}
         case "_turn" if update.get("state") == "idle":
             known = header["spent"]["turn"]["tokens"]
-            said = max(total_of(update), _within(update, "atLeast"))
-            return {"spent": added(header["spent"], max(0, said - known))}
+            tokens = max(total_of(update), _within(update, "atLeast"))
+            return {"spent": added(header["spent"], max(0, tokens - known))}
         case "_context" if update.get("state") in ("reset", "cleared"):
             return {"_spent": {**header["_spent"], "used": 0}}
         case "_agent" if update.get("state") == "ready":
@@ -86,17 +84,18 @@ def after(header: Json, event: Event) -> Json:
 
 
 def _opened(header: Json, update: Json) -> Json:
-    """What a conversation had cost before is not spent here."""
+    """Set the count of a resumed conversation: what it cost before was not spent in this
+    session."""
     from rookery.core.vendors.profiles import profile_for  # a header without events needs none
 
     memory, before = header["_spent"], lenient.number(update, "counted")
-    if before is not None and 0 <= before <= MOST:
+    if before is not None and 0 <= before <= MAX_COUNT:
         return {"_spent": {**memory, "counts": {lenient.text(update, "sessionId"): before}}}
     return {"_spent": {**memory, "counts": {}}} if profile_for(header).cost_restarts else {}
 
 
 def added(spent: Json, tokens: int, cost: float = 0.0, currency: str = "") -> Json:
-    """To the session's and to the turn's."""
+    """Add tokens and cost to the session's total and to the turn's."""
     return _more(spent, tokens, cost, currency) | {
         "turn": _more(spent["turn"], tokens, cost, currency)
     }
@@ -110,8 +109,8 @@ def _more(known: Json, tokens: int, cost: float, currency: str) -> Json:
 
 
 def _within(given: object, key: str) -> int:
-    found = lenient.number(given, key)
-    return int(found) if found is not None and 0 <= found <= MOST else 0
+    number = lenient.number(given, key)
+    return int(number) if number is not None and 0 <= number <= MAX_COUNT else 0
 
 
 def _reported(header: Json, update: Json) -> Json:

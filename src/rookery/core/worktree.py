@@ -23,31 +23,32 @@ _TEXTS = ("path", "branch", "base", "origin", "from", "git", "admin", "state", "
 
 
 def read(given: Json) -> Json:
-    """What a `_session` says of it."""
-    found: Json = {key: given[key] for key in _TEXTS if isinstance(given.get(key), str)}
+    """Parse the worktree fields of a `_session` update."""
+    fields: Json = {key: given[key] for key in _TEXTS if isinstance(given.get(key), str)}
     if "copied" in given:
-        found["copied"] = lenient.texts(given, "copied")
+        fields["copied"] = lenient.texts(given, "copied")
     if isinstance(given.get("kept"), bool):
-        found["kept"] = given["kept"]
-    return found
+        fields["kept"] = given["kept"]
+    return fields
 
 
 def exists(tree: object) -> bool:
-    """Whether there should be a worktree on disk."""
+    """Return whether there should be a worktree on disk."""
     if not isinstance(tree, dict) or not tree.get("path"):
         return False
     return tree.get("state", OPEN) == OPEN or tree.get("kept") is True
 
 
 def brief(tree: object) -> str:
-    """For a list: its branch, and what became of it."""
+    """Describe the worktree for a list: its branch, and whether it was merged or dropped."""
     if not isinstance(tree, dict):
         return ""
     return fate(tree) or lenient.text(tree, "branch")
 
 
 def fate(tree: object) -> str:
-    """The same of one that is merged or dropped; "": its branch is that of its directory."""
+    """Return the same for one that is merged or dropped; "" if not, since its directory's branch is
+    shown."""
     state = lenient.text(tree, "state") if isinstance(tree, dict) else ""
     return f"{lenient.text(tree, 'branch')} ({state})" if state in (MERGED, DROPPED) else ""
 
@@ -61,6 +62,6 @@ def check(command: Json, _most: int) -> "Refusal | None":
 
 
 def ended(_header: Json, command: Json) -> Json:
-    """The update of a command that says how it ended."""
-    found = read({key: command.get(key) for key in ("state", "merged", "kept")})
-    return {"sessionUpdate": "_session", "worktree": {"kept": False, **found}}
+    """Return the update for a command that says how the worktree ended."""
+    fields = read({key: command.get(key) for key in ("state", "merged", "kept")})
+    return {"sessionUpdate": "_session", "worktree": {"kept": False, **fields}}

@@ -1,4 +1,4 @@
-"""`python -m rookery.daemon`: the daemon as a process. `rookery serve` starts it."""
+"""Entry point of the daemon process (`python -m rookery.daemon`), as started by `rookery serve`."""
 
 import argparse
 import asyncio
@@ -13,18 +13,18 @@ from rookery.daemon.options import from_json
 from rookery.daemon.process import log_lines
 from rookery.processes.search_path import leave_directory
 
-LONGEST = 65536
+MAX_OPTIONS_BYTES = 65536
 
 
-def main(words: list[str]) -> int:
+def main(argv: list[str]) -> int:
     leave_directory()
     parser = argparse.ArgumentParser(prog="rookery.daemon")
     parser.add_argument("--home", required=True)
     parser.add_argument("--options", type=int, required=True)
     parser.add_argument("--background", action="store_true")
-    given = parser.parse_args(words)
+    given = parser.parse_args(argv)
     with os.fdopen(given.options, "rb") as file:
-        said: Json = json.loads(file.read(LONGEST))
+        startup: Json = json.loads(file.read(MAX_OPTIONS_BYTES))
     log_lines.install()
     gc.disable()  # what is imported is no garbage, and to look for it takes a tenth of the start
     from rookery.daemon.process import quick_start
@@ -38,9 +38,9 @@ def main(words: list[str]) -> int:
         asyncio.run(
             serve(
                 given.home,
-                from_json(said["options"]),
+                from_json(startup["options"]),
                 background=given.background,
-                say=said.get("say") or {},
+                say=startup.get("say") or {},
             )
         )
     except Refused as refusal:

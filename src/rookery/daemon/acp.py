@@ -1,5 +1,5 @@
 """ACP over a network: `/acp` is the protocol's WebSocket transport. Each connection is a bridge
-like `rookery acp`; one that ends ends nothing else (docs/decisions/0042-acp-over-a-network.md)."""
+like `rookery acp`; closing one affects nothing else (docs/decisions/0042-acp-over-a-network.md)."""
 
 import asyncio
 from contextlib import suppress
@@ -56,8 +56,8 @@ def _connections(app: FastAPI) -> Connections:
     daemon: State = app.state.rookery
     if not hasattr(app.state, "acp"):
         app.state.acp = Connections(daemon.home)
-    found: Connections = app.state.acp
-    return found
+    connections: Connections = app.state.acp
+    return connections
 
 
 def _taken(connections: Connections, socket: WebSocket, received: str | None) -> Served:

@@ -1,4 +1,4 @@
-"""The daemon's application: the gate, and behind it the routes."""
+"""The daemon's ASGI application: the gate, and behind it the routes."""
 
 from typing import Any, override
 
@@ -33,7 +33,7 @@ TAGS = {
     "daemon": "The daemon itself.",
 }
 PARAMETERS = 100
-"""Of a query."""
+"""The maximum number of query parameters."""
 SECURITY: dict[str, Any] = {
     "token": {"type": "http", "scheme": "bearer"},
 }
@@ -47,7 +47,7 @@ def build_app(state: State, control: str) -> App:
 
 
 def build_api() -> FastAPI:
-    """The routes, with nothing in front of them."""
+    """Build the API with its routes, without the gate in front of them."""
     api = _Api(
         title="Rookery",
         version=build(),
@@ -60,7 +60,9 @@ def build_api() -> FastAPI:
         redirect_slashes=False,
         dependencies=[Depends(_once)],
         generate_unique_id_function=_name,
-        openapi_tags=[{"name": name, "description": words} for name, words in TAGS.items()],
+        openapi_tags=[
+            {"name": name, "description": description} for name, description in TAGS.items()
+        ],
     )
     errors.install(api)
     for router in (
@@ -77,10 +79,10 @@ def build_api() -> FastAPI:
 
 
 def _once(request: HTTPConnection) -> None:
-    """Of two values of one name, neither counts: who checks one may use the other."""
+    """Refuse a query that gives a parameter twice: who checks one value may use the other."""
     if request.scope["query_string"].count(b"&") >= PARAMETERS:
-        words = f"A query may have at most {PARAMETERS} parameters."
-        raise errors.Problem(422, "invalid", words, "Give fewer.")
+        message = f"A query may have at most {PARAMETERS} parameters."
+        raise errors.Problem(422, "invalid", message, "Give fewer.")
     seen = set[str]()
     for name, _ in request.query_params.multi_items():
         if name in seen:
@@ -103,6 +105,6 @@ class _Api(FastAPI):
 
 
 def _name(route: APIRoute) -> str:
-    """What a generated client calls it: `listSessions`."""
+    """Return the operation id, which a generated client uses as a name: `listSessions`."""
     first, *rest = route.name.split("_")
     return first + "".join(word.capitalize() for word in rest)

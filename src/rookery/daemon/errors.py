@@ -1,4 +1,5 @@
-"""Every error that the daemon answers with: a word for programs, a sentence, and what helps."""
+"""The error responses of the daemon: each has a reason for programs, a message for people, and a
+remedy."""
 
 from collections.abc import Iterable
 from typing import Any, override
@@ -19,7 +20,8 @@ from rookery.daemon.pieces.document import trouble
 
 
 class Problem(Refused):
-    """A refusal as an answer: it may have a status that no kind has, and headers."""
+    """A refusal as an HTTP response: it may have headers, and a status that no kind of
+    refusal has."""
 
     def __init__(
         self, status: int, reason: str, message: str, remedy: str = "", **headers: str
@@ -44,12 +46,12 @@ class Problem(Refused):
 
 
 def wants_page(path: str, accept: str) -> bool:
-    """Whether a person's browser goes there."""
+    """Tell whether the request is a browser's navigation."""
     return "text/html" in accept and not path.startswith("/api/")
 
 
 def answer(request: HTTPConnection, problem: Problem) -> Response:
-    """As JSON, or as a page for a person."""
+    """Return the problem as JSON, or as an HTML page for a browser."""
     if not wants_page(request.url.path, request.headers.get("accept", "")):
         return problem.response()
     remedy = "" if ADDRESS in problem.remedy else problem.remedy  # which is for programs
@@ -99,7 +101,7 @@ REMEDIES = {
     "parked": "Send the command `restart`.",
     "changed": "Reload the settings first.",
 }
-"""What helps a client of the API, by a refusal's reason; on a command line something else may."""
+"""Remedies for clients of the API, by a refusal's reason; the command line may have others."""
 
 OF_KIND: dict[Kind, str] = {
     "pending": "Let its disk be written to again; nothing is lost.",
@@ -107,11 +109,11 @@ OF_KIND: dict[Kind, str] = {
 }
 """The same, whatever the reason."""
 ADDRESS = "/api/"
-"""What a remedy names that is for programs alone."""
+"""A remedy that contains this is for programs only."""
 
 
 def problem_of(error: Refused) -> Problem:
-    """A refusal as a client gets it."""
+    """Convert a refusal into the problem that a client is sent."""
     if isinstance(error, Problem):
         return error
     remedy = OF_KIND.get(error.kind) or error.remedy or REMEDIES.get(error.reason, "")
@@ -122,14 +124,14 @@ def problem_of(error: Refused) -> Problem:
 
 
 def _methods(routes: Iterable[BaseRoute], path: str) -> set[str]:
-    """All that can be done at an address."""
-    found = set[str]()
+    """Return all HTTP methods that a path supports."""
+    methods = set[str]()
     for route in routes:
         if (included := getattr(route, "original_router", None)) is not None:
-            found |= _methods(included.routes, path)
+            methods |= _methods(included.routes, path)
         elif isinstance(route, Route) and route.path_regex.match(path):
-            found |= route.methods or set()
-    return found
+            methods |= route.methods or set()
+    return methods
 
 
 def install(app: FastAPI) -> None:
@@ -137,8 +139,8 @@ def install(app: FastAPI) -> None:
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
         first: dict[str, Any] = dict(error.errors()[0]) if error.errors() else {}
         place = ".".join(str(each) for each in first.get("loc", ()) if each != "body")
-        words = f"{place or 'The body'}: {first.get('msg', 'is not valid')}"[:500]
-        problem = Problem(422, "invalid", words, "See /api/docs for what is expected.")
+        sentence = f"{place or 'The body'}: {first.get('msg', 'is not valid')}"[:500]
+        problem = Problem(422, "invalid", sentence, "See /api/docs for what is expected.")
         return answer(request, problem)
 
     @app.exception_handler(HTTPException)

@@ -1,5 +1,5 @@
-"""All sessions, kept up to date at little cost: a session's directory changes whenever its head
-does, so one look at each directory tells which heads to read again."""
+"""The list of all sessions, kept up to date cheaply: a session's directory changes whenever its
+head does, so one stat of each directory tells which heads to read again."""
 
 import os
 import threading
@@ -26,7 +26,7 @@ KEPT = 1000
 
 
 class Seen(NamedTuple):
-    """The session list after a look: its document, and what led to it."""
+    """The session list after a look: its document, and the ops that led to it."""
 
     seq: int = 0
     blocks: Mapping[str, Block] = MappingProxyType({})
@@ -36,15 +36,16 @@ class Seen(NamedTuple):
 
 def _stamp(directory: str) -> Stamp:
     try:
-        found = os.stat(directory)
+        stat = os.stat(directory)
     except OSError:  # gone, or a link to nothing
         return 0, 0
-    return found.st_mtime_ns, found.st_ino
+    return stat.st_mtime_ns, stat.st_ino
 
 
 class Fleet:
-    """`look` may run in any thread, one at a time; what it found is replaced, never changed, so
-    that a number and what belongs to it are read together."""
+    """The sessions of a home and the document of their list. `look` may run in any thread, one at a
+    time; it replaces what it produces and never mutates it, so that a sequence number and its
+    document are always read together."""
 
     def __init__(self, home: str) -> None:
         self._home = home
@@ -67,20 +68,21 @@ class Fleet:
 
     @property
     def heads(self) -> list[Json]:
-        """Newest news first. The same list, not to be changed, until a session changes."""
+        """The heads, newest news first. The list stays the same object until a session changes; do
+        not mutate it."""
         return self._sorted
 
     def head(self, session: str) -> Json | None:
         return self._heads.get(session)
 
     def look(self) -> Json | None:
-        """What changed since the last look, as ops on the session list's document; None: nothing.
-        Blocks."""
+        """Return the changes since the last look as ops on the session list's document, or None if
+        there are none. Blocks."""
         with self._looking:
             self._read()
             before, self._seen = self._seen, self._changed_to()
-            found = self._seen
-        return None if found is before else self._told(found.seq, found.ops[-1][1])
+            seen = self._seen
+        return None if seen is before else self._told(seen.seq, seen.ops[-1][1])
 
     def _read(self) -> None:
         heads: dict[str, Json] = {}
@@ -106,7 +108,8 @@ class Fleet:
             self._sorted = sorted(heads.values(), key=lambda head: (-head["at"], head["id"]))
 
     def _head(self, name: str, old: Json | None, *, changed: bool) -> Json | None:
-        """Raises OSError: it cannot be looked at now."""
+        """Return the current head of a session, or None if it has gone. Raises OSError if it cannot
+        be read now."""
         if old is not None and not changed and not self._changed(old):
             return old
         head = listed(self._home, name)
@@ -115,7 +118,7 @@ class Fleet:
         return old if old == head else head
 
     def _changed(self, head: Json) -> bool:
-        """What its directory does not tell: a worker that came, went or died."""
+        """Tell whether a worker came, went or died, which the session's directory does not show."""
         worker = head["worker"]
         if not head["awake"] and (worker is None or worker.get("ended")):
             return False
@@ -150,7 +153,7 @@ class Fleet:
         return Seen(seq, blocks, (*seen.ops[1 - KEPT :], (seq, ops)))
 
     def since(self, epoch: str, seq: int) -> Json | None:
-        """What changed after that, in one go; None: it is not known any more."""
+        """Return all changes after `seq` as one message, or None if they are no longer kept."""
         seen = self._seen
         first = seen.ops[0][0] if seen.ops else seen.seq + 1
         if epoch != self.epoch or not first <= seq + 1 <= seen.seq + 1:

@@ -1,5 +1,5 @@
-"""A session that somebody watches: it is followed once, and what happens in it is encoded once for
-each form, for all who watch it."""
+"""A session with watchers: its log is followed once, and each batch of events is encoded once per
+form for all watchers."""
 
 import asyncio
 import time
@@ -81,7 +81,7 @@ class Followed:
             self._client.close()
 
     def end(self, why: str) -> None:
-        """Nothing more comes of it."""
+        """Tell the watchers that nothing more will come, and stop."""
         message = encoded({"ended": {"topic": self._session, "message": why}})
         for watcher in self.watchers:
             watcher.insist(message)
@@ -96,7 +96,7 @@ class Followed:
         self._ticker.due(self.flush)
 
     def flush(self) -> None:
-        """Send what has gathered."""
+        """Send the ops and events that have gathered."""
         ops, self._ops = self._ops, []
         events, self._events = self._events, []
         if not events:
@@ -118,7 +118,7 @@ class Followed:
                 LAGS.add()
 
     def _message(self, form: str, ops: list[Op], events: list[Event]) -> str:
-        """Nothing: the page is being opened, or shows nothing of it."""
+        """Encode a message; "" if the page is still being opened or shows none of the changes."""
         if form == EVENTS:
             return events_message(self._session, self.seq, events)
         if form == OPS:
@@ -129,12 +129,13 @@ class Followed:
         return page_message(self._session, self._told, self._live)
 
     async def join(self, watcher: Watcher, form: str, after: int | None) -> tuple[list[str], bool]:
-        """The news that a watcher needs first, if it has the events up to `after` (None: none), and
-        whether more belongs behind them. From then on it gets what happens, which it holds."""
+        """Return the messages that a watcher needs first, if it has the events up to `after` (None:
+        none), and whether there are more than fit. From then on the watcher is sent new events,
+        which it holds back."""
         if form != PAGE:
             self._enter(watcher, form)
-            found = beginning(self.directory, self._session, form, after, self.seq)
-            return await asyncio.to_thread(_bounded, found)
+            messages = beginning(self.directory, self._session, form, after, self.seq)
+            return await asyncio.to_thread(_bounded, messages)
         async with self._opening:
             await self._reach(after or 0)
             self._enter(watcher, form)
@@ -151,7 +152,8 @@ class Followed:
         return ([message] if message else []), False
 
     async def _reach(self, seq: int) -> None:
-        """A page may have read an event in the log before it came here."""
+        """Wait, within REACHED seconds, until event `seq` has arrived: a page may have read it in
+        the log before it came from the worker."""
         with suppress(TimeoutError):
             async with asyncio.timeout(REACHED):
                 while self.seq < seq:
@@ -159,7 +161,7 @@ class Followed:
                     await self._came.wait()
 
     def _send_page(self) -> None:
-        """For those who waited until the page was opened."""
+        """Send the page's changes to those who waited until it was opened."""
         message = self._message(PAGE, [], [])
         for watcher in [each for each, form in self.watchers.items() if form == PAGE]:
             if message:
@@ -184,8 +186,8 @@ class Followed:
 def beginning(
     directory: str, session: str, form: str, after: int | None, upto: int
 ) -> Generator[str, None, None]:
-    """What a client needs before the news after `upto`, if it has the events up to `after`; None:
-    it has none. Read by a reader of its own, in a thread."""
+    """Yield the messages that a client needs to reach the event `upto`, if it has the events up to
+    `after` (None: none). Opens a log reader of its own, so that it can run in a thread."""
     with Reader.open(directory) as log:
         if form == EVENTS and after is not None:
             while page := log.stretch(after, ROOM, upto):
@@ -206,21 +208,22 @@ def beginning(
 
 
 def _bounded(pieces: Generator[str, None, None]) -> tuple[list[str], bool]:
-    """As many as may wait for a client, and whether there are more."""
-    found, size = list[str](), 0
+    """Return as many pieces as may be queued for a client, and whether there are more."""
+    messages, size = list[str](), 0
     with closing(pieces):
         for piece in pieces:
             size += len(piece)
-            if found and size > MOST_WAITING:
-                return found, True
-            found.append(piece)
-    return found, False
+            if messages and size > MOST_WAITING:
+                return messages, True
+            messages.append(piece)
+    return messages, False
 
 
 def page_beginning(
     directory: str, session: str, page: PageOf, after: int | None, upto: int
 ) -> tuple[Live, str]:
-    """The page after the event `upto`, and what a browser needs that has it after `after`."""
+    """Return the live page as of event `upto`, and the message that brings a browser there from
+    `after`."""
     with Reader.open(directory) as log:
         if after is not None and after <= upto <= after + REPLAYED:
             events = log.stretch(after, MOST_WAITING, upto)
@@ -239,8 +242,8 @@ def page_beginning(
 
 
 def _page_at(log: Reader, session: str, page: PageOf, seq: int) -> tuple[Live, int, bool]:
-    found = tail(log, seq)
-    return page(found.document, session), found.first, found.older
+    excerpt = tail(log, seq)
+    return page(excerpt.document, session), excerpt.first, excerpt.older
 
 
 def events_message(topic: str, seq: int, events: list[Event]) -> str:
@@ -253,17 +256,18 @@ def ops_message(topic: str, seq: int, ops: list[Op]) -> str:
 
 
 def page_message(topic: str, seq: int, live: Live) -> str:
-    """Its secrets were masked before they became HTML."""
+    """Encode the page's pending changes, or return "" if there are none. Secrets were masked before
+    they became HTML."""
     changes = live.flush()
     return dumps({"page": {"topic": topic, "seq": seq, "ops": changes}}) if changes else ""
 
 
 def _merged(ops: list[Op]) -> list[Op]:
-    """Appends to one block that follow each other are one."""
-    found: list[Op] = []
+    """Merge consecutive appends to the same block into one."""
+    merged: list[Op] = []
     for op in ops:
-        if op[0] == "append" and found and found[-1][0] == "append" and found[-1][1] == op[1]:
-            found[-1] = ["append", op[1], found[-1][2] + op[2]]
+        if op[0] == "append" and merged and merged[-1][0] == "append" and merged[-1][1] == op[1]:
+            merged[-1] = ["append", op[1], merged[-1][2] + op[2]]
         else:
-            found.append(op)
-    return found
+            merged.append(op)
+    return merged

@@ -1,4 +1,4 @@
-"""Who watches what."""
+"""The hub of subscriptions: which client watches which topics."""
 
 import asyncio
 import os
@@ -58,7 +58,8 @@ class Hub:
         after: int | None = None,
         epoch: str = "",
     ) -> None:
-        """Raises LogError, PathError."""
+        """Subscribe a watcher to a topic, replacing an earlier subscription. Raises LogError,
+        PathError."""
         await self.unsubscribe(watcher, name)
         if name == FLEET:
             watcher.topics.add(name)
@@ -108,7 +109,7 @@ class Hub:
     # --- the list of sessions --------------------------------------------------------------------
 
     async def watch_fleet(self) -> None:
-        """For ever: look, tell, wait."""
+        """Look at the sessions periodically, for ever."""
         trouble = Trouble("looking at the sessions")
         while True:
             with trouble.survived():
@@ -122,7 +123,7 @@ class Hub:
                 LOOP_DELAY.observe(time.monotonic() - due)
 
     async def look(self) -> None:
-        """Look at the sessions now."""
+        """Look at the sessions now, and send the changes to those who watch the list."""
         began = time.monotonic()
         news = await asyncio.to_thread(self._fleet.look)
         self.looked = time.monotonic()

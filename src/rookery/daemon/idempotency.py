@@ -1,8 +1,8 @@
-"""A request that is sent again does its work once: what came of each key is kept for a day.
+"""Idempotency keys: a request that is repeated with the same key does its work once; results are
+kept for a day.
 
-What is to come of it is written down before it is done: after a crash in between, the same is done,
-not another.
-"""
+The id of what the work will make is recorded before the work begins: after a crash in between, the
+same thing is made, not another one."""
 
 import asyncio
 import hashlib
@@ -19,12 +19,12 @@ from rookery.home import paths
 from rookery.log.lock import Lock
 
 KEPT = 24 * 3600.0
-MOST = 500
-"""Results that are kept."""
+MAX_RESULTS = 500
+"""How many results are kept in memory."""
 
 
 class KeyReused(Fixed):
-    """The key came with another request before."""
+    """Raised when the key came with another request before."""
 
     reason = "key_reused"
 
@@ -33,20 +33,21 @@ class KeyReused(Fixed):
 
 
 type Work = Callable[[str, bool], Any]
-"""Of an id for what it makes, and whether it was begun before, by a daemon that was killed. Its
-result is JSON."""
+"""A function that takes an id for what it makes, and whether it was begun before by a daemon that
+was killed. Its result is JSON."""
 
 
 class Results:
-    """What came of work whose request may come again."""
+    """The results of work whose requests may be repeated."""
 
     def __init__(self, home: str) -> None:
         self._known: dict[str, asyncio.Future[Any]] = {}
         self._keys = Keys(home)
 
     async def kept(self, key: str, request: str, work: Work) -> Any:
-        """What came of it when the key first came, also if the daemon was killed since. Without a
-        key, it is done each time. It blocks, in a thread. Raises KeyReused."""
+        """Return the result of the request that first used this key, even if the daemon was killed
+        since. Without a key, the work is done each time. The work may block; it runs in a thread.
+        Raises KeyReused."""
         if not key:
             return await self._once("", lambda: asyncio.to_thread(work, paths.new_id(), False))
         known = f"{digest(request)} {key}"
@@ -55,16 +56,16 @@ class Results:
         )
 
     async def _once[Found](self, key: str, work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
-        """It goes on if who asked has gone."""
+        """Run the work once per key; it goes on if the caller has gone."""
         known = self._known.get(key) if key else None
         if known is None:
             known = asyncio.ensure_future(work())
             if key:
-                while len(self._known) >= MOST:
+                while len(self._known) >= MAX_RESULTS:
                     del self._known[next(iter(self._known))]
                 self._known[key] = known
-        found: Found = await asyncio.shield(known)
-        return found
+        outcome: Found = await asyncio.shield(known)
+        return outcome
 
 
 class Keys:
@@ -74,8 +75,8 @@ class Keys:
     def once(
         self, key: str, request: str, name: Callable[[], str], make: Callable[[str], None]
     ) -> str:
-        """What `name` gave when the key first came; `make` makes it, unless that was done before.
-        Raises KeyReused, and what `make` raises: then the key is free again."""
+        """Return the name that was chosen when the key first came; `make` makes it, unless that was
+        done before. Raises KeyReused, and whatever `make` raises, which frees the key again."""
 
         def work(made: str, _again: bool) -> str:
             make(made)
@@ -86,19 +87,19 @@ class Keys:
     def kept(
         self, key: str, request: str, work: Work, name: Callable[[], str] = paths.new_id
     ) -> Any:
-        """The result of `work` when the key first came."""
+        """Return the result of `work` when the key first came."""
         with self._held(key) as path:
-            found = paths.read_json(path) or {}
+            record = paths.read_json(path) or {}
             mark = digest(request)
-            if found and lenient.text(found, "request") != mark:
+            if record and lenient.text(record, "request") != mark:
                 raise KeyReused
-            made = lenient.text(found, "made") or name()
-            if found.get("done"):
-                return found.get("result", made)  # an earlier build kept only that
+            made = lenient.text(record, "made") or name()
+            if record.get("done"):
+                return record.get("result", made)  # an earlier build kept only that
             self._note(path, {"request": mark, "made": made, "done": False})
             with ExitStack() as undo:
                 undo.callback(os.unlink, path)
-                result = work(made, bool(found))
+                result = work(made, bool(record))
                 undo.pop_all()
             self._note(path, {"request": mark, "made": made, "done": True, "result": result})
             return result

@@ -1,4 +1,5 @@
-"""How a daemon is to run: what the command line says, checked before anything is opened."""
+"""The options that a daemon runs with: parsed from the command line and checked before anything is
+opened."""
 
 import ipaddress
 import os
@@ -45,13 +46,13 @@ class Options(NamedTuple):
 
     @property
     def proxy_uid(self) -> int | None:
-        """Raises KeyError."""
+        """The uid of the proxy's user, or None without one. Raises KeyError."""
         proxy = self.proxy_user
         return int(proxy) if proxy.isdecimal() else pwd.getpwnam(proxy).pw_uid if proxy else None
 
     @property
     def users(self) -> frozenset[int]:
-        """Who may connect without a login: by their numbers. Raises KeyError."""
+        """The uids that may connect without a login. Raises KeyError."""
         number = self.proxy_uid
         return frozenset({os.geteuid()} if number is None else {os.geteuid(), number})
 
@@ -61,7 +62,7 @@ class Options(NamedTuple):
 
     @property
     def address(self) -> str:
-        """As a browser on this machine writes it."""
+        """The daemon's URL for a browser on this machine."""
         return url(self.scheme, HOST if self.host in EVERY else self.host, self.port)
 
     def json(self) -> Json:
@@ -69,7 +70,7 @@ class Options(NamedTuple):
 
 
 def from_json(given: Json) -> Options:
-    """Of a record: what it does not know is left out, what it lacks is as usual."""
+    """Build options from a record; unknown fields are ignored, missing ones get their defaults."""
     known: dict[str, Any] = {key: given[key] for key in Options._fields if key in given}
     for field in ("allowed_hosts", "allowed_origins"):
         known[field] = tuple(known.get(field, ()))
@@ -77,7 +78,8 @@ def from_json(given: Json) -> Options:
 
 
 def chosen(given: Json, secret: str = "") -> Options:
-    """What the command line gives, with the passphrase as it was typed. Raises Refused."""
+    """Build and check options from those given on the command line and the passphrase as typed.
+    Raises Refused."""
     if secret:
         given = {"auth": PASSPHRASE, **given, "passphrase": passphrase.hashed(_usable(secret))}
     options = from_json(given)
@@ -96,7 +98,7 @@ def _usable(secret: str) -> str:
 
 
 def check(options: Options) -> None:
-    """Raises Refused."""
+    """Check that the options fit together. Raises Refused."""
     if options.auth not in AUTHS:
         raise Refused("unknown_auth", f"--auth can be: {', '.join(AUTHS)}.")
     if not 0 <= options.port <= 65535:
@@ -135,7 +137,8 @@ def check(options: Options) -> None:
 
 
 def _check_proxy_user(options: Options) -> None:
-    """Without a login, it is the user at the other end of a connection who counts."""
+    """Check the proxy's options; without a login, access depends on the user at the other end of a
+    connection."""
     if options.proxy_user and not options.behind_proxy:
         raise Refused("no_proxy", "--proxy-user belongs to --behind-proxy.")
     if options.trusted_user_header:
@@ -169,7 +172,8 @@ def _check_user(options: Options) -> None:
 
 
 def _check_header(options: Options) -> None:
-    """Who is at the other end has to be known: anybody could send it."""
+    """Check --trusted-user-header: the proxy must be identifiable, since anybody could send the
+    header."""
     header = options.trusted_user_header
     if not HEADER.fullmatch(header) or header.lower() in TAKEN:
         raise Refused(
@@ -202,13 +206,15 @@ def _check_tls(options: Options) -> None:
 
 
 def url(scheme: str, host: str, port: int) -> str:
-    """An address without a path: IPv6 in brackets, and no port where it is the scheme's own."""
+    """Return a URL without a path: IPv6 in brackets, and no port where it is the scheme's
+    default."""
     name = f"[{host}]" if ":" in host and not host.startswith("[") else host
     return f"{scheme}://{name}" + (f":{port}" if port != PORTS[scheme] else "")
 
 
 def split_host(name: str) -> tuple[str, int]:
-    """A host as a user or a browser writes it: its name, IPv6 without brackets; its port, or 0."""
+    """Split a host as users and browsers write it into its name, IPv6 without brackets, and its
+    port or 0."""
     if name.count(":") > 1 and not name.startswith("["):
         return name, 0
     host, _, port = name.rpartition(":") if not name.endswith("]") else (name, "", "")

@@ -1,4 +1,4 @@
-"""A passphrase as it is kept: salted and slow to try."""
+"""Hashing of the passphrase: salted, and slow to brute-force."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ def hashed(secret: str) -> str:
 
 
 def fits(secret: str, kept: str) -> bool:
-    """Takes about 0.1 s, whatever it is given."""
+    """Tell whether the passphrase matches the stored hash. Takes about 0.1 s for any input."""
     _, salt, digest = kept.split("$")
     return hmac.compare_digest(_derived(secret, bytes.fromhex(salt)), bytes.fromhex(digest))
 

@@ -1,4 +1,4 @@
-"""What a running daemon has: passed to every route."""
+"""The state of a running daemon, which is passed to every route."""
 
 import time
 from typing import Annotated, NamedTuple
@@ -39,12 +39,12 @@ class State(NamedTuple):
 
     @property
     def read_only(self) -> bool:
-        """Whether who asks may change nothing, but for answers."""
+        """Whether the client may change nothing, except by answering asks."""
         return self.options.read_only or self.role != ALL
 
     @property
     def closed(self) -> str:
-        """Why nothing can be changed, for the page; "": it can."""
+        """Why nothing can be changed, as shown on the page; "" if it can."""
         if self.options.read_only:
             return "This Rookery is read-only."
         return "" if self.role == ALL else MEANING[self.role]
@@ -54,23 +54,24 @@ class State(NamedTuple):
         return Journal(self.home)
 
     def login_link(self, grant: Grant = EVERYTHING) -> str:
-        """Good once, for ten minutes; the page asks before it is used up."""
+        """Return a link that is valid once, for ten minutes; its page asks before it is used up."""
         code = self.devices.new_code(time.monotonic(), grant)
         return f"{for_links(self.options)}/login?code={code}"
 
 
 def _of(request: Request) -> State:
-    """By now its body is read: the device may have been changed meanwhile. Raises Problem."""
-    found: State = request.app.state.rookery
+    """Return the state for this request. The device is checked again, since it may have been
+    changed while the body was read. Raises Problem."""
+    state: State = request.app.state.rookery
     device: Device | None = request.scope.get(DEVICE)
     if device is None:
-        return found
-    now = found.devices.find(device.id)
+        return state
+    now = state.devices.find(device.id)
     if now is None:
         raise bad_token()
     if now.role != device.role:
         raise changed() if request.method in READING else forbidden(now)
-    return found._replace(device=now)
+    return state._replace(device=now)
 
 
 Daemon = Annotated[State, Depends(_of)]
@@ -81,7 +82,7 @@ SESSION = Path(
 
 
 def session_named(daemon: State, session: str) -> str:
-    """The id of the session that is meant. Raises UnknownSession, Ambiguous."""
+    """Return the id of the session that is meant. Raises UnknownSession, Ambiguous."""
     if daemon.fleet.head(session) is not None or (
         paths.is_id(session) and sessions.head_of_session(daemon.home, session) is not None
     ):

@@ -1,4 +1,4 @@
-"""The end of a session as the page opens it: whole blocks, a screenful or a few at least."""
+"""Reading the end of a session for the page: whole blocks, at least a screenful or a few turns."""
 
 import time
 from functools import partial
@@ -33,76 +33,78 @@ class Piece(NamedTuple):
 
 
 def tail(log: Reader, upto: int, room: int = ROOM, hidden: Ranges | None = None) -> Piece:
-    """What stands up to an event. `hidden`: what a rewind hides; None: as the event knows it."""
-    found = excerpt(log, upto, room, hidden=hidden)
-    document, first = found.document, found.first
+    """Return the part of the session that ends at event `upto`. `hidden` is what a rewind hides;
+    None means as of that event."""
+    part = excerpt(log, upto, room, hidden=hidden)
+    document, first = part.document, part.first
     hidden = document.header["hidden"] if hidden is None else hidden
     read = 1
-    while first > 1 and (not document.blocks or _has_room(found, read, document)):
-        found = excerpt(log, first - 1, room // 2, hidden=hidden)
-        if not found.first:
+    while first > 1 and (not document.blocks or _has_room(part, read, document)):
+        part = excerpt(log, first - 1, room // 2, hidden=hidden)
+        if not part.first:
             break
-        document, first = join(found.document, document), found.first
+        document, first = join(part.document, document), part.first
         read += 1
     return Piece(document, first, first > 1)
 
 
-def _has_room(found: Excerpt, read: int, document: Document) -> bool:
-    """For the turn above what was read so far."""
-    return not found.above and read < TURNS and len(document.blocks) < FEWEST
+def _has_room(part: Excerpt, read: int, document: Document) -> bool:
+    """Tell whether the turn above what was read should be read, too."""
+    return not part.above and read < TURNS and len(document.blocks) < FEWEST
 
 
 def before(log: Reader, seq: int) -> Piece:
-    """What stands before an event; how it ended may be told later."""
-    found = tail(log, max(0, seq - 1), hidden=log.header()["hidden"])
+    """Return the piece before an event, with later events that tell how something in it ended."""
+    piece = tail(log, max(0, seq - 1), hidden=log.header()["hidden"])
     header = log.header_at(max(0, seq - 1))
-    blocks = found.document.blocks
+    blocks = piece.document.blocks
     for event in log.read(seq - 1, LATER):
         header, ops = step(header, event)
-        found.document.apply([op for op in ops if op[0] != "put" and op[1] in blocks])
-    return found
+        piece.document.apply([op for op in ops if op[0] != "put" and op[1] in blocks])
+    return piece
 
 
 def around(log: Reader, seq: int, last: int) -> tuple[Piece, int]:
-    """The piece that holds an event, and where it ends."""
+    """Return the piece that contains an event, and the event at which it ends."""
     for upto in _ends(seq, _end(log, seq, last)):
-        found = tail(log, upto)
-        if found.first <= seq:
+        piece = tail(log, upto)
+        if piece.first <= seq:
             break
-    return found, upto
+    return piece, upto
 
 
 def after(log: Reader, seq: int, last: int) -> tuple[Piece, int]:
-    """What follows an event, turn by turn, and where it ends. It may begin above the event: a turn
-    is read from its beginning, or from where one that is long can be read."""
+    """Return what follows an event, turn by turn, and the event at which it ends. It may begin
+    before the event: a turn is read from its beginning, or a long one from where it can be read."""
     upto, document, first, long = seq, Document(), 0, False
     while upto < last and len(document.blocks) < FEWEST and not long:
         whole = _end(log, upto + 1, last)
         for end in _ends(upto + 1, whole):
-            found = excerpt(log, end, ROOM)
-            if found.first <= upto + 1:
+            part = excerpt(log, end, ROOM)
+            if part.first <= upto + 1:
                 break
         long = end < whole
         if long and first:
             break
-        document = join(document, found.document) if first else found.document
-        upto, first = end, first or found.first
+        document = join(document, part.document) if first else part.document
+        upto, first = end, first or part.first
     return Piece(document, first, first > 1), upto
 
 
 def _end(log: Reader, seq: int, last: int) -> int:
-    """Of the turn that an event belongs to."""
+    """Return the last event of the turn that an event belongs to."""
     return min(last, (log.first_seq(log.turn_of(seq) + 1) or last + 1) - 1)
 
 
 def _ends(seq: int, end: int) -> list[int]:
-    """Up to where a piece is read that is to hold an event: `end`, or less where that is long."""
+    """Return the events to try as the end of a piece that must contain an event: `end`, then
+    earlier ones in case the turn is long."""
     return [end, *(min(end, seq + step) for step in STEPS)]
 
 
 def live_of(
     document: Document, session: str, *, read_only: bool, regions: Regions | None = None
 ) -> Live:
-    """A document as a page that goes on."""
+    """Return a document as a live page."""
     view = partial(view_of, session=session, now=time.time() * 1000, read_only=read_only)
     return Live(document, view, regions)

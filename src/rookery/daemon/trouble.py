@@ -1,4 +1,5 @@
-"""Work that is done again and again: an error of one round ends neither the next nor the daemon."""
+"""Error handling for periodic work: an error in one round ends neither the next round nor the
+daemon."""
 
 import logging
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ _log = logging.getLogger("rookery.daemon")
 
 
 class Trouble:
-    """Logs an error once, until it is another one or all is well again."""
+    """Logs an error once, until a different one occurs or a round succeeds."""
 
     def __init__(self, doing: str) -> None:
         self._doing = doing

@@ -1,9 +1,8 @@
-"""What the daemon does for sessions that nobody looks at: it ends what dead workers left, sees that
-sleeping sessions are woken in time, puts workers of an older build to sleep, notifies the user,
-keeps our own agent warm, and the search index up to date.
+"""Background work for all sessions: ending what dead workers left behind, waking sleeping sessions
+in time, putting workers of older builds to sleep, notifying the user, keeping our own agent warm,
+emptying the trash, and updating the search index.
 
-All of it may be left undone: clients do the same when they look.
-"""
+None of it is essential: clients do the same when they look."""
 
 import asyncio
 import os
@@ -42,7 +41,8 @@ SLICE = 1.0
 
 class Upkeep:
     def __init__(self, home: str, fleet: Fleet, notifier: Notifier, *, read_only: bool) -> None:
-        """`read_only`: it starts no process, and neither wakes, puts to sleep nor deletes."""
+        """Prepare the upkeep. With `read_only` it starts no process, and neither wakes sessions,
+        puts them to sleep nor deletes them."""
         self._home = home
         self._read_only = read_only
         self._fleet = fleet
@@ -57,7 +57,7 @@ class Upkeep:
         self._troubles: dict[str, Trouble] = {}
 
     async def run(self) -> None:
-        """For ever."""
+        """Run a round every few seconds, for ever."""
         try:
             while True:
                 await asyncio.sleep(EACH)
@@ -81,12 +81,12 @@ class Upkeep:
         self._try("search index", self._index)
 
     def _try[*Given](self, name: str, step: Callable[[*Given], object], *given: *Given) -> None:
-        """An error of one step keeps no other from being done."""
+        """Run a step; an error in it does not prevent the others."""
         with self._troubles.setdefault(name, Trouble(f"upkeep, {name}")).survived():
             step(*given)
 
     def _end_what_is_left(self, heads: list[Json]) -> None:
-        """Only where something changed: a look at every process costs."""
+        """End leftovers of sessions that changed; checking every process is expensive."""
         changed = [head for head in heads if self._seen.get(head["id"]) is not head]
         if changed:
             leftovers.end_leftovers(self._home, changed)
@@ -126,7 +126,8 @@ class Upkeep:
 
 
 def free_memory() -> int:
-    """Bytes that can be had without swapping; where the system does not tell: enough."""
+    """Return how many bytes can be used without swapping; if the system does not say, enough for a
+    warm agent."""
     with suppress(OSError, ValueError), open("/proc/meminfo", encoding="ascii") as file:
         for line in file:
             if line.startswith("MemAvailable:"):

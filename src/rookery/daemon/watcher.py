@@ -1,4 +1,4 @@
-"""One client's end of the stream: what is to be sent to it, in order, and when."""
+"""One client's end of the stream: the queue of messages to send to it, and the timing."""
 
 import asyncio
 from collections import deque
@@ -17,8 +17,8 @@ FEW = 4
 
 
 class Watcher:
-    """A client that does not take what it is sent is not waited for: over a bound it is told that
-    it lags, hears no more of that topic, and asks again from the event that it has."""
+    """A client's queue. Nobody waits for a slow client: above a limit it is told that it lags, gets
+    no more of that topic, and subscribes again from the event that it has."""
 
     def __init__(self) -> None:
         self._waiting: deque[str] = deque()
@@ -29,7 +29,7 @@ class Watcher:
         self._held: dict[str, list[str]] = {}
 
     def send(self, message: str, topic: str) -> bool:
-        """False: too much waits already."""
+        """Queue a message of a topic; return False if too much is queued already."""
         if self.closed:
             return True
         if self._size + len(message) > MOST_WAITING and self._size:
@@ -42,18 +42,19 @@ class Watcher:
         return True
 
     def insist(self, message: str) -> None:
-        """For what must be heard."""
+        """Queue a message that must be delivered, regardless of the limit."""
         self._waiting.append(message)
         self._size += len(message)
         self._news.set()
 
     def hold(self, topic: str) -> None:
-        """Keep its news back until its beginning has been read."""
+        """Hold back a topic's messages until its beginning has been read."""
         self._held[topic] = []
 
     def release(self, topic: str, first: Iterable[str], *, cut: bool) -> None:
-        """`cut`: more belongs between the beginning and the news; the client asks again for all
-        that comes after what it has got."""
+        """Queue the beginning of a topic and then its held messages. With `cut` the beginning is
+        incomplete: the held messages are dropped, and the client asks again for all that follows
+        what it has got."""
         held = self._held.pop(topic, None)
         if held is None:
             return  # it was given up meanwhile
@@ -72,7 +73,7 @@ class Watcher:
         self.insist(encoded({"lagged": {"topic": topic}}))
 
     async def next(self) -> str | None:
-        """The next message; None: no more come."""
+        """Return the next message, or None when there will be no more."""
         while not self._waiting:
             if self.closed:
                 return None
@@ -88,8 +89,8 @@ class Watcher:
 
 
 class Ticker:
-    """When what happened is sent: at once after a while of quiet, else all that is due at the end
-    of a window, which is longer where the daemon is busy."""
+    """Decides when updates are sent: at once after a quiet period, else all together at the end of
+    a window, which is longer when the daemon is busy."""
 
     def __init__(self) -> None:
         self._due: dict[Callable[[], None], None] = {}
@@ -99,7 +100,7 @@ class Ticker:
         self._many = False
 
     def due(self, run: Callable[[], None]) -> None:
-        """Call it at the end of the window; at once where none is open."""
+        """Call `run` at the end of the window, or at once if none is open."""
         self._due[run] = None
         if self._timer is None:
             loop = asyncio.get_running_loop()

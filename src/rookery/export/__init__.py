@@ -1,8 +1,8 @@
-"""A session as a file: Markdown, JSON lines, or one HTML page; secrets of known shapes masked.
+"""Exporting a session as a file: Markdown, JSON lines, or one HTML page; secrets of known shapes
+are masked.
 
-`pieces` gives the bytes as they are made, turn by turn: however long the session, never all of it
-is held.
-"""
+`pieces` yields the bytes as they are made, turn by turn: however long the session, it is never held
+in memory as a whole."""
 
 from rookery.export.session import FORMATS, Turns, pieces, write
 

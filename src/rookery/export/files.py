@@ -1,4 +1,4 @@
-"""An export as a file: named after its session, written whole or not at all."""
+"""Writing an export to a file: named after its session, and written completely or not at all."""
 
 import os
 import re
@@ -17,11 +17,11 @@ ATTEMPTS = 1000
 
 
 class Exists(FileExistsError):
-    """There is a file of this name, which nobody asked to replace."""
+    """Raised if a file of this name exists and was not to be replaced."""
 
 
 def form_of(path: str) -> str:
-    """The format that a file's name asks for; "": none that is known."""
+    """Return the format that a file's name implies, or "" if it implies none that is known."""
     ending = os.path.splitext(path)[1].lower().removeprefix(".")
     ending = {"htm": "html", "markdown": "md", "ndjson": "jsonl"}.get(ending, ending)
     return ending if ending in FORMATS else ""
@@ -33,19 +33,20 @@ def name_for(home: str, session: str, form: str) -> str:
 
 
 def name_of(log: History, session: str, form: str) -> str:
-    """Of a file, after the session's title."""
+    """Return a file name made of the session's title."""
     from rookery.export.turns import about
 
     title = clean_line(about(log)["title"] or session)
-    words = re.sub(r"[^\w]+", "-", title.lower()).strip("-")
-    return f"{words[:LONGEST_NAME].strip('-') or 'session'}.{form}"
+    slug = re.sub(r"[^\w]+", "-", title.lower()).strip("-")
+    return f"{slug[:LONGEST_NAME].strip('-') or 'session'}.{form}"
 
 
 def to_new_file(
     home: str, session: str, wanted: str, cwd: str, form: str = "", now: float = 0.0
 ) -> str:
-    """The path that was written; an existing file is never replaced: the next is numbered. `wanted`
-    may be empty, a directory or a file, from `cwd` on. Raises OSError, LogError."""
+    """Export to a new file and return its path. An existing file is never replaced: the next one is
+    numbered. `wanted` may be empty, a directory or a file, relative to `cwd`. Raises OSError,
+    LogError."""
     form = form or form_of(wanted) or "md"
     base = os.path.join(cwd, os.path.expanduser(wanted)) if wanted else ""
     if not base or os.path.isdir(base):
@@ -71,15 +72,16 @@ def to_file(
     force: bool = False,
     now: float = 0.0,
 ) -> None:
-    """Raises Exists, OSError, LogError."""
+    """Export to a file. Raises Exists, OSError, LogError."""
     keep(path, lambda: pieces(home, session, form, turns, now), force=force)
 
 
 def keep(path: str, data: Callable[[], Iterable[bytes]], *, force: bool) -> None:
     """Write a transcript to a file. Raises Exists, OSError, and what `data` raises.
 
-    Only this user may read it: a transcript holds what an agent saw. Under another name until it
-    is whole; one that came meanwhile is not replaced, either."""
+    The file is readable only by this user, since a transcript holds what an agent saw. It is
+    written under another name until it is complete, and a file that appeared meanwhile is not
+    replaced, either."""
     if not force and os.path.lexists(path):
         raise Exists(f"{path} exists")
     _sweep(path)
@@ -107,8 +109,8 @@ def keep(path: str, data: Callable[[], Iterable[bytes]], *, force: bool) -> None
 
 
 def _opened(temporary: str) -> tuple[int, bool]:
-    """A file to write to, and whether it has no name yet: then nothing is left of it if this
-    process is killed."""
+    """Open a file for writing; return it, and whether it is still nameless, in which case nothing
+    is left of it if this process is killed."""
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         with suppress(OSError):  # not every file system can
             place = os.path.dirname(temporary) or "."
@@ -118,17 +120,17 @@ def _opened(temporary: str) -> tuple[int, bool]:
 
 
 def _sweep(path: str) -> None:
-    """Remove what an export to the same path left that was killed."""
+    """Remove the leftovers of a killed export to the same path."""
     place, name = os.path.split(path)
     left = re.compile(re.escape(name) + r"\.(\d{1,10})\.[0-9a-f]{8}\.tmp")
     with suppress(OSError):
         for each in os.listdir(place or "."):
-            if (found := left.fullmatch(each)) and tree.start_time(int(found[1])) is None:
+            if (match := left.fullmatch(each)) and tree.start_time(int(match[1])) is None:
                 os.unlink(os.path.join(place, each))
 
 
 def _place(temporary: str, path: str) -> None:
-    """As a rename that replaces nothing."""
+    """Rename the file without replacing another."""
     try:
         os.link(temporary, path, follow_symlinks=False)
     except OSError as error:  # also a file system without links

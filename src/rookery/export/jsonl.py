@@ -1,4 +1,4 @@
-"""A session as its events, one JSON object per line."""
+"""Exporting a session as its events, one JSON object per line."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ def lines(log: Reader, first: int, last: int | None) -> Iterator[str]:
 
 
 def _redacted(given: Iterator[Event]) -> Iterator[Event]:
-    """A secret that came in pieces is found where they follow each other."""
+    """Redact secrets, including those that are split across consecutive pieces of a text."""
     held: list[Event] = []
     length = 0
     for event in given:
@@ -40,7 +40,8 @@ def _redacted(given: Iterator[Event]) -> Iterator[Event]:
 
 
 def _unfinished(held: list[Event]) -> int:
-    """How many events at the end may hold the beginning of a secret: those without a blank."""
+    """Return how many events at the end may hold the beginning of a secret: those without
+    whitespace."""
     for count, event in enumerate(reversed(held)):
         if any(letter.isspace() for letter in _text(event) or ""):
             return count if count < len(held) // 2 else 0
@@ -61,11 +62,11 @@ def _cleaned(held: list[Event]) -> Iterator[Event]:
 
 
 def _text(event: Event) -> str | None:
-    """A piece of a text that goes on in other events; None: it is none."""
+    """Return the event's text if it is a piece of one that continues in other events; else None."""
     kind = kind_of(event.update)
     if kind == "_terminal" and event.update.get("state") == "output":
-        found = event.update.get("text")
-        return found if isinstance(found, str) else None
+        text = event.update.get("text")
+        return text if isinstance(text, str) else None
     if not kind.endswith("_chunk"):
         return None
     content = lenient.mapping(event.update, "content")

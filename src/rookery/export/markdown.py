@@ -1,4 +1,4 @@
-"""A session as Markdown."""
+"""Exporting a session as Markdown."""
 
 import re
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ from rookery.render.plain import clean, clean_line
 def pieces(log: Reader, first: int, last: int | None) -> Iterator[str]:
     header = about(log)
     yield f"# {clean_line(header['title']) or 'Session'}"
-    said = (agent_name(header), header["model"], header["cwd"])
-    if line := " · ".join(clean_line(each) for each in said if each):
+    facts = (agent_name(header), header["model"], header["cwd"])
+    if line := " · ".join(clean_line(each) for each in facts if each):
         yield f"\n\n{line}"
     for turn in turns(log, first, last):
         families = families_of(turn.blocks)
@@ -30,8 +30,8 @@ def pieces(log: Reader, first: int, last: int | None) -> Iterator[str]:
 
 
 def _pieces(block: Block, families: Families, cwd: str, depth: int = 0) -> Iterator[str]:
-    """A block, and what is nested in it: of a sub-agent quoted, so that nobody takes it for the
-    agent's own words."""
+    """Yield a block, and what is nested in it. A sub-agent's is quoted, so that nobody takes it for
+    the agent's own text."""
     if piece := _piece(block, families.terminals.get(block["id"], []), cwd).strip():
         yield piece
     below = families.children.get(block["id"], [])
@@ -72,41 +72,41 @@ def _piece(block: Block, terminals: list[Block], cwd: str) -> str:
 
 
 def _call(block: Block, terminals: list[Block], text: str, cwd: str) -> str:
-    words = " ".join(filter(None, captions.call_words(block, cwd, clean_line)))
+    label = " ".join(filter(None, captions.call_words(block, cwd, clean_line)))
     status = captions.status_of(block) or "done"
-    found = [f"- **{words}** ({status})"]
+    lines = [f"- **{label}** ({status})"]
     if captions.is_subagent(block):
-        told = extras(block, terminals, lenient.number(block, "seconds"))
-        found = [f"- **{words}** ({', '.join([status, *(said for said, _ in told)])})"]
+        extra_facts = extras(block, terminals, lenient.number(block, "seconds"))
+        lines = [f"- **{label}** ({', '.join([status, *(content for content, _ in extra_facts)])})"]
     texts = [(text, "")] if text else []
     if captions.is_command(block) and "\n" in (command := captions.command_of(block)):
         texts.insert(0, (clean(command), "sh"))
     for part in captions.parts_of(block):
         match part:
-            case {"type": "markdown" | "terminal", "text": str(said)}:
-                texts.append((captions.unfenced(_printed(said)).strip("\n"), ""))
+            case {"type": "markdown" | "terminal", "text": str(content)}:
+                texts.append((captions.unfenced(_printed(content)).strip("\n"), ""))
             case {"type": "diff"}:
                 texts.append((_diff(part), "diff"))
     texts += [(_printed(each["text"]).strip("\n"), "") for each in terminals]
-    return "\n\n".join([*found, *(_fenced(each, kind) for each, kind in texts if each)])
+    return "\n\n".join([*lines, *(_fenced(each, kind) for each, kind in texts if each)])
 
 
 def _printed(text: str) -> str:
-    """Output without its colours, as a terminal would show it."""
+    """Return output without its colours, as a terminal would show it."""
     if "\x1b" not in text and "\r" not in text.replace("\r\n", "\n"):
         return clean(text)
     from rookery.render.terminal import lines_of
 
-    return "\n".join("".join(words for words, _ in line) for line in lines_of(text))
+    return "\n".join("".join(segment for segment, _ in line) for line in lines_of(text))
 
 
 def _attached(block: Block) -> Iterator[str]:
     for part in block["parts"]:
         match part:
-            case {"type": "markdown", "text": str(said), "name": str(name)}:
-                yield f"*{clean_line(name)}*\n\n{_fenced(clean(said).strip(), '')}"
-            case {"type": "markdown", "text": str(said)}:
-                yield clean(said).strip()
+            case {"type": "markdown", "text": str(content), "name": str(name)}:
+                yield f"*{clean_line(name)}*\n\n{_fenced(clean(content).strip(), '')}"
+            case {"type": "markdown", "text": str(content)}:
+                yield clean(content).strip()
             case {"type": "image"}:
                 yield f"*image: {clean_line(_name(part))}*"
             case {"type": "link"}:
@@ -114,8 +114,8 @@ def _attached(block: Block) -> Iterator[str]:
 
 
 def _name(part: dict[str, Any]) -> str:
-    said = (lenient.text(part, key) for key in ("name", "uri", "mime"))
-    return next(filter(None, said), "unnamed")
+    candidates = (lenient.text(part, key) for key in ("name", "uri", "mime"))
+    return next(filter(None, candidates), "unnamed")
 
 
 def _diff(part: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""A session in one of the formats, as pieces of bytes."""
+"""Exporting a session in one of the formats, as pieces of bytes."""
 
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
@@ -7,7 +7,7 @@ from rookery.home.paths import session_dir
 from rookery.log.reader import Reader
 
 FORMATS = {"md": "Markdown", "jsonl": "JSON lines, one per event", "html": "one HTML page"}
-"""By the ending of the file's name."""
+"""The formats by file name extension."""
 
 TYPES = {
     "md": "text/markdown; charset=utf-8",
@@ -17,7 +17,7 @@ TYPES = {
 
 
 class Turns(NamedTuple):
-    """Which turns; 0 is what came before the first prompt."""
+    """A range of turns; 0 is what came before the first prompt."""
 
     first: int = 0
     last: int | None = None
@@ -30,8 +30,9 @@ ALL = Turns()
 def pieces(
     home: str, session: str, form: str = "md", turns: Turns = ALL, now: float = 0.0
 ) -> Iterator[bytes]:
-    """`now`: milliseconds since the epoch; 0: the page does not say when it was made. Raises
-    LogError and PathError before the first piece, where there is no such session."""
+    """Yield the export piece by piece. `now` is in milliseconds since the epoch; with 0 the page
+    does not say when it was made. Raises LogError and PathError before the first piece if there is
+    no such session."""
     log = Reader.open(session_dir(home, session))
     return _pieces(log, form, turns, now)
 
@@ -44,7 +45,7 @@ def write(
     turns: Turns = ALL,
     now: float = 0.0,
 ) -> None:
-    """Raises OSError, LogError."""
+    """Write the export to a binary file. Raises OSError, LogError."""
     for piece in pieces(home, session, form, turns, now):
         out.write(piece)
 

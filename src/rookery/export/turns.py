@@ -1,4 +1,4 @@
-"""A session's turns, folded one after the other and without secrets."""
+"""A session's turns, folded one after the other, with secrets removed."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -23,15 +23,16 @@ class Turn(NamedTuple):
 
 
 def about(log: History) -> Json:
-    """The session's header, without secrets in what is shown of it."""
+    """Return the session's header, without secrets in the fields that are shown."""
     header = log.header()
-    said = {key: redact(str(header[key])) for key in ("title", "agent", "model", "mode", "cwd")}
-    return {**header, **said}
+    redacted = {key: redact(str(header[key])) for key in ("title", "agent", "model", "mode", "cwd")}
+    return {**header, **redacted}
 
 
 def turns(log: Reader, first: int, last: int | None) -> Iterator[Turn]:
-    """page(k) = fold(events of turn k, header of k-1). One turn waits for the next, which may end
-    what it began: an ask that is answered later, a command that runs on."""
+    """Yield the turns: page(k) = fold(events of turn k, header of k-1). Each turn is held until the
+    next has been read, since that may end what it began: an ask that is answered later, a command
+    that keeps running."""
     end = log.last_seq()
     final = log.turns() if last is None else min(last, log.turns())
     hidden = log.header()["hidden"]
@@ -54,7 +55,7 @@ def turns(log: Reader, first: int, last: int | None) -> Iterator[Turn]:
 
 
 def _finished(number: int, at: int, document: Document, hidden: Ranges) -> Turn:
-    """Without what a rewind hides."""
+    """Return the turn without what a rewind hides."""
     shown = {k: block for k, block in document.blocks.items() if not hides_block(hidden, k)}
     blocks = {name: _redacted(block) for name, block in shown.items()}
     document.blocks.clear()
@@ -62,22 +63,22 @@ def _finished(number: int, at: int, document: Document, hidden: Ranges) -> Turn:
 
 
 def _redacted(block: Block) -> Block:
-    """Buttons are no part of it: they hold commands."""
+    """Redact a block, and drop its buttons, which hold commands."""
     rest = redact_json({key: block[key] for key in block if key not in ("id", "parent", "actions")})
     return {**block, **rest, "actions": []}
 
 
 def events(log: Reader, first: int, last: int, end: int) -> Iterator[Event]:
-    """Of these turns, up to the event `end`; read as they are asked for."""
+    """Yield the events of these turns, up to event `end`, reading them lazily."""
     begin = log.first_seq(first)
     if not begin:
         return
     following = log.first_seq(last + 1)
     after, end = begin - 1, min(end, following - 1) if following else end
     while after < end:
-        found = log.read(after, BATCH, end)
-        if not found:
+        batch = log.read(after, BATCH, end)
+        if not batch:
             return
-        after = found[-1].seq
-        yield from found
-        del found  # before the next are read
+        after = batch[-1].seq
+        yield from batch
+        del batch  # before the next are read

@@ -1,2 +1,2 @@
-"""One definition of each form (settings, models, MCP servers, agents, rules), drawn by the terminal
-interface and by the web page."""
+"""Definitions of all forms (settings, models, MCP servers, agents, rules), each rendered both by
+the terminal interface and by the web page."""

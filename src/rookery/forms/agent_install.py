@@ -1,4 +1,4 @@
-"""Installing an agent, as every face does it: what will be run, and what to do afterwards."""
+"""Installing an agent, for every face: the commands that will be run, and what to do afterwards."""
 
 import atexit
 import os
@@ -16,7 +16,7 @@ from rookery.home import paths
 
 
 def prepare(home: str, name: str) -> installing.Plan:
-    """Raises FromAgent, UnknownAgent, InstallError, ConfigError."""
+    """Plan an installation. Raises FromAgent, UnknownAgent, InstallError, ConfigError."""
     node_path = in_force.load(home).node_path
     require_person(home, "install agents")
     if name not in registry.AGENTS and not installing.is_installable(home, name):
@@ -27,17 +27,17 @@ def prepare(home: str, name: str) -> installing.Plan:
 
 
 def _refuse_other(home: str, name: str, node_path: str) -> None:
-    """What is installed elsewhere is updated by what installed it."""
+    """Refuse an agent that is installed elsewhere: it must be updated by what installed it."""
     program = installing.program_of(home, name)
-    found = programs.find(program, os.environ, node_path=node_path) if program else None
+    path = programs.find(program, os.environ, node_path=node_path) if program else None
     ours = installing.folder(home, name) + os.sep
-    if found and not found.startswith(ours):
-        place = paths.with_tilde(clean_line(found))
+    if path and not path.startswith(ours):
+        place = paths.with_tilde(clean_line(path))
         raise installing.InstallError(f"{name} is already installed: {place}.")
 
 
 def described(plan: installing.Plan) -> list[str]:
-    """What will be run, and where it goes."""
+    """Describe what will be run, and where it goes."""
     packages = " and ".join(plan.recipe.packages)
     verb = "Updates" if os.path.isdir(plan.place) else "Installs"
     head = f"{verb} {packages} ({plan.recipe.source}) in {paths.with_tilde(plan.place)}:"
@@ -49,7 +49,7 @@ def described(plan: installing.Plan) -> list[str]:
 
 
 def run(home: str, plan: installing.Plan, watch: installing.Watch | None = None) -> None:
-    """Raises InstallError, OSError."""
+    """Install an agent. Raises InstallError, OSError."""
     paths.ensure_home(home)
     installing.install(plan, os.environ, watch)
 
@@ -62,11 +62,11 @@ def login_hint(name: str) -> str:
 # --- beside what else the process does -----------------------------------------------------------
 
 LINES = 40
-"""Of the output, the last."""
+"""How many of the last lines of the output are kept."""
 
 
 class Job:
-    """An installation, which goes on by itself; it ends with the process."""
+    """An installation in the background; it ends with the process."""
 
     def __init__(self, home: str, name: str, plan: installing.Plan) -> None:
         self._home, self._name, self._plan = home, name, plan
@@ -95,7 +95,7 @@ class Job:
 
 _lock = threading.Lock()
 _jobs: dict[tuple[str, str], Job] = {}
-"""By home and agent: the last one."""
+"""The last job of each home and agent."""
 
 
 @atexit.register
@@ -109,7 +109,7 @@ def job_of(home: str, name: str) -> Job | None:
 
 
 def begun(home: str, name: str) -> Job:
-    """One at a time of each agent. Raises what `prepare` does."""
+    """Start an installation, one at a time for each agent. Raises what `prepare` raises."""
     plan = prepare(home, name)
     with _lock:
         job = job_of(home, name)

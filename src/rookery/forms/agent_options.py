@@ -1,5 +1,5 @@
-"""What can be chosen for an agent before it starts: what it offered when it last ran, and for
-Rookery's own the saved models."""
+"""The options that can be chosen for an agent before it starts: those it offered when it last ran,
+and for Rookery's own agent the saved models."""
 
 from collections.abc import Iterable
 
@@ -17,19 +17,20 @@ LOOKED_AT = 8
 
 
 def known(home: str, heads: Iterable[Json], agent: str) -> dict[str, Json]:
-    """By name: options with their choices. Nothing is started; empty: nothing is known."""
-    found: dict[str, Json] = {}
+    """Return the options by name, with their choices; empty if nothing is known. Nothing is
+    started."""
+    options: dict[str, Json] = {}
     mine = [head for head in heads if head["agent"] == agent]
     for head in sorted(mine, key=lambda head: -int(head["at"]))[:LOOKED_AT]:
-        if found := _offered(home, str(head["id"])):
+        if options := _offered(home, str(head["id"])):
             break
     if agent == registry.OWN and (saved := profiles.look(home)[0]).profiles:
         choices = [
             {"value": each.name, "name": each.name, "description": each.model}
             for each in saved.profiles.values()
         ]
-        found["model"] = {"id": "model", "name": "Model", "value": None, "choices": choices}
-    return found
+        options["model"] = {"id": "model", "name": "Model", "value": None, "choices": choices}
+    return options
 
 
 def _offered(home: str, session: str) -> dict[str, Json]:

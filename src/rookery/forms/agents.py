@@ -1,4 +1,4 @@
-"""An agent of the user's own as a form: a command on this machine, or an address."""
+"""The form for an agent of the user's own: a command on this machine, or an address."""
 
 import re
 import shlex
@@ -38,7 +38,8 @@ def schema(known: str) -> Json:
 
 
 class AgentForm(Form):
-    """What it does not show stays: environment, MCP servers, headers."""
+    """The form of one agent. Settings it does not show are kept: environment, MCP servers,
+    headers."""
 
     def __init__(self, home: str, name: str = "") -> None:
         self.title = f"Agent: {name}" if name else "New agent"
@@ -76,13 +77,13 @@ class AgentForm(Form):
     def loosens(self, home: str, answers: Json) -> list[str]:
         name, table = self._name or answers["name"], self._table(answers)
         free = table.get("confined") is False and self._before.get("confined") is not False
-        said = [f"{name}'s commands run unconfined."] if free else []
+        warnings = [f"{name}'s commands run unconfined."] if free else []
         now = table.get("url") or " ".join(table.get("command", []))
         before = self._before.get("url") or " ".join(lenient.texts(self._before, "command"))
-        return [f"{name} runs {now}.", *said] if now != before else said
+        return [f"{name} runs {now}.", *warnings] if now != before else warnings
 
     def _table(self, answers: Json) -> Json:
-        """Raises ValueError."""
+        """Return the table to write. Raises ValueError."""
         mine = ("command", "url", "confined")
         table = {key: value for key, value in self._before.items() if key not in mine}
         if answers["kind"] == "url":

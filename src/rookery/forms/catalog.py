@@ -1,4 +1,4 @@
-"""Which forms and lists there are, and what can be done with a row. Everything here reads or writes
+"""The catalogue of forms and lists, and the actions on their rows. All functions here read or write
 files."""
 
 from collections.abc import Callable
@@ -55,7 +55,8 @@ def _missing(message: str) -> Refused:
 
 
 def form_of(home: str, kind: str, name: str = "") -> Form:
-    """`name`: which one, of what there are several; empty: a new one. Raises Refused."""
+    """Return the form of this kind. `name`: which one, if there are several; "" for a new one.
+    Raises Refused."""
     match kind:
         case "critic":
             return CriticForm(config.load(home), profiles.load(home))
@@ -115,22 +116,22 @@ def _server(home: str, name: str) -> mcp.Server:
 
 
 def answers_of(form: Form, sent: Json) -> Json:
-    """What is saved now, with what was sent. None takes a value away; of a secret, an empty text
+    """Merge what is saved now with what was sent. None removes a value; for a secret, an empty text
     keeps it."""
-    found = dict(form.values)
+    answers = dict(form.values)
     for key, value in sent.items():
         field = form.fields.get(key)
         read = typed(field, value.strip()) if isinstance(value, str) else value
         if value != "" or not is_secret(field):
-            found[key] = read
-    return {k: v for k, v in found.items() if v is not None or is_secret(form.fields.get(k))}
+            answers[key] = read
+    return {k: v for k, v in answers.items() if v is not None or is_secret(form.fields.get(k))}
 
 
 # --- lists ---------------------------------------------------------------------------------------
 
 
 def rows_of(home: str, kind: str) -> tuple[list[Row], str]:
-    """With what is wrong with the file."""
+    """Return the rows of a list, and what is wrong with its file."""
     try:
         match kind:
             case "models":
@@ -140,14 +141,14 @@ def rows_of(home: str, kind: str) -> tuple[list[Row], str]:
                 return [forms_lists.server_row(home, each) for each in mcp.load(home)], ""
             case "rules":
                 return [forms_lists.rule_row(each) for each in config.load(home).rules], ""
-        found = forms_lists.agents(home, home)
-        return [forms_lists.agent_row(each, bare="no model yet") for each in found], ""
+        agents = forms_lists.agents(home, home)
+        return [forms_lists.agent_row(each, bare="no model yet") for each in agents], ""
     except config.ConfigError as error:
         return [], str(error)
 
 
 def own_agents(home: str) -> frozenset[str]:
-    """The names of the user's own, which alone can be changed."""
+    """Return the names of the user's own agents; only those can be changed."""
     return frozenset(config.load_or_defaults(home).agents)
 
 
@@ -156,7 +157,7 @@ def install_line(name: str) -> str:
 
 
 def loosens(home: str, kind: str, name: str, do: str) -> list[str]:
-    """What would then happen without asking."""
+    """Return what the action would allow without asking."""
     if kind == "rules" and (kind, do) in _DEEDS:
         return rules.loosened_by(home, name, STEPS.get(do))
     if kind == "servers" and do == "on":
@@ -168,7 +169,7 @@ STEPS = {"up": -1, "down": 1}
 
 
 def done(home: str, kind: str, name: str, do: str) -> Saved:
-    """Raises Refused where a list does not know such a thing."""
+    """Carry out an action on a row. Raises Refused if the list has no such action."""
     work = _DEEDS.get((kind, do))
     if work is None:
         raise Refused("not_here", f"{LISTS[kind]} cannot do that: {do}.")
@@ -188,7 +189,9 @@ def _test_model(home: str, name: str) -> Saved:
     return Saved(outcome.ok, outcome.words)
 
 
-def _server_change(home: str, name: str, work: Callable[[], Any], words: str, adds: bool) -> Saved:
+def _server_change(
+    home: str, name: str, work: Callable[[], Any], message: str, adds: bool
+) -> Saved:
     mcp.find(home, name)
 
     def change() -> None:
@@ -196,13 +199,13 @@ def _server_change(home: str, name: str, work: Callable[[], Any], words: str, ad
             work()
 
     why = edit.attempt(change, mcp.FILE)
-    return Saved(False, why) if why else Saved(True, words, name=name)
+    return Saved(False, why) if why else Saved(True, message, name=name)
 
 
 def _turn(home: str, name: str, *, on: bool) -> Saved:
-    words = f"{name} is {'on' if on else 'off'} for agents started from now on."
+    message = f"{name} is {'on' if on else 'off'} for agents started from now on."
     return _server_change(
-        home, name, partial(mcp.set_enabled, home, name, enabled=on), words, adds=on
+        home, name, partial(mcp.set_enabled, home, name, enabled=on), message, adds=on
     )
 
 

@@ -1,13 +1,10 @@
-"""A form as plain data: its fields, the values to begin with, what is wrong with values, and a way
-to save them.
+"""A form as plain data: its fields, the initial values, validation, and a way to save them.
 
-The fields are ACP's restricted JSON schema, as agents send it, with five words of our own:
+The fields are ACP's restricted JSON schema, as agents send it, with five keywords of our own:
 
-- `hint`: shown in an empty field
-- `called`: what an error calls the field, if not by its title
-- `when`: {another field: the values with which this one is shown}
-- `hints`: {another field: {its value: the description that then applies}}
-- `ranged`: the description already says what is allowed
+- `hint`: shown in an empty field - `called`: what an error calls the field, if not by its title -
+`when`: {another field: the values with which this one is shown} - `hints`: {another field: {its
+value: the description that then applies}} - `ranged`: the description already says what is allowed
 """
 
 import re
@@ -19,12 +16,12 @@ from rookery.core.asks import forms
 from rookery.core.json import Json, lenient
 
 PASSWORD = "password"  # noqa: S105 - a field's format
-LONGEST = 500
-"""Characters of a description."""
+MAX_DESCRIPTION = 500
+"""The longest description, in characters."""
 
 
 class Saved(NamedTuple):
-    """What came of saving or testing a form."""
+    """The outcome of saving or testing a form."""
 
     ok: bool
     words: str = ""
@@ -38,7 +35,8 @@ class Saved(NamedTuple):
 
 
 class Form:
-    """A subclass sets the attributes in its constructor, which may read files of the home."""
+    """The base class of forms. A subclass sets the attributes in its constructor, which may read
+    files of the home."""
 
     title: str
     schema: Json
@@ -52,34 +50,34 @@ class Form:
         return lenient.mapping(self.schema, "properties")
 
     def check(self, answers: Json) -> dict[str, str]:
-        """What is wrong, by field."""
+        """Return what is wrong, by field."""
         return forms.check(self.schema, answers)
 
     def loosens(self, home: str, answers: Json) -> list[str]:
-        """A sentence for each thing that would then happen without asking, and does not now."""
+        """Return a sentence for each thing that saving would newly allow without asking."""
         del home, answers
         return []
 
     def save(self, home: str, answers: Json) -> Saved:
-        """Answers that `check` has nothing against. What can be tested is tested first."""
+        """Save answers that `check` accepts. What can be tested is tested first."""
         raise NotImplementedError
 
     def keep(self, home: str, answers: Json) -> Saved:
-        """Save it untested."""
+        """Save the answers untested."""
         return self.save(home, answers)
 
     def test(self, home: str, answers: Json) -> Saved:
-        """Without saving."""
+        """Test the answers without saving."""
         raise NotImplementedError
 
 
 def described(title: str, description: str = "", **more: Any) -> Json:
-    """A field of our own forms, text by default."""
+    """Return a field of our own forms, text by default."""
     return {"type": "string", "title": title, "description": description} | more
 
 
 def choices(rows: Mapping[str, str]) -> list[Json]:
-    """For `oneOf`, from values and titles."""
+    """Return the entries for `oneOf`, from values and titles."""
     return [{"const": value, "title": title} for value, title in rows.items()]
 
 
@@ -87,7 +85,7 @@ def choices(rows: Mapping[str, str]) -> list[Json]:
 
 
 def titled(field: Json) -> list[tuple[str, str]]:
-    """The choices of a field: each value and its name."""
+    """Return the choices of a field: each value and its name."""
     names = {
         lenient.text(choice, "const"): lenient.text(choice, "title")
         for key in ("oneOf", "anyOf")
@@ -97,30 +95,30 @@ def titled(field: Json) -> list[tuple[str, str]]:
 
 
 def about(field: object) -> str:
-    """Its description, and what is allowed."""
-    said = [lenient.text(field, "description")[:LONGEST], allowed(field)]
-    return " · ".join(words for words in said if words)
+    """Return a field's description, and what is allowed."""
+    parts = [lenient.text(field, "description")[:MAX_DESCRIPTION], allowed(field)]
+    return " · ".join(part for part in parts if part)
 
 
 def allowed(field: Any) -> str:
-    """What may be entered, if the control does not show it."""
+    """Describe what may be entered, if the control does not show it."""
     if lenient.flag(field, "ranged"):
         return ""
     kind = lenient.text(field, "type")
     if kind in ("integer", "number"):
         least, most = lenient.number(field, "minimum"), lenient.number(field, "maximum")
-        words = ["a whole number" if kind == "integer" else "a number"]
-        words += [] if least is None else [f"at least {least:g}"]
-        words += [] if most is None else [f"at most {most:g}"]
-        return ", ".join([words[0], f"{least:g} to {most:g}"] if len(words) > 2 else words)
+        bounds = ["a whole number" if kind == "integer" else "a number"]
+        bounds += [] if least is None else [f"at least {least:g}"]
+        bounds += [] if most is None else [f"at most {most:g}"]
+        return ", ".join([bounds[0], f"{least:g} to {most:g}"] if len(bounds) > 2 else bounds)
     if kind not in SIZES or (kind == "string" and titled(field)):
         return ""
     few, many, unit = SIZES[kind]
-    words = [f"at least {number}{unit}"] if (number := lenient.integer(field, few)) else []
-    words += [f"at most {number}{unit}"] if (number := lenient.integer(field, many)) else []
+    bounds = [f"at least {number}{unit}"] if (number := lenient.integer(field, few)) else []
+    bounds += [f"at most {number}{unit}"] if (number := lenient.integer(field, many)) else []
     if kind == "string":
-        return "; ".join([*words, *FORMATS.get(lenient.text(field, "format"), ())])
-    return "; ".join(words) or "any number"
+        return "; ".join([*bounds, *FORMATS.get(lenient.text(field, "format"), ())])
+    return "; ".join(bounds) or "any number"
 
 
 SIZES = {"string": ("minLength", "maxLength", " characters"), "array": ("minItems", "maxItems", "")}
@@ -128,23 +126,24 @@ FORMATS = {"email": ["an e-mail address"], "uri": ["an address"], "date": ["YYYY
 
 
 def complaint(name: str, field: object, why: str) -> str:
-    """What is wrong with a field, as a sentence."""
-    words = lenient.text(field, "called") or lenient.text(field, "title") or name
-    return "Required" if why == forms.NEEDED else f"{words} {why}".replace(" : ", ": ")
+    """Describe what is wrong with a field, as a sentence."""
+    label = lenient.text(field, "called") or lenient.text(field, "title") or name
+    return "Required" if why == forms.NEEDED else f"{label} {why}".replace(" : ", ": ")
 
 
 def is_shown(field: object, values: Json) -> bool:
-    """Whether a field belongs to what other fields say."""
+    """Return whether a field is shown, given the values of other fields."""
     when = lenient.mapping(field, "when")
     return all(values.get(name) in wanted for name, wanted in when.items())
 
 
 def hinted(field: object, values: Json) -> str | None:
-    """The description that applies with the other fields' values; None: its own."""
+    """Return the description that applies with the other fields' values; None for the
+    field's own."""
     for name, by_value in lenient.mapping(field, "hints").items():
-        said = lenient.text(by_value, str(values.get(name)))
-        if said or str(values.get(name)) in by_value:
-            return said
+        hint = lenient.text(by_value, str(values.get(name)))
+        if hint or str(values.get(name)) in by_value:
+            return hint
     return None
 
 
@@ -152,7 +151,7 @@ def hinted(field: object, values: Json) -> str | None:
 
 
 def typed(field: Any, text: str) -> Any:
-    """What was entered, as the schema's type if possible; None: nothing."""
+    """Convert what was entered to the schema's type if possible; None for nothing."""
     if not text:
         return None
     match lenient.text(field, "type"):
@@ -166,7 +165,7 @@ def typed(field: Any, text: str) -> Any:
 
 
 def spelled(value: Any) -> str:
-    """As it stands in a line of text."""
+    """Return a value as text for one line."""
     if value is None:
         return ""
     if isinstance(value, list):
@@ -182,7 +181,7 @@ _KEY = re.compile(r"[a-z]+(?:_[a-z]+)+")
 
 
 def in_titles(text: str, called: Mapping[str, str]) -> str:
-    """In words of a form: what another field is called, not its key; of a command, all stays."""
+    """Replace the keys of other fields in a text by their titles; commands stay as they are."""
 
     def title(key: re.Match[str]) -> str:
         return f"“{called[key[0]]}”" if key[0] in called else key[0]

@@ -1,4 +1,4 @@
-"""What is saved, as rows: models, MCP servers, agents, rules."""
+"""Lists of what is saved, as rows: models, MCP servers, agents, rules."""
 
 import os
 import time
@@ -42,8 +42,8 @@ def model_rows(saved: profiles.Settings) -> list[Row]:
 
 def _model(each: profiles.Profile) -> str:
     key = "key saved" if each.key else "no key saved"
-    said = [each.model, each.base_url, key]
-    return " · ".join(words for words in said if words)
+    details = [each.model, each.base_url, key]
+    return " · ".join(detail for detail in details if detail)
 
 
 # --- MCP servers -------------------------------------------------------------------------------
@@ -82,10 +82,10 @@ class Known(NamedTuple):
 
 
 def agents(home: str, cwd: str) -> list[Known]:
-    """The installed ones first. Raises ConfigError."""
+    """Return all agents, the installed ones first. Raises ConfigError."""
     settings = config.load(home)
     default = default_agent(home, settings.default_agent, os.environ)
-    found = []
+    listed = []
     for name in registry.names(settings.agents):
         agent = registry.resolve(name, settings.agents)
         own = name in settings.agents
@@ -94,17 +94,17 @@ def agents(home: str, cwd: str) -> list[Known]:
         installed = registry.is_installed(agent, os.environ, cwd, settings.node_path)
         bare = name == registry.OWN and not own and not has_model(home)
         login = status.read(home, *agent)
-        found.append(Known(entry, installed, name == default, bare, own, login))
-    return sorted(found, key=lambda each: not each.installed)
+        listed.append(Known(entry, installed, name == default, bare, own, login))
+    return sorted(listed, key=lambda each: not each.installed)
 
 
 def agent_row(each: Known, current: str = "", bare: str = "no model yet") -> Row:
-    """`current`: the agent of the session that is shown."""
+    """Return an agent's row. `current`: the agent of the session that is shown."""
     name, title = each.entry[:2]
     tags = ["current"] * (name == current) + ["default"] * each.default
     title = name if title.lower() == name else f"{name} · {title}"
-    words = login_words(*each.login[:3], time.time() * 1000) if name != registry.OWN else ""
-    ready = bare if each.bare else " · ".join(filter(None, ("installed", words)))
+    login_state = login_words(*each.login[:3], time.time() * 1000) if name != registry.OWN else ""
+    ready = bare if each.bare else " · ".join(filter(None, ("installed", login_state)))
     sign, more = ("on", ready) if each.installed else ("off", "not installed")
     login = each.installed and name not in (registry.OWN, registry.DEMO)
     return Row(name, title, more, sign, ", ".join(tags), login)

@@ -1,8 +1,7 @@
-"""Logging in to an agent as a form: which method, and a key where one is taken.
+"""The form for logging in to an agent: which method, and a key if the method takes one.
 
-A login that needs the user elsewhere (a page to open, a code to enter) goes on in the background;
-the prompts that waited for it are sent when it is done.
-"""
+A login that needs the user elsewhere (a page to open, a code to enter) continues in the background;
+the prompts that waited for it are sent when it is done."""
 
 import asyncio
 import threading
@@ -32,7 +31,7 @@ class LoginForm(Form):
     save_label: ClassVar[str] = "Log in"
 
     def __init__(self, home: str, name: str) -> None:
-        """Nothing is started for it: of an agent that has not run yet, no method is known. Raises
+        """Nothing is started: for an agent that has not run yet, no method is known. Raises
         UnknownAgent, ConfigError."""
         self.title = f"Log in to {name}"
         self._config = in_force.load(home)
@@ -89,16 +88,16 @@ class LoginForm(Form):
         return self._begun(home, method, key)
 
     def _begun(self, home: str, method: Method, key: str) -> Saved:
-        """How it went, or what the user has to do while it goes on."""
-        said, name = SimpleQueue[Saved](), self._agent.name
+        """Start the login; return its outcome, or what the user has to do while it continues."""
+        outcomes, name = SimpleQueue[Saved](), self._agent.name
 
         def show(lines: list[str]) -> None:
-            said.put(Saved(False, clean_line(" ".join([*lines, GOES_ON]))))
+            outcomes.put(Saved(False, clean_line(" ".join([*lines, GOES_ON]))))
 
         async def work() -> None:
             async with LoginAgent(home, self._agent, self._config, show) as agent:
                 await agent.authenticate(method, key)
-            said.put(Saved(True, f"Logged in to {name}.", name=name))
+            outcomes.put(Saved(True, f"Logged in to {name}.", name=name))
             for session in held_prompts.waiting(home, self._agent, named=self._named):
                 with suppress(Refused, OSError):  # the session itself says why
                     await held_prompts.send(home, session, "web", terminal=False)
@@ -107,10 +106,10 @@ class LoginForm(Form):
             try:
                 asyncio.run(work())
             except LoginFailed as error:
-                said.put(Saved(False, str(error)))
+                outcomes.put(Saved(False, str(error)))
 
         threading.Thread(target=run, name=f"log in to {name}", daemon=True).start()
         try:
-            return said.get(timeout=WAIT)
+            return outcomes.get(timeout=WAIT)
         except Empty:
             return Saved(False, f"{ELSEWHERE} {GOES_ON}")

@@ -1,4 +1,5 @@
-"""A saved model of Rookery's own agent as a form: tested with one call before it is saved."""
+"""The form for a saved model of Rookery's own agent, which is tested with one call before it is
+saved."""
 
 from collections.abc import Callable
 
@@ -18,12 +19,13 @@ class ModelForm(Form):
     tests = True
     save_label = "Test and save"
 
-    def __init__(self, found: profiles.Settings, name: str = "") -> None:
-        """`name`: of a saved model; "": a new one. Raises KeyError: there is none of this name."""
-        known = found.profiles[name] if name else None
-        default = known is not None and known == found.chosen
+    def __init__(self, saved: profiles.Settings, name: str = "") -> None:
+        """`name`: of a saved model; "" for a new one. Raises KeyError if there is none of this
+        name."""
+        known = saved.profiles[name] if name else None
+        default = known is not None and known == saved.chosen
         self.title = f"Model: {known.name}" if known else "Set up a model"
-        self.schema = _schema(known, _fallbacks(found, known))
+        self.schema = _schema(known, _fallbacks(saved, known))
         values = _values(known, default=default)
         self.values = {key: values[key] for key in values if key in self.fields}
         self._known = known
@@ -50,7 +52,7 @@ class ModelForm(Form):
         return Saved(outcome.ok, outcome.words, wrong)
 
     def _drafted(self, answers: Json) -> Draft:
-        """An empty field of a saved model resets it."""
+        """Return the model to save; an empty field of a saved model resets it."""
         known, other = self._known, answers["provider"] == OTHER
         usual = (USUAL, 0.0, USUAL) if known else ("", None, "")
         return Draft(
@@ -64,11 +66,11 @@ class ModelForm(Form):
         )
 
 
-def _fallbacks(found: profiles.Settings, known: profiles.Profile | None) -> dict[str, str]:
-    """The saved models that could answer for this one, and the one that it names though it is gone.
-    Empty: there is no other."""
+def _fallbacks(saved: profiles.Settings, known: profiles.Profile | None) -> dict[str, str]:
+    """Return the saved models that could answer for this one, and the one it names even if that is
+    gone. Empty if there is no other."""
     own, now = (known.name, known.fallback) if known else ("", "")
-    others = {name: name for name in found.profiles if name != own}
+    others = {name: name for name in saved.profiles if name != own}
     if now and now not in others:
         others[now] = f"{now} (not saved)"
     return {USUAL: "none"} | others if others else {}
@@ -151,9 +153,9 @@ def _about_key(provider: Provider | None) -> str:
     if provider.keyless:
         return "not needed"
     variable = key_variable(f"{provider.prefix}/") if provider.name != SERVER else ""
-    said = [f"get one at {provider.key_url}" if provider.key_url else ""]
-    said.append(f"empty: {variable}, if set" if variable else "empty: no key is sent")
-    return "; ".join(words for words in said if words)
+    notes = [f"get one at {provider.key_url}" if provider.key_url else ""]
+    notes.append(f"empty: {variable}, if set" if variable else "empty: no key is sent")
+    return "; ".join(note for note in notes if note)
 
 
 def _about_address(provider: Provider | None) -> str:

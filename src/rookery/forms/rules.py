@@ -1,4 +1,4 @@
-"""A rule that answers for the user as a form."""
+"""The form for a rule that answers for the user."""
 
 import shlex
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ GONE = "That rule was removed or changed since you opened it. Nothing was saved:
 
 
 def schema(shown: Sequence[str] = ("exact",), *, new: bool = True) -> Json:
-    """`shown`: a field for each exact line."""
+    """Return the schema. `shown`: a field for each exact line."""
     several = "several: each in quotes"
     exact = described("Exact command line", "as the agent writes it")
     fields: Json = {
@@ -51,10 +51,11 @@ def schema(shown: Sequence[str] = ("exact",), *, new: bool = True) -> Json:
 
 
 class RuleForm(Form):
-    """A new rule, or one that there is. A ground that is no single line is not shown, and stays."""
+    """The form for a new rule, or an existing one. A ground that does not fit on one line is not
+    shown, and kept."""
 
     def __init__(self, home: str = "", name: str = "") -> None:
-        """Raises KeyError, ConfigError."""
+        """`name`: of an existing rule; "" for a new one. Raises KeyError, ConfigError."""
         self.title, self.schema, self.values = "New rule", schema(), {"do": "allow"}
         self._key, self._left_out = "", False
         self._hidden: Json = {}
@@ -92,7 +93,7 @@ class RuleForm(Form):
         return {}
 
     def loosens(self, home: str, answers: Json) -> list[str]:
-        now = confirmed.said(home, config.load(home))
+        now = confirmed.guarded_settings(home, config.load(home))
         at = self._place(now.rules)
         rule = self._rule(answers, (len(now.rules) if at is None else at) + 1)
         if at is not None:
@@ -102,7 +103,8 @@ class RuleForm(Form):
         return loosened(now, now._replace(rules=after))
 
     def _place(self, known: Sequence[Rule]) -> int | None:
-        """Of the rule that there is; None: it is new, or was removed meanwhile."""
+        """Return the position of the existing rule; None if the rule is new, or was removed
+        meanwhile."""
         with suppress(KeyError):
             return files.find(known, self._key) if self._key else None
         return None
@@ -132,8 +134,8 @@ class RuleForm(Form):
             return Saved(False, GONE)
         if why:
             return Saved(False, why)
-        said = " ".join(warnings(made[0]))
-        return Saved(True, f"The rule applies. {said}".strip(), name=files.key_of(made[0]))
+        notes = " ".join(warnings(made[0]))
+        return Saved(True, f"The rule applies. {notes}".strip(), name=files.key_of(made[0]))
 
     def _rule(self, answers: Json, number: int) -> Rule:
         rule = self._made(answers, number)
@@ -141,7 +143,7 @@ class RuleForm(Form):
         return rule
 
     def _made(self, answers: Json, number: int) -> Rule | Fault:
-        """Raises ValueError with the field whose quotes are not closed."""
+        """Build the rule. Raises ValueError with the field whose quotes are not closed."""
         table: Json = {"do": answers["do"], **self._hidden}
         for key in (key for key in GROUNDS if key in self.fields and key != "exact"):
             value = answers.get(key)
@@ -162,7 +164,7 @@ class RuleForm(Form):
 
 
 class _Taken(Exception):
-    """There is a rule of this name."""
+    """Another rule has this name."""
 
 
 def _nth(at: int) -> str:
@@ -170,7 +172,7 @@ def _nth(at: int) -> str:
 
 
 def _line(texts: Sequence[str]) -> str:
-    """What `_several` reads back."""
+    """Format texts on one line, for `_several` to parse."""
     if len(texts) == 1 and not set(texts[0]) & set("\"'") and texts[0] == texts[0].strip():
         return texts[0]
     quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
@@ -178,7 +180,7 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def _several(key: str, text: str) -> list[str]:
-    """One pattern as it stands, or several in quotes."""
+    """Parse one pattern as it stands, or several in quotes."""
     if '"' not in text and "'" not in text:
         return [text.strip()]
     try:
@@ -196,20 +198,20 @@ def removed(home: str, name: str) -> Saved:
 
 
 def moved(home: str, name: str, by: int) -> Saved:
-    """Up (-1) or down (1)."""
-    found: list[Rule] = []
+    """Move a rule up (-1) or down (1)."""
+    changed: list[Rule] = []
     try:
-        why = attempt(lambda: found.append(files.move(home, name, by)))
+        why = attempt(lambda: changed.append(files.move(home, name, by)))
     except KeyError:
         return Saved(False, GONE)
     if why:
         return Saved(False, why)
-    words = "The rule is tried earlier." if by < 0 else "The rule is tried later."
-    return Saved(True, words, name=files.key_of(found[0]))
+    message = "The rule is tried earlier." if by < 0 else "The rule is tried later."
+    return Saved(True, message, name=files.key_of(changed[0]))
 
 
 def opened(home: str, name: str) -> RuleForm | str:
-    """The form of a rule, or why there is none."""
+    """Return the form of a rule, or why there is none."""
     try:
         return RuleForm(home, name)
     except KeyError:
@@ -219,8 +221,8 @@ def opened(home: str, name: str) -> RuleForm | str:
 
 
 def loosened_by(home: str, name: str, by: int | None) -> list[str]:
-    """What moving it, or removing it (None), would allow without asking."""
-    now = confirmed.said(home, config.load(home))
+    """Return what moving the rule, or removing it (None), would allow without asking."""
+    now = confirmed.guarded_settings(home, config.load(home))
     after = list(now.rules)
     try:
         at = files.find(after, name)

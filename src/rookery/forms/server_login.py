@@ -1,9 +1,9 @@
-"""Logging in to an MCP server (OAuth) as a form, for a user who is not at this machine's terminal.
+"""The form for logging in to an MCP server (OAuth), for a user who is not at this machine's
+terminal.
 
 `rookery mcp login` does it, in a process of its own: it loads what a daemon must not. First it
 prints an address, which the user opens; then it waits for the browser to come back to this machine.
-Where the browser runs on another one, the user pastes the address of its last page instead.
-"""
+If the browser runs on another one, the user pastes the address of its last page instead."""
 
 import atexit
 import os
@@ -39,13 +39,13 @@ LAST_PAGE = described(
 
 
 class Waiting:
-    """A login that waits for the user's browser."""
+    """A login process that waits for the user's browser."""
 
     def __init__(self, home: str, name: str) -> None:
-        words = ("-P", "-m", "rookery", "mcp", "login", name)
+        args = ("-P", "-m", "rookery", "mcp", "login", name)
         more = {"ROOKERY_HOME": home, "NO_COLOR": "1", "COLUMNS": "1000", "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen(
-            [sys.executable, *words],
+            [sys.executable, *args],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -68,7 +68,7 @@ class Waiting:
         self._news.put(True)
 
     def hear(self, seconds: float) -> None:
-        """Wait until the address is there, or all is over."""
+        """Wait until the address is known, or the process has ended."""
         try:
             self._news.get(timeout=seconds)
         except Empty:
@@ -98,7 +98,7 @@ class ServerLoginForm(Form):
     save_label: ClassVar[str] = "Log in"
 
     def __init__(self, home: str, name: str) -> None:
-        """Raises BadServer."""
+        """Raises BadServer if the server cannot be logged in to."""
         server = mcp.find(home, name)
         if server.fault or server.kind == "stdio":
             raise mcp.BadServer(
@@ -112,8 +112,8 @@ class ServerLoginForm(Form):
         self.values: Json = {}
 
     def _found(self, home: str) -> Waiting | None:
-        found = _waiting.get((home, self._name))
-        return None if found is None or found.is_over else found
+        waiting = _waiting.get((home, self._name))
+        return None if waiting is None or waiting.is_over else waiting
 
     @override
     def save(self, home: str, answers: Json) -> Saved:
@@ -147,7 +147,7 @@ class ServerLoginForm(Form):
 
 
 def _visit(page: str) -> None:
-    """As the browser would have: the process that waits answers it."""
+    """Open the page as the browser would have: the waiting process answers it."""
     try:
         with build_opener(ProxyHandler({})).open(page, timeout=FINISH) as answer:
             answer.read(1000)

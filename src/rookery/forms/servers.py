@@ -1,4 +1,4 @@
-"""An MCP server for all agents as a form, and its test."""
+"""The form for an MCP server of all agents, and its test."""
 
 import json
 import os
@@ -94,7 +94,7 @@ class ServerForm(Form):
 
 
 def values(server: mcp.Server) -> Json:
-    """For the form; possible secrets are hidden."""
+    """Return the values for the form; possible secrets are hidden."""
     entry = lenient.mapping({"_": server.entry}, "_")  # a broken one may be anything
     command = [lenient.text(entry, "command"), *lenient.texts(entry, "args")]
     pairs = lenient.mapping(entry, "env") or lenient.mapping(entry, "headers")
@@ -109,17 +109,17 @@ def values(server: mcp.Server) -> Json:
 
 
 def _word(word: str) -> str:
-    """Quoted only if needed."""
+    """Quote a word if needed."""
     return shlex.quote(word) if set(word) & set(" \t\n'\"\\") or not word else word
 
 
 def _veiled(value: object) -> str:
-    """A reference to a variable is no secret."""
+    """Hide a value, unless it is a reference to a variable, which is not secret."""
     return str(value) if mcp.VARIABLE.fullmatch(str(value)) else HIDDEN
 
 
 def entry_of(answers: Json, before: Json) -> Json:
-    """The new entry; what the form does not show stays. Raises BadPairs."""
+    """Return the new entry; fields that the form does not show are kept. Raises BadPairs."""
     mine = ("command", "args", "env", "cwd", "type", "transport", "url", "httpUrl", "headers")
     kept = {key: value for key, value in before.items() if key not in mine}
     known = {**lenient.mapping(before, "env"), **lenient.mapping(before, "headers")}
@@ -134,28 +134,29 @@ def entry_of(answers: Json, before: Json) -> Json:
 
 
 def _pairs(text: str, known: Json) -> Json:
-    found: Json = {}
+    pairs: Json = {}
     try:
-        words = shlex.split(text)
+        tokens = shlex.split(text)
     except ValueError as error:
         raise BadPairs(f"have an unclosed quote: {error}") from None
-    for word in words:
+    for word in tokens:
         key, sign, value = word.partition("=")
         if not sign or not key:
             raise BadPairs(f"must be NAME=VALUE, not {word!r}")
         if value == HIDDEN and key not in known:
             raise BadPairs(f"have no value for {key}")
-        found[key] = known[key] if value == HIDDEN else value
-    return found
+        pairs[key] = known[key] if value == HIDDEN else value
+    return pairs
 
 
 def tested(home: str, name: str) -> Saved:
-    """What `rookery mcp test` says: it loads more than the screen may."""
-    words = ("-P", "-m", "rookery", "mcp", "test", name, "--json")
+    """Run `rookery mcp test`, in a process of its own, since it loads more than the screen may;
+    return its result."""
+    args = ("-P", "-m", "rookery", "mcp", "test", name, "--json")
     environment = {**os.environ, "ROOKERY_HOME": home, "NO_COLOR": "1", "COLUMNS": "1000"}
     try:
         done = subprocess.run(
-            [sys.executable, *words],
+            [sys.executable, *args],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
@@ -167,12 +168,12 @@ def tested(home: str, name: str) -> Saved:
     except OSError as error:
         return Saved(False, f"{name}: {error.strerror}.")
     rows = [row for row in done.stdout.splitlines() if row.startswith(b"{")]
-    told = json.loads(rows[0]) if rows else {}
-    if not lenient.flag(told, "ok"):
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
-        why = lenient.text(told, "error") or said[-1].removeprefix("rookery: ")
+    report = json.loads(rows[0]) if rows else {}
+    if not lenient.flag(report, "ok"):
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
+        why = lenient.text(report, "error") or lines[-1].removeprefix("rookery: ")
         return Saved(False, f"{name}: {why}")
-    tools = lenient.texts(told, "tools")
+    tools = lenient.texts(report, "tools")
     few = ", ".join(tools[:8]) + (" …" if len(tools) > 8 else "")
     return Saved(
         True, f"{name} works. Its {len(tools)} tools: {few}" if tools else f"{name} works."

@@ -1,5 +1,5 @@
-"""Settings of config.toml as forms, from the table of settings; the critic's with the judge of
-Rookery's own agent; and how it condenses."""
+"""The forms for settings of config.toml, built from the table of settings; for the critic, with the
+judge of Rookery's own agent; and for how that agent condenses conversations."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -121,7 +121,7 @@ TITLES = {
     "critic.issue_at": "Issue threshold",
     "critic.iterations": "Retries",
 }
-"""What a form calls a setting, where its key does not read as words."""
+"""The titles of settings in forms, if their keys do not read as words."""
 
 
 def title_of(setting: Setting) -> str:
@@ -138,14 +138,14 @@ def _field(setting: Setting, called: Mapping[str, str]) -> Json:
     usual = _named(default).lower() if setting.meant else _usual(default)
     soon = setting.effect in (AT_ONCE, NEXT_SCREEN, EFFECT)
     later = "" if soon else f"takes effect {setting.effect}"
-    said = [in_titles(setting.more, called), f"default {usual}", later]
+    details = [in_titles(setting.more, called), f"default {usual}", later]
     if not isinstance(default, bool) and not isinstance(default, str):
-        said.insert(1, range_of(setting))
+        details.insert(1, range_of(setting))
     brief = setting.brief.partition(": ")[0] if setting.meant else setting.brief
     field: Json = {
         "title": f"{title_of(setting)}: {in_titles(brief, called)}",
         "called": title_of(setting),
-        "description": " · ".join(words for words in said if words),
+        "description": " · ".join(terms for terms in details if terms),
         "ranged": True,
     }
     if isinstance(default, bool):
@@ -154,14 +154,14 @@ def _field(setting: Setting, called: Mapping[str, str]) -> Json:
         return {**field, "type": "number", "hint": usual}
     if setting.secret:
         return {**field, "type": "string", "format": PASSWORD}
-    words = [str(word) for word in setting.limit]
+    terms = [str(word) for word in setting.limit]
     if setting.meant is not None:
-        return {**field, "type": "string", "oneOf": choices({word: _named(word) for word in words})}
-    return {**field, "type": "string", **({"enum": words} if words else {})}
+        return {**field, "type": "string", "oneOf": choices({word: _named(word) for word in terms})}
+    return {**field, "type": "string", **({"enum": terms} if terms else {})}
 
 
 def _named(value: str) -> str:
-    """A value of `session.confirm`, in words."""
+    """Return the title of a value of `session.confirm`."""
     return approvals.BY_ID[value].title
 
 
@@ -177,7 +177,7 @@ def _usual(default: Any) -> str:
 
 
 def wrong_number(setting: Setting, value: Any) -> str:
-    """What the file's reader would only correct."""
+    """Return what is wrong with a number that the file's reader would only correct."""
     try:
         checked(setting, value, exact=True)
     except BadValue as error:
@@ -186,17 +186,17 @@ def wrong_number(setting: Setting, value: Any) -> str:
 
 
 class SettingsForm(Form):
-    def __init__(self, title: str, table: Sequence[Setting], found: config.Config) -> None:
+    def __init__(self, title: str, table: Sequence[Setting], current: config.Config) -> None:
         self.title, self.schema = title, schema(table)
         self._table = {each.key: each for each in table}
-        self._before = {each.key: config.value_of(found, each) for each in table}
+        self._before = {each.key: config.value_of(current, each) for each in table}
         self.values = {key: value for key, value in self._before.items() if self._is_said(key)}
         for key, setting in self._table.items():
             if setting.secret and self._before[key]:
                 self.fields[key]["hint"] = "unchanged"
 
     def _is_said(self, key: str) -> bool:
-        """Whether the field shows a value: not the default, and no secret."""
+        """Whether the field shows a value: neither the default nor a secret."""
         value, setting = self._before[key], self._table[key]
         chosen = isinstance(value, str) and bool(setting.limit)
         return not setting.secret and (
@@ -215,29 +215,32 @@ class SettingsForm(Form):
         return wrong
 
     def changes(self, answers: Json) -> Json:
-        """What to write; None: the default. A secret that is not entered stays."""
-        found: Json = {}
+        """Return the values to write; None for the default. A secret that is not entered is
+        kept."""
+        changed: Json = {}
         for key, setting in self._table.items():
             usual, before = setting.default, self._before[key]
             value = answers.get(key, before if setting.secret else usual)
             if value != before and (value or before != ""):
-                found[key] = None if value in (usual, None, "") else value
-        return found
+                changed[key] = None if value in (usual, None, "") else value
+        return changed
 
     def loosens(self, home: str, answers: Json) -> list[str]:
-        found = now = config.load(home)
+        edited = now = config.load(home)
         for key, value in self.changes(answers).items():
             usual = self._table[key].default
             new = ("" if usual is None else usual) if value is None else value
-            found = definitions.with_value(found, self._table[key], new)
-        more = loosened(confirmed.said(home, now), confirmed.said(home, found))
-        return [self._titled(words) for words in more]
+            edited = definitions.with_value(edited, self._table[key], new)
+        more = loosened(
+            confirmed.guarded_settings(home, now), confirmed.guarded_settings(home, edited)
+        )
+        return [self._titled(sentence) for sentence in more]
 
-    def _titled(self, words: str) -> str:
-        """With the field's title and the names of its values, not as they are in the file."""
-        key, _, rest = words.partition(" ")
+    def _titled(self, sentence: str) -> str:
+        """Replace the key and its values in a sentence by the field's title and their names."""
+        key, _, rest = sentence.partition(" ")
         if (setting := self._table.get(key)) is None:
-            return words
+            return sentence
         for value in setting.limit if setting.meant else ():
             rest = re.sub(rf"\b{value}\b", f"“{_named(str(value))}”", rest)
         return f"{title_of(setting)} {rest}"
@@ -257,8 +260,8 @@ class SettingsForm(Form):
 
 
 class CriticForm(SettingsForm):
-    def __init__(self, found: config.Config, saved: Settings) -> None:
-        super().__init__("Critic", CRITICS, found)
+    def __init__(self, current: config.Config, saved: Settings) -> None:
+        super().__init__("Critic", CRITICS, current)
         self._judge = _judge(saved)
         fields = list(self.fields.items())
         at = [name for name, _ in fields].index(BESIDE) + 1
@@ -270,7 +273,7 @@ class CriticForm(SettingsForm):
         return super().check(_without_judge(answers))
 
     def save(self, home: str, answers: Json) -> Saved:
-        """The judge first: it may be rejected."""
+        """Save the judge first, since it may be rejected, then the rest."""
         rest = _without_judge(answers)
         wished = answers.get(JUDGE, self._judge)
         if wished == self._judge:
@@ -282,9 +285,9 @@ class CriticForm(SettingsForm):
         after = super().save(home, rest)
         changes = (JUDGE, *after.changes)
         more = after.words.removeprefix("Saved: ") if after.changes else ""
-        words = f"Saved: Judge, {more}" if more else "Saved: Judge."
-        words = words if after.ok else after.words
-        return after._replace(words=words, changes=changes)
+        message = f"Saved: Judge, {more}" if more else "Saved: Judge."
+        message = message if after.ok else after.words
+        return after._replace(words=message, changes=changes)
 
 
 def _without_judge(answers: Json) -> Json:
@@ -324,8 +327,8 @@ OWN_MODEL = "none"
 
 
 class CondenserForm(Form):
-    def __init__(self, found: Settings) -> None:
-        names = list(found.profiles)
+    def __init__(self, saved: Settings) -> None:
+        names = list(saved.profiles)
         models = {OWN_MODEL: "the conversation's own"} | {name: name for name in names}
         fields: Json = {
             "enabled": described("Summarise long conversations", type="boolean"),
@@ -351,7 +354,7 @@ class CondenserForm(Form):
             ),
             "profile": described("Model that summarises", oneOf=choices(models)),
         }
-        now = found.condenser
+        now = saved.condenser
         profile = now.profile if now.profile in names else OWN_MODEL
         self.title = "Long conversations"
         self.schema = {"properties": fields, "required": ["share", "max_size", "keep_first"]}

@@ -1,5 +1,5 @@
-"""Whether git, run plainly in a directory, may run a program that a repository names: even a look
-does, where its configuration says so. Nothing of it is run to find out."""
+"""Whether git, run plainly in a directory, may run a program that a repository names: even a
+read-only command does if the configuration says so. Nothing is run to find out."""
 
 import os
 import re
@@ -16,17 +16,18 @@ from rookery.git.program import NoGit
 HOOK = "post-index-change"
 """The one that a look runs: git writes down what it saw."""
 SECONDS = 5.0
-MOST = 200
-"""Folders, and repositories in a repository, that are looked at."""
+MAX_SEARCHED = 200
+"""Most folders, and repositories within repositories, that are searched."""
 REPOSITORY = "160000"
 
 _PIECES = re.compile(r"[;&|()=\s]+")
 
 
 def programs(cwd: str, lines: Iterable[str]) -> str:
-    """What lines of a shell may have git run, by where they lead; "": nothing."""
-    folders = list(islice(_folders(cwd, lines), MOST + 1))
-    if len(folders) > MOST:
+    """Return the source of a program that these shell lines may have git run, by the directories
+    they lead to; "" if none."""
+    folders = list(islice(_folders(cwd, lines), MAX_SEARCHED + 1))
+    if len(folders) > MAX_SEARCHED:
         return "more folders than can be checked"
     waiting = [place for place in map(places.find, folders) if place is not None]
     seen: set[Place] = set()
@@ -35,29 +36,30 @@ def programs(cwd: str, lines: Iterable[str]) -> str:
         if place in seen:
             continue
         seen.add(place)
-        if len(seen) > MOST:
+        if len(seen) > MAX_SEARCHED:
             return "more repositories than can be checked"
         try:
             if named := _named_by(place):
                 return named
-            waiting += [found for each in _inner(place) if (found := places.find(each))]
+            waiting += [inner for each in _inner(place) if (inner := places.find(each))]
         except (NoGit, OSError) as error:
             return str(error)
     return ""
 
 
 def _folders(cwd: str, lines: Iterable[str]) -> Iterator[str]:
-    """Those that a word may lead into, from any that another one led to."""
+    """Yield the folders that a word may lead into, starting from any that an earlier word
+    led to."""
     bases = [os.path.realpath(cwd)]
     yield bases[0]
     for word in (word for line in lines for word in _words(line)):
         for base in tuple(bases):
             spots = [os.path.join(base, word)]
             if any(sign in word for sign in "*?["):
-                spots += islice(iglob(word, root_dir=base, include_hidden=True), MOST)
+                spots += islice(iglob(word, root_dir=base, include_hidden=True), MAX_SEARCHED)
             for spot in spots:
                 path = os.path.realpath(os.path.join(base, spot))
-                if os.path.isdir(path) and path not in bases and len(bases) <= MOST:
+                if os.path.isdir(path) and path not in bases and len(bases) <= MAX_SEARCHED:
                     bases.append(path)
                     yield path
 
@@ -72,17 +74,17 @@ def _words(line: str) -> list[str]:
 
 
 def _named_by(place: Place) -> str:
-    """Raises NoGit."""
-    found = settings.read(place)
-    if found.armed:
-        return f"{found.armed[0]} of {place.shared}"
-    named = os.path.join(place.top, os.path.expanduser(found.hooks)) if found.hooks else ""
+    """The setting or hook of a repository that names a program; "" if none. Raises NoGit."""
+    config = settings.read(place)
+    if config.armed:
+        return f"{config.armed[0]} of {place.shared}"
+    named = os.path.join(place.top, os.path.expanduser(config.hooks)) if config.hooks else ""
     hook = os.path.join(named or os.path.join(place.shared, "hooks"), HOOK)
-    return hook if os.access(hook, os.X_OK) and not found.hooks_of_user else ""
+    return hook if os.access(hook, os.X_OK) and not config.hooks_of_user else ""
 
 
 def _inner(place: Place) -> Iterator[str]:
-    """Repositories that came with it: submodules, and those whose files are its own. Raises
+    """Yield the repositories inside this one: submodules, and those whose files are its own. Raises
     NoGit, OSError."""
     if not place.top:
         return

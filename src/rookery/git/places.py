@@ -1,4 +1,5 @@
-"""Where a directory's repository is, found without git: by its place alone, no setting is asked."""
+"""Finds a directory's repository without git: by its place alone, without consulting any
+setting."""
 
 import os
 from typing import NamedTuple
@@ -22,7 +23,7 @@ NOWHERE = Place(os.devnull, os.devnull, "")
 
 
 def find(cwd: str) -> Place | None:
-    """The nearest repository that a directory is in, or that it is itself."""
+    """Return the nearest repository that a directory is in, or that it is itself."""
     folder = os.path.realpath(cwd)
     while True:
         marker = os.path.join(folder, OWN)
@@ -38,12 +39,13 @@ def find(cwd: str) -> Place | None:
 
 
 def at(own: str, top: str) -> Place:
-    """A repository that is known by its directory."""
+    """Return the place of a repository whose directory is known."""
     return Place(own, shared_of(own), top)
 
 
 def is_repository(folder: str) -> bool:
-    """By what must be in one. A linked work tree's part has its objects elsewhere."""
+    """Tell whether a folder has what a repository must have. The part of a linked work tree has its
+    objects elsewhere."""
     if not os.path.lexists(os.path.join(folder, "HEAD")):
         return False
     shared = shared_of(folder)
@@ -51,17 +53,17 @@ def is_repository(folder: str) -> bool:
 
 
 def shared_of(own: str) -> str:
-    said = _first_line(os.path.join(own, "commondir"))
-    return os.path.normpath(os.path.join(own, said)) if said else own
+    line = _first_line(os.path.join(own, "commondir"))
+    return os.path.normpath(os.path.join(own, line)) if line else own
 
 
 def head(place: Place) -> str | None:
-    """The commit that is checked out, read without git; "": there is none yet. None: that cannot be
-    told this way."""
-    said = _first_line(os.path.join(place.own, "HEAD"))
-    if not said.startswith(REF):
-        return said or None
-    name = said.removeprefix(REF)
+    """Return the commit that is checked out, read without git; "" if there is none yet. None if it
+    cannot be read this way."""
+    line = _first_line(os.path.join(place.own, "HEAD"))
+    if not line.startswith(REF):
+        return line or None
+    name = line.removeprefix(REF)
     if os.path.lexists(os.path.join(place.shared, "reftable")):
         return None
     return _first_line(os.path.join(place.shared, name)) or _packed(place.shared, name)
@@ -80,7 +82,7 @@ def _packed(shared: str, name: str) -> str:
 
 
 def is_submodule(place: Place) -> bool:
-    """Its repository is part of another one's, by its place."""
+    """Tell whether the repository is part of another one, by its place."""
     parts = os.path.realpath(place.own).split(os.sep)
     return f"{OWN}/modules/" in "/".join(parts) + "/" and os.path.isfile(
         os.path.join(place.top, OWN)
@@ -88,20 +90,20 @@ def is_submodule(place: Place) -> bool:
 
 
 def _led_to(marker: str) -> str:
-    """The repository that a `.git` is, or names; "": none."""
+    """The repository that a `.git` is, or names; "" if none."""
     if os.path.isdir(marker):
-        found = os.path.realpath(marker)
+        path = os.path.realpath(marker)
     else:
-        said = _first_line(marker)
-        if not said.startswith(POINTER):
+        line = _first_line(marker)
+        if not line.startswith(POINTER):
             return ""
         above = os.path.dirname(marker)
-        found = os.path.realpath(os.path.join(above, said.removeprefix(POINTER)))
-    return found if is_repository(found) else ""
+        path = os.path.realpath(os.path.join(above, line.removeprefix(POINTER)))
+    return path if is_repository(path) else ""
 
 
 def _first_line(path: str) -> str:
-    """No pipe is waited for."""
+    """The first line of a file, without waiting for a pipe."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

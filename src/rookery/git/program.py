@@ -1,4 +1,4 @@
-"""The git that is run, and what it is given of the environment."""
+"""The git program that is run, and the environment that it gets."""
 
 import os
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ _NETWORK = ("GIT_ASKPASS", "GIT_HTTP", "GIT_PROXY", "GIT_SSH", "GIT_SSL")
 
 
 class NoGit(Fixed):
-    """Git cannot be asked here; the message says why."""
+    """Git cannot be used here; the message says why."""
 
     reason = "no_git"
 
 
 def search_path(place: Place, path: str | None = None) -> str:
-    """Without what is relative, and without the folders of the repository and of its work trees:
-    programs in them are anybody's."""
+    """Return PATH without relative entries, and without folders of the repository and of its work
+    trees: anybody may have put programs there."""
     given = os.environ.get("PATH", os.defpath) if path is None else path
     avoid = _avoided(place)
     folders = [each for each in given.split(os.pathsep) if os.path.isabs(each)]
@@ -33,13 +33,13 @@ def search_path(place: Place, path: str | None = None) -> str:
 
 
 def program(place: Place, path: str | None = None) -> str:
-    """Git's own file. Raises NoGit."""
+    """Return the path of git itself. Raises NoGit."""
     avoid = _avoided(place)
     for folder in search_path(place, path).split(os.pathsep):
-        found = os.path.join(folder, "git")
-        is_program = os.access(found, os.X_OK) and os.path.isfile(found)
-        if is_program and not _is_in(found, avoid):
-            return found
+        candidate = os.path.join(folder, "git")
+        is_program = os.access(candidate, os.X_OK) and os.path.isfile(candidate)
+        if is_program and not _is_in(candidate, avoid):
+            return candidate
     raise NoGit("git is not on PATH.")
 
 
@@ -51,14 +51,15 @@ def _avoided(place: Place) -> tuple[str, ...]:
 
 
 def _outermost(top: str) -> str:
-    """The work tree around a work tree, below the user's home: a submodule is in another."""
+    """The outermost work tree around a work tree, below the user's home: a submodule is in
+    another."""
     home = os.path.realpath(os.path.expanduser("~"))
-    found, folder = top, top
+    outermost, folder = top, top
     while folder != home and not _is_in(home, (folder,)) and folder != os.sep:
         if os.path.lexists(os.path.join(folder, OWN)):
-            found = folder
+            outermost = folder
         folder = os.path.dirname(folder)
-    return found
+    return outermost
 
 
 def _is_in(path: str, folders: tuple[str, ...]) -> bool:
@@ -67,18 +68,20 @@ def _is_in(path: str, folders: tuple[str, ...]) -> bool:
 
 
 def for_network() -> dict[str, str]:
-    """What this process's environment says about reaching other machines, and which ways are open:
+    """Return this process's variables about reaching other machines, and the protocols allowed:
     none that names a command."""
     user = {key: value for key, value in os.environ.items() if key.startswith(_NETWORK)}
     return user | {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
 
 
 def environment(place: Place, given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Of the one that is given, or this process's."""
-    found = os.environ if given is None else given
-    kept = {key: value for key, value in found.items() if not key.startswith("GIT_") or key in KEPT}
+    """Return git's environment, derived from the given one, or from this process's."""
+    inherited = os.environ if given is None else given
+    kept = {
+        key: value for key, value in inherited.items() if not key.startswith("GIT_") or key in KEPT
+    }
     return kept | {
-        "PATH": search_path(place, found.get("PATH")),
+        "PATH": search_path(place, inherited.get("PATH")),
         "GIT_ALLOW_PROTOCOL": "none",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",

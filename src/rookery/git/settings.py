@@ -1,5 +1,5 @@
-"""What git is told of a repository's configuration: settings that are plain values. Those that name
-a program count only where the user's own configuration, global or of the system, has them."""
+"""The settings of a repository that git is given: those that are plain values. Settings that name a
+program count only if they are in the user's own configuration, global or system-wide."""
 
 import os
 import subprocess
@@ -11,14 +11,14 @@ from rookery.git.places import Place
 from rookery.git.program import OF_THE_USER, NoGit, environment, program
 
 SECONDS = 5.0
-MOST = 4 * 1024 * 1024
+MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 FRESH = 2.0
 """Seconds that what was read counts, as long as the files are the same."""
 
 USERS = ("system", "global")
 OF_THE_REPOSITORY = ("local", "worktree")
 PROGRAMS = ("clean", "smudge", "process")
-"""Of a filter."""
+"""The keys of a filter that name programs."""
 
 _PLAIN = {
     "core": """abbrev attributesfile autocrlf bigfilethreshold checkroundtripencoding checkstat
@@ -74,7 +74,7 @@ _CARRIED = {"objectformat": ("sha1", "sha256"), "refstorage": ("files", "reftabl
 
 
 class Driver(NamedTuple):
-    """A filter, or a way to merge, as a configuration has it."""
+    """A filter or a merge driver, as a configuration defines it."""
 
     kind: str
     """`filter` or `merge`."""
@@ -112,18 +112,19 @@ _read: dict[tuple[str, ...], tuple[float, list[object], Settings]] = {}
 
 
 def read(place: Place, given: Mapping[str, str] | None = None) -> Settings:
-    """`given`: the user's environment, where it is not this process's. Raises NoGit."""
+    """Read a repository's settings. `given`: the user's environment, if it is not this process's.
+    Raises NoGit."""
     env = os.environ if given is None else given
     name = (place.own, *(env.get(key, "") for key in _DECIDING))
     stamp = [_stamp(each) for each in _files(place, env)]
-    when, before, found = _read.get(name, (0.0, [], None))
-    if found is not None and before == stamp and time.monotonic() - when < FRESH:
-        return found
-    found = _sorted(_listed(place, env))
+    when, before, parsed = _read.get(name, (0.0, [], None))
+    if parsed is not None and before == stamp and time.monotonic() - when < FRESH:
+        return parsed
+    parsed = _sorted(_listed(place, env))
     while len(_read) > 32:
         _read.pop(next(iter(_read)), None)
-    _read[name] = time.monotonic(), stamp, found
-    return found
+    _read[name] = time.monotonic(), stamp, parsed
+    return parsed
 
 
 def _files(place: Place, env: Mapping[str, str]) -> Iterable[str]:
@@ -137,14 +138,14 @@ def _files(place: Place, env: Mapping[str, str]) -> Iterable[str]:
 
 def _stamp(path: str) -> object:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def _listed(place: Place, env: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Scope, name and value of each setting. Git only prints them: this runs none of them."""
+    """The scope, name and value of each setting. Git only prints them, without running any."""
     users = {key: env[key] for key in OF_THE_USER if key in env}
     path = env.get("PATH")
     try:
@@ -159,9 +160,9 @@ def _listed(place: Place, env: Mapping[str, str]) -> list[tuple[str, str, str]]:
         )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise NoGit(f"git cannot read the settings of {place.shared}: {error}") from error
-    if done.returncode or len(done.stdout) > MOST:
-        words = os.fsdecode(done.stderr).strip()[-500:] or "there are too many"
-        raise NoGit(f"git cannot read the settings of {place.shared}: {words}")
+    if done.returncode or len(done.stdout) > MAX_OUTPUT_BYTES:
+        reason = os.fsdecode(done.stderr).strip()[-500:] or "there are too many"
+        raise NoGit(f"git cannot read the settings of {place.shared}: {reason}")
     fields = os.fsdecode(done.stdout).split("\0")[:-1]
     rows = zip(fields[::2], fields[1::2], strict=False)
     return [(scope, *_parted(text)) for scope, text in rows]
@@ -199,9 +200,9 @@ def _sorted(rows: list[tuple[str, str, str]]) -> Settings:
     sparse = last.get("core.sparsecheckout", "").lower() in ("true", "yes", "on", "1")
     extensions = tuple(_extensions(last))
     place, hooks = last.get("core.worktree", ""), last.get("core.hookspath", "")
-    found = (tuple(plain), extensions, own, place, hooks, sparse)
+    parts = (tuple(plain), extensions, own, place, hooks, sparse)
     network = [(key, value) for scope, key, value in rows if scope in USERS and _is_network(key)]
-    return Settings(*found, tuple(armed), hooks_of_user, tuple(network))
+    return Settings(*parts, tuple(armed), hooks_of_user, tuple(network))
 
 
 _DRIVEN = {*(("filter", word) for word in (*PROGRAMS, "required")), ("merge", "driver")}
@@ -221,7 +222,7 @@ def _is_network(key: str) -> bool:
 
 
 def _is_harmless(key: str, value: str) -> bool:
-    """Whether it neither is a command nor leads to one: a short list, all else may."""
+    """Whether it neither is a command nor leads to one: a short list, anything else may."""
     if _is_plain(key, value) or (key == "core.fsmonitor" and value.lower() == "false"):
         return True
     part, _, rest = key.partition(".")
@@ -252,7 +253,7 @@ def _extensions(last: Mapping[str, str]) -> Iterable[tuple[str, str]]:
 
 
 def written(settings: Iterable[tuple[str, str]]) -> bytes:
-    """As a file of git's."""
+    """Return the settings in the format of git's files."""
     lines: list[str] = []
     for key, value in settings:
         part, _, rest = key.partition(".")

@@ -1,5 +1,5 @@
-"""A git directory of ours that stands for a repository's: its objects, refs and index are the real
-ones, its settings and hooks are not. It lives for one command."""
+"""A git directory of ours that stands in for a repository's: its objects, refs and index are the
+real ones, its settings and hooks are not. It lives for one command."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from rookery.git.program import NoGit, environment, program
 from rookery.git.settings import FIXED, Settings, written
 
 FOLDER = "run/git"
-"""Of Rookery's home."""
+"""A folder in Rookery's home."""
 HEAD, SAVED = "HEAD", "ORIG_HEAD"
 HEAD_BYTES = 4096
 
@@ -28,7 +28,7 @@ type Opened = AbstractContextManager[Shadow]
 
 
 class Shadow:
-    """Get one from `opened`."""
+    """A git directory that stands in for a repository's. Get one from `opened`."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Shadow:
         self._head = b""
 
     def prepare(self, more: Iterable[tuple[str, str]], *, writes: bool) -> None:
-        """Raises NoGit, OSError."""
+        """Fill the directory. Raises NoGit, OSError."""
         own, shared = self.place.own, self.place.shared
         self._head = _head(own)
         self._write(HEAD, self._head)
@@ -66,7 +66,7 @@ class Shadow:
         self._lead("logs/refs", shared)
 
     def _lead_own(self, own: str) -> None:
-        """Parts of an index that stand beside it, and refs of a newer kind."""
+        """Link to the parts of an index that are beside it, and to refs of a newer kind."""
         for name in os.listdir(own):
             if name.startswith("sharedindex.") or name == "reftable":
                 with suppress(FileNotFoundError):
@@ -81,28 +81,28 @@ class Shadow:
             file.write(data)
 
     def environment(self) -> dict[str, str]:
-        found = environment(self.place, self._given) | {
+        variables = environment(self.place, self._given) | {
             "GIT_DIR": self.path,
             "GIT_INDEX_FILE": self._index,
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_DISCOVERY_ACROSS_FILESYSTEM": "0",
         }
-        return found | ({"GIT_WORK_TREE": self.place.top} if self.place.top else {})
+        return variables | ({"GIT_WORK_TREE": self.place.top} if self.place.top else {})
 
     def start(
         self,
         cwd: str,
-        words: Sequence[str],
+        args: Sequence[str],
         *,
         stdin: int = subprocess.DEVNULL,
         stderr: int = subprocess.DEVNULL,
         more: Mapping[str, str] | None = None,
         session: bool = False,
     ) -> "subprocess.Popen[bytes]":
-        """Raises NoGit, OSError, ValueError."""
+        """Start git with these arguments. Raises NoGit, OSError, ValueError."""
         return subprocess.Popen(
-            [program(self.place, self._given.get("PATH")), *words],
+            [program(self.place, self._given.get("PATH")), *args],
             cwd=cwd,
             stdin=stdin,
             stdout=subprocess.PIPE,
@@ -112,7 +112,8 @@ class Shadow:
         )
 
     def take_back(self) -> None:
-        """What git wrote into the directory itself: where a HEAD without a branch is now."""
+        """Copy back what git wrote into the directory itself: the position of a HEAD without a
+        branch."""
         if "reftable" in dict(self.settings.extensions).values():
             return
         head = _read(os.path.join(self.path, HEAD))
@@ -132,8 +133,9 @@ def opened(
     writes: bool = False,
     given: Mapping[str, str] | None = None,
 ) -> Iterator[Shadow]:
-    """`index`: another file for it. `more`: further settings. `writes`: refs may move.
-    `given`: the user's environment, where it is not this process's. Raises NoGit."""
+    """Yield a shadow of a repository. `index`: another index file for it. `more`: further settings.
+    `writes`: refs may move. `given`: the user's environment, if it is not this process's. Raises
+    NoGit."""
     known = read_settings.read(place, given)
     _check(place, known)
     try:
@@ -141,21 +143,21 @@ def opened(
     except OSError as error:
         raise NoGit(f"There is no place for git's files: {error}") from error
     try:
-        found = Shadow(path, place, known, index, given)
+        shadow = Shadow(path, place, known, index, given)
         try:
-            found.prepare(more, writes=writes)
+            shadow.prepare(more, writes=writes)
         except OSError as error:
             raise NoGit(f"{place.own} cannot be read: {error}") from error
-        yield found
+        yield shadow
         if writes:
-            found.take_back()
+            shadow.take_back()
     finally:
         shutil.rmtree(path, ignore_errors=True)
 
 
 def private_folder(home: str) -> str:
-    """In Rookery's home, which agents may not write; where that cannot be written, in a directory
-    for temporary files."""
+    """Create a folder in Rookery's home, which agents may not write to; if that is not writable, in
+    a directory for temporary files."""
     if home:
         with suppress(OSError):
             os.makedirs(folder := os.path.join(home, FOLDER), mode=0o700, exist_ok=True)
@@ -175,7 +177,7 @@ def _check(place: Place, known: Settings) -> None:
 
 
 def _head(own: str) -> bytes:
-    """Raises NoGit."""
+    """The content of HEAD. Raises NoGit."""
     data = _read(os.path.join(own, HEAD))
     if not data:
         raise NoGit(f"{own} has no HEAD that can be read.")
@@ -183,7 +185,7 @@ def _head(own: str) -> bytes:
 
 
 def _read(path: str) -> bytes:
-    """A small file; b"": none, or a link that leads to a ref."""
+    """The content of a small file; b"" if there is none, or it is a link that leads to a ref."""
     try:
         if os.path.islink(path):
             target = os.readlink(path)
@@ -200,7 +202,8 @@ def _read(path: str) -> bytes:
 
 
 def _replace(folder: str, name: str, data: bytes, before: bytes = b"") -> None:
-    """As git does: under its lock. `before`: what it must still be. Raises NoGit."""
+    """Replace a file as git does: under its lock. `before`: what it must still contain. Raises
+    NoGit."""
     lock = os.path.join(folder, f"{name}.lock")
     try:
         file = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)

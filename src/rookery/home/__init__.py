@@ -1,1 +1,1 @@
-"""The files of ROOKERY_HOME, used by clients and workers alike."""
+"""Reading and writing the files of ROOKERY_HOME, for clients and workers alike."""

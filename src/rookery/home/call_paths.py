@@ -1,5 +1,5 @@
-"""A tool call as rules see it, with the links in its paths followed: for workers and for our own
-agent without one."""
+"""Resolving a tool call for the rules, with the links in its paths followed: for workers, and for
+our own agent when it runs without one."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from rookery.home import overwritten
 MOST_LINKS = 50
 """Paths of a call whose links are followed: a call with more is allowed by no relative path."""
 MOST_BYTES = 4096
-"""Of a file that names a path."""
+"""How much is read of a file that names a path."""
 UNKNOWN = "/\0"
 NO_SNAPSHOTS = overwritten.Snapshots()
 
@@ -21,7 +21,7 @@ TEMPORARY = "/tmp"  # noqa: S108 (judged, not written to)
 
 
 def lay(rookery: str, environment: Mapping[str, str], *readable: str) -> reach.Lay:
-    """What surrounds the directories of a session; `rookery`: Rookery's own home."""
+    """Return the places around a session's directories; `rookery`: Rookery's own home."""
     named = environment.get("TMPDIR", "")
     home = os.path.expanduser("~")
     free = [TEMPORARY]
@@ -31,8 +31,9 @@ def lay(rookery: str, environment: Mapping[str, str], *readable: str) -> reach.L
 
 
 def guarded(cwd: str, *origins: str) -> tuple[str, ...]:
-    """The checkouts that a session's worktree was made from, as its files tell, and as is known
-    (`origins`: directories of it, or its `.git`). Not free, even in a temporary directory."""
+    """Return the checkouts that a session's worktree was made from, according to its files and to
+    `origins` (directories of it, or its `.git`). They are not free, even in a temporary directory.
+    """
     own = _top(cwd)
     common = _common(own) if own else ""
     tops = {_top(os.path.dirname(each) if each.endswith("/.git") else each) or each
@@ -41,15 +42,15 @@ def guarded(cwd: str, *origins: str) -> tuple[str, ...]:
 
 
 def project_of(cwd: str, origin: str = "") -> str:
-    """The directory that "this project" means: of the repository, unless that is the user's home or
-    holds it. `origin`: the directory that a worktree was made for."""
+    """Return the directory that "this project" means: that of the repository, unless that is the
+    user's home or contains it. `origin`: the directory that a worktree was made for."""
     place = os.path.realpath(origin or cwd)
     top = _top(place)
     return place if not top or _is_above(top, os.path.expanduser("~")) else top
 
 
 def _top(folder: str) -> str:
-    """Of the repository that it is in; "": it is in none."""
+    """Return the top directory of the repository that the folder is in; "" if it is in none."""
     folder = os.path.realpath(folder)
     while not os.path.lexists(os.path.join(folder, ".git")):
         folder, last = os.path.dirname(folder), folder
@@ -59,7 +60,7 @@ def _top(folder: str) -> str:
 
 
 def _common(top: str) -> str:
-    """The repository's directory that a worktree shares; "": it is no worktree."""
+    """Return the repository's directory that a worktree shares; "" if it is not a worktree."""
     try:
         with open(os.path.join(top, ".git"), encoding="utf-8") as file:
             own = os.path.join(top, file.read(MOST_BYTES).removeprefix("gitdir:").strip())
@@ -70,12 +71,13 @@ def _common(top: str) -> str:
 
 
 def _both(given: Sequence[str]) -> tuple[str, ...]:
-    """Each path as given and with its links followed."""
+    """Return each path as given and with its links followed."""
     return tuple(dict.fromkeys([*map(os.path.realpath, given), *given]))
 
 
 def _is_above(place: str, path: str) -> bool:
-    """A temporary directory that contains the home does not count as one."""
+    """Whether a directory contains a path: a temporary one that contains the home does not count as
+    temporary."""
     above = os.path.realpath(place)
     return os.path.commonpath([above, os.path.realpath(path)]) == above
 
@@ -88,20 +90,21 @@ def look_at(
     snapshots: overwritten.Snapshots | None = NO_SNAPSHOTS,
     origin: str = "",
 ) -> rules.Call:
-    """`given`: the session's directories, its own first. `snapshots`: None: its files are
-    elsewhere. `origin`: the directory that its worktree was made for."""
+    """Convert a tool call for the rules. `given`: the session's directories, its own first.
+    `snapshots`: None if its files are elsewhere. `origin`: the directory that its worktree was made
+    for."""
     roots = _both(given)
     home = os.path.expanduser("~")
     ground = Ground(roots, home, lay.free, lay.guarded)
-    found = danger.overwritten(call, ground)
-    targets = list(dict.fromkeys(each.path for each in found if each.path))
+    overwrites = danger.overwritten(call, ground)
+    targets = list(dict.fromkeys(each.path for each in overwrites if each.path))
     fates = overwritten.fates(targets, given[0], lay, snapshots) if snapshots and targets else {}
     own = [given[0], *([origin] if origin else [])]
     projects = roots if own == [*given] else _both(own)
     seen = rules.call_of(
         *(agent, call, roots, home, lay.free),
         guarded=lay.guarded,
-        overwrites=(found, fates),
+        overwrites=(overwrites, fates),
         projects=projects,
     )
     paths = dict.fromkeys(seen.paths)

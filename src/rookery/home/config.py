@@ -65,15 +65,16 @@ ConfigError = Unusable
 
 
 def load(home: str) -> Config:
-    """What the home's config.toml says, or the defaults without one. Raises ConfigError."""
+    """Return the configuration in the home's config.toml, or the defaults if there is none. Raises
+    ConfigError."""
     path = os.path.join(home, FILE)
     data = ownership.read(path, home)
     return Config() if data is None else parse(data, path)
 
 
 def load_or_defaults(home: str, load: Callable[[str], Config] = load) -> Config:
-    """The same, with the defaults also where config.toml cannot be used: for whoever leaves it to
-    others to say so. `load`: another way to read it."""
+    """Return the same, with the defaults also if config.toml cannot be used: for callers that leave
+    it to others to report that. `load`: another way to read it."""
     try:
         return load(home)
     except ConfigError:
@@ -96,19 +97,19 @@ def parse(data: bytes, path: str) -> Config:
     return _File(path, text).config(tables)
 
 
-def _mistake(path: str, text: str, said: str) -> str:
-    """A parser's message with the line in front: `…/config.toml, line 12: Invalid value.`"""
-    words, _, place = said.rstrip(")").rpartition(" (at ")
-    if not words:
-        return f"{path}: {said}."
+def _mistake(path: str, text: str, message: str) -> str:
+    """Return a parser's message with the line in front: `…/config.toml, line 12: Invalid value.`"""
+    reason, _, place = message.rstrip(")").rpartition(" (at ")
+    if not reason:
+        return f"{path}: {message}."
     line = place.removeprefix("line ")
     if place == "end of document":
         line = str(len(text.rstrip().splitlines()))
-    return f"{path}, line {line}: {words}."
+    return f"{path}, line {line}: {reason}."
 
 
 class _File:
-    """The file being read: knows the line of a key, for messages."""
+    """The file being read; it knows the line of a key, for messages."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -146,8 +147,8 @@ class _File:
             case "agents":
                 agents = {name: self.agent(name, each) for name, each in table.items()}
                 free = [name for name, each in agents.items() if each.get("confined") is False]
-                said = {name: agent_tables.command_of(each) for name, each in agents.items()}
-                own = {name: words for name, words in said.items() if words}
+                commands = {name: agent_tables.command_of(each) for name, each in agents.items()}
+                own = {name: command for name, command in commands.items() if command}
                 more = {name: agent_tables.extras_of(each) for name, each in agents.items()}
                 more = {name: each for name, each in more.items() if each != agent_tables.Extras()}
                 return {"agents": own, "extras": more, "unconfined": frozenset(free)}
@@ -172,9 +173,9 @@ class _File:
         if key == "session" and given.get("approve_all"):  # what is written as `confirm` wins
             return {"confirm": ALL} | given | {"approve_all": "confirm" not in given}
         if key == "worker":
-            found = Policy(**given)
-            starts = min(found.max_cold_starts, found.max_workers)
-            return {"policy": found._replace(max_cold_starts=starts)}
+            policy = Policy(**given)
+            starts = min(policy.max_cold_starts, policy.max_workers)
+            return {"policy": policy._replace(max_cold_starts=starts)}
         if key in HOLDERS:
             return {HOLDERS[key]: Config._field_defaults[HOLDERS[key]]._replace(**given)}
         return given
@@ -186,22 +187,22 @@ class _File:
             self.refuse(setting.key.split("."), str(error))
 
     def keys(self, table: dict[str, Any], *above: str) -> dict[str, str]:
-        """`quit = "ctrl+x"`; a dotted name is a table to TOML."""
+        """Parse the key bindings: `quit = "ctrl+x"`; a dotted name is a table to TOML."""
         from rookery.core.settings.keys import KEY_IDS
 
-        found: dict[str, str] = {}
+        bindings: dict[str, str] = {}
         for word, value in table.items():
             place = [*above, word]
             name = ".".join(place)
             if name not in KEY_IDS and not isinstance(value, dict):
                 self.unknown(["keys", *place], *KEY_IDS)
             elif isinstance(value, dict):
-                found |= self.keys(value, *place)
+                bindings |= self.keys(value, *place)
             elif not isinstance(value, str) or not value.strip():
                 self.refuse(["keys", *place], 'must be a key in quotes, such as "ctrl+x"')
             else:
-                found[name] = self.key(place, value)
-        return found
+                bindings[name] = self.key(place, value)
+        return bindings
 
     def key(self, place: list[str], value: str) -> str:
         from rookery.core.settings.keys import NoKey, listed
@@ -209,15 +210,15 @@ class _File:
         try:
             return ",".join(listed(value))
         except NoKey as error:
-            words = f'{str(error)!r} is not a key like "ctrl+x", "f9" or "pageup"'
-            self.refuse(["keys", *place], f"cannot be used: {words}")
+            problem = f'{str(error)!r} is not a key like "ctrl+x", "f9" or "pageup"'
+            self.refuse(["keys", *place], f"cannot be used: {problem}")
 
-    def refuse_clash(self, found: dict[str, str]) -> None:
-        """Two actions in [keys] that have the same key in the same place."""
+    def refuse_clash(self, bindings: dict[str, str]) -> None:
+        """Refuse two actions in [keys] that have the same key in the same place."""
         from rookery.core.settings.keys import clash
 
-        for name in reversed(found):
-            if (other := clash(found, name)) is not None:
+        for name in reversed(bindings):
+            if (other := clash(bindings, name)) is not None:
                 why = f"has the key {other[1]}, as keys.{other[0]} has, and both work in one place"
                 self.refuse(["keys", *name.split(".")], why)
 
@@ -228,17 +229,17 @@ class _File:
         given = table.get("rules", [])
         if not isinstance(given, list):
             self.refuse(["policy", "rules"], "must be tables: [[policy.rules]]")
-        found: list[Rule] = []
+        parsed: list[Rule] = []
         for number, each in enumerate(given, 1):
             rule = rule_of(each, number)
-            if not isinstance(rule, Fault) and rule.name in [known.name for known in found]:
+            if not isinstance(rule, Fault) and rule.name in [known.name for known in parsed]:
                 rule = Fault("name", f"{rule.name!r} is another rule's name")
             if isinstance(rule, Fault):
                 self.refuse(rule_key(number, rule.key), rule.why)
             for key in unknown_keys(each):
                 self.warn(rule_key(number, key), f"is not a setting. {consequence(rule)}")
-            found.append(rule)
-        return tuple(found)
+            parsed.append(rule)
+        return tuple(parsed)
 
     def agent(self, name: str, table: object) -> dict[str, Any]:
         place = ["agents", name]
@@ -289,24 +290,24 @@ class _File:
 
 
 def rule_key(number: int, *name: str) -> list[str]:
-    """Where the n-th rule, or something in it, is set: for line_of."""
+    """Return the key of the n-th rule, or of something in it, for `line_of`."""
     return ["policy", "rules", str(number), *filter(None, name)]
 
 
 def line_of(lines: Sequence[str], key: Sequence[str]) -> int:
-    """Where a key is set, as far as the way people write TOML goes, else what is around it; 0: it
-    is not found."""
+    """Return the line where a key is set, as far as usual TOML goes, else that of what encloses it;
+    0 if it cannot be located."""
     nearest = 0
-    for number, found in _keys(lines):
-        if found == key:
+    for number, defined in _keys(lines):
+        if defined == key:
             return number
-        if found == key[: len(found)]:  # an inline table sets several at once: worker = { … }
+        if defined == key[: len(defined)]:  # an inline table sets several at once: worker = { … }
             nearest = number
     return nearest
 
 
 def _keys(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Each header and each key with its line; the tables of an array are counted from 1."""
+    """Yield each header and each key with its line; the tables of an array are counted from 1."""
     table: list[str] = []
     seen = 0
     for number, line in enumerate(lines, 1):

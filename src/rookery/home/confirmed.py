@@ -1,9 +1,8 @@
 """`confirmed.json` of the home: the settings that decide what runs without asking, as the user last
-confirmed them, so that a change by an agent can be told from the user's.
+confirmed them, so that an agent's change can be told from the user's.
 
-It holds what config.toml, mcp.json, hooks.json and trusted.json said then. Without it, what the
-files say counts as confirmed, except for trusted.json.
-"""
+It records the contents of config.toml, mcp.json, hooks.json and trusted.json at that time. If it is
+missing, the present files count as confirmed, except for trusted.json."""
 
 import fcntl
 import os
@@ -46,23 +45,23 @@ class Record(NamedTuple):
 
 
 class Busy(Fixed):
-    """Another process of ours is writing the settings."""
+    """Another Rookery process is writing the settings."""
 
     reason = "changed"
 
 
 def read(home: str) -> Record | None:
-    """None: there is none that can be used."""
-    found = paths.read_json(os.path.join(home, FILE))
-    guarded = None if found is None else loosening.of_json(found.get("settings"))
-    if found is None or guarded is None:
+    """Read the record; None if there is none that can be used."""
+    record = paths.read_json(os.path.join(home, FILE))
+    guarded = None if record is None else loosening.of_json(record.get("settings"))
+    if record is None or guarded is None:
         return None
-    held = found.get("held")
+    held = record.get("held")
     return Record(guarded, held if isinstance(held, str) else "")
 
 
 def write(home: str, record: Record) -> None:
-    """Under the lock. It may hold secrets, as mcp.json does."""
+    """Write the record; the caller holds the lock. It may hold secrets, as mcp.json does."""
     about: Json = {"v": 1, "settings": loosening.to_json(record.guarded), "held": record.held}
     data = dumps(about).encode("ascii") + b"\n"
     paths.write_atomic(os.path.join(home, FILE), data, 0o600, sync=True)
@@ -70,7 +69,8 @@ def write(home: str, record: Record) -> None:
 
 @contextmanager
 def locked(home: str, *, wait: bool = True) -> Iterator[None]:
-    """No other process of ours changes the settings meanwhile. Raises Busy unless it waits."""
+    """Keep other Rookery processes from changing the settings meanwhile. Raises Busy unless it
+    waits."""
     lock = os.open(os.path.join(home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
@@ -85,8 +85,9 @@ def locked(home: str, *, wait: bool = True) -> Iterator[None]:
 # ---------------------------------------------------------------- what the files say
 
 
-def said(home: str, config: files.Config, former: Guarded | None = None) -> Guarded:
-    """The guarded part of the files; for a file that cannot be used, what was known of it."""
+def guarded_settings(home: str, config: files.Config, former: Guarded | None = None) -> Guarded:
+    """Return the guarded part of the files; for a file that cannot be used, the values in
+    `former`."""
     known = former or Guarded()
     return Guarded(
         config.rules,
@@ -114,10 +115,10 @@ def _table(home: str, name: str, key: str, known: Any) -> Any:
     path = os.path.join(home, name)
     try:
         data = ownership.read(path, home)
-        found = {} if data is None else json_files.parse(data, path)
+        document = {} if data is None else json_files.parse(data, path)
     except json_files.Unusable:
         return known
-    table = found.get(key, {}) if key else found
+    table = document.get(key, {}) if key else document
     return table if isinstance(table, dict) else known
 
 
@@ -134,8 +135,8 @@ def _sorted(value: Any) -> Any:
 
 
 def changed_at(home: str, name: str) -> int | None:
-    """When a file, or a link to it, was last changed, in nanoseconds since the epoch: its ctime,
-    which no program can set. None: there is no file."""
+    """Return when a file, or a link to it, was last changed, in nanoseconds since the epoch: its
+    ctime, which no program can set. None if there is no file."""
     path = os.path.join(home, name)
     with suppress(OSError):
         return max(os.lstat(path).st_ctime_ns, os.stat(path).st_ctime_ns)
@@ -143,15 +144,15 @@ def changed_at(home: str, name: str) -> int | None:
 
 
 def stamp(home: str) -> tuple[tuple[int, ...] | None, ...]:
-    """Changes when one of the files does: inode, times of change and size of each; None: there is
-    no such file."""
+    """Return a stamp that changes when one of the files does: inode, times of change and size of
+    each; None for a missing file."""
     return tuple(_stamp(os.path.join(home, name)) for name in (*WATCHED, FILE))
 
 
 def _stamp(path: str) -> tuple[int, ...] | None:
     with suppress(OSError):
-        found = os.stat(path)
-        return (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+        status = os.stat(path)
+        return (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
     return None
 
 
@@ -159,7 +160,7 @@ def _stamp(path: str) -> tuple[int, ...] | None:
 
 
 def applied(config: files.Config, guarded: Guarded) -> files.Config:
-    """The configuration with the guarded part of another moment."""
+    """Return the configuration with the given guarded part in place of its own."""
     for key, value in {**guarded.choices, **guarded.programs}.items():
         if key in SINGLE:
             config = definitions.with_value(config, SINGLE[key], value)

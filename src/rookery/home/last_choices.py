@@ -1,5 +1,5 @@
-"""`choices.json` of an earlier build, where new sessions started with the last choice. It no longer
-loosens anything."""
+"""Removing `choices.json` of an earlier build, in which new sessions started with the last choice.
+It no longer loosens anything."""
 
 import os
 from contextlib import suppress
@@ -21,7 +21,7 @@ def drop(home: str) -> str:
 
 
 def dropped(value: str, now: str) -> str:
-    """The notice about it. `now`: the mode of the new session."""
+    """Return the notice about the removal. `now`: the mode of the new session."""
     titles = {each: title for each, title, _ in modes.CHOICES}
     return (
         f"New sessions no longer start with {titles[value]!r}, which you chose in an "

@@ -1,9 +1,8 @@
-"""What the sessions of a home used on a day: `spent/DATE/SESSION`, one small file for each session,
-which its worker alone writes. Their sum needs no daemon, and nothing is counted twice.
+"""The daily spending of a home's sessions: `spent/DATE/SESSION`, one small file for each session,
+which only its worker writes. Their sum needs no daemon, and nothing is counted twice.
 
-A file says what its session used that day, and up to which total of the session that was counted:
-after a kill, the next worker adds what is missing. Days before yesterday are removed.
-"""
+A file records what its session used that day, and up to which total of the session that was
+counted: after a kill, the next worker adds what is missing. Days before yesterday are removed."""
 
 import os
 import time
@@ -13,7 +12,7 @@ from typing import NamedTuple
 from rookery.core import budgets
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.settings.agent_tables import Extras
-from rookery.core.spending import MOST
+from rookery.core.spending import MAX_COUNT
 from rookery.home import paths
 from rookery.home.config import Config
 
@@ -39,45 +38,47 @@ class Used(NamedTuple):
 
 
 def used(value: object) -> Used:
-    """What a file, or a header, says; a number that nobody can have used counts for nothing."""
+    """Parse the usage in a file or a header; impossible numbers count as nothing."""
     tokens = lenient.integer(value, "tokens") or 0
     costs = lenient.mapping(value, "cost")
-    found = {str(key)[:8]: lenient.number(costs, key) for key in list(costs)[:20]}
-    sound = {key: float(n) for key, n in found.items() if n is not None and 0 <= n <= 1e6 * MOST}
+    amounts = {str(key)[:8]: lenient.number(costs, key) for key in list(costs)[:20]}
+    sound = {
+        key: float(n) for key, n in amounts.items() if n is not None and 0 <= n <= 1e6 * MAX_COUNT
+    }
     return Used(max(0, tokens), tuple(sorted(sound.items())))
 
 
 def today() -> str:
-    """By the clock on the user's wall."""
+    """Return the present day in local time."""
     return time.strftime("%Y-%m-%d")
 
 
 def midnight() -> float:
-    """When the next day begins; milliseconds of the epoch."""
+    """Return when the next day begins, in milliseconds since the epoch."""
     now = time.localtime()
     day = (now.tm_year, now.tm_mon, now.tm_mday + 1, 0, 0, 0, 0, 0, -1)
     return time.mktime(day) * 1000
 
 
 def limits_of(header: Json, config: Config) -> dict[str, budgets.Budget]:
-    """The session's own budgets, its agent's, or those of all."""
+    """Return the budgets that apply: the session's own, its agent's, or those of all agents."""
     extras = config.extras.get(header["agent"], Extras())
     everywhere = {scope: getattr(config, name) for scope, name in budgets.NAMES.items()}
     return budgets.in_force(header["budget"], extras.budgets, everywhere)
 
 
 def stands(home: str, header: Json, config: Config) -> bool:
-    """Whether the budget that a sleeping session asks about is still reached."""
+    """Return whether the budget that a sleeping session asks about is still reached."""
     scope = budgets.scope_of(budgets.open_ask(header))
     limits = {key: each for key, each in limits_of(header, config).items() if key == scope}
     spent = header["spent"]
     book = Ledger(home, header["id"], spent)
-    found = budgets.all_used(header, limits, spent, lambda: book.total(spent), today())
-    return any(each.share >= 1 for each in found)
+    uses = budgets.all_used(header, limits, spent, lambda: book.total(spent), today())
+    return any(each.share >= 1 for each in uses)
 
 
 class Ledger:
-    """A worker's own file."""
+    """The file of one worker's session, and the sum over all of them."""
 
     def __init__(self, home: str, session: str, spent: Json) -> None:
         """`spent`: what the session has used when its worker starts."""
@@ -90,7 +91,7 @@ class Ledger:
         self._others: tuple[float, str, Used] = (0.0, "", Used())
 
     def note(self, spent: Json) -> None:
-        """Count what came since; a home that cannot be written to counts less."""
+        """Add what was used since; if the home cannot be written to, less is counted."""
         total, day = used(spent), today()
         if total == self._counted and day == self._day:
             return
@@ -103,7 +104,7 @@ class Ledger:
             paths.write_atomic(os.path.join(directory, self._session), dumps(entry).encode("ascii"))
 
     def _begin(self, directory: str) -> None:
-        """A new day."""
+        """Begin a new day."""
         import shutil  # once a day, and not in a worker's start
 
         paths.make_private(self._place)
@@ -116,7 +117,7 @@ class Ledger:
         return before.plus(total.plus(self._counted, -1))
 
     def total(self, spent: Json) -> Json:
-        """Of all sessions, today. `spent`: what this one has used so far."""
+        """Return today's usage of all sessions. `spent`: what this one has used so far."""
         day = today()
         at, of, others = self._others
         if day != of or time.monotonic() - at > FRESH:
@@ -125,9 +126,9 @@ class Ledger:
         return others.plus(self._own(used(spent), day)).as_json()
 
     def _read_others(self, day: str) -> Used:
-        found, directory = Used(), os.path.join(self._place, day)
+        total, directory = Used(), os.path.join(self._place, day)
         with suppress(OSError):
             for name in os.listdir(directory):
                 if name != self._session and not name.endswith(".tmp"):
-                    found = found.plus(used(paths.read_json(os.path.join(directory, name))))
-        return found
+                    total = total.plus(used(paths.read_json(os.path.join(directory, name))))
+        return total

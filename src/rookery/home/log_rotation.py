@@ -1,4 +1,4 @@
-"""Log files of at most 5 MiB, with the previous 5 MiB in a second file."""
+"""Rotating log files of at most 5 MiB, with the previous 5 MiB in a second file."""
 
 import os
 
@@ -11,8 +11,8 @@ BEFORE = ".1"
 
 
 def turn_over(path: str) -> bool:
-    """Rotate a log that is too large; whether it was. The text is copied and the file emptied, not
-    renamed: several processes have it open for appending."""
+    """Rotate a log that is too large; return whether it was. The text is copied and the file
+    emptied, not renamed: several processes have it open for appending."""
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size

@@ -27,7 +27,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@/-]{0,63}")
 
 _HTTP = ("http", "streamable-http", "streamable_http", "streamablehttp", "remote")
 KINDS = {"stdio": "stdio", "local": "stdio", "sse": "sse"} | dict.fromkeys(_HTTP, "http")
-"""What other programs call a transport, and its name in ACP."""
+"""The names that other programs give a transport, and its name in ACP."""
 
 LONGEST_TIMEOUT = 3600
 """Seconds."""
@@ -42,7 +42,7 @@ McpError = files.Unusable
 
 
 class BadServer(McpError):
-    """Something about one server is wrong; the message says what."""
+    """The entry of one server is invalid; the message says why."""
 
     kind = "unclear"
 
@@ -58,7 +58,7 @@ class Server(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """Servers as ACP has them, and a sentence for each that is left out."""
+    """Servers as ACP takes them, and a sentence for each that is left out."""
 
     servers: list[Json]
     faults: list[str]
@@ -72,7 +72,7 @@ def path(home: str) -> str:
 
 
 def load(home: str) -> list[Server]:
-    """The servers in the order of the file; none without a file. Raises McpError."""
+    """Return the servers in the order of the file; none without a file. Raises McpError."""
     return listed(_servers(_read(path(home)), path(home)))
 
 
@@ -81,7 +81,7 @@ def listed(table: Mapping[str, Any]) -> list[Server]:
 
 
 def find(home: str, name: str) -> Server:
-    """Raises McpError."""
+    """Return the server of this name. Raises McpError."""
     known = {server.name: server for server in load(home)}
     if name not in known:
         names = ", ".join(known) or "none yet"
@@ -90,7 +90,7 @@ def find(home: str, name: str) -> Server:
 
 
 def add(home: str, name: str, entry: Json, *, replace: bool = False) -> None:
-    """Raises McpError."""
+    """Add a server. Raises McpError."""
     if not NAME.fullmatch(name):
         raise BadServer(
             f"{name!r} cannot name an MCP server: use at most 64 letters, digits and _ . @ / -."
@@ -112,7 +112,8 @@ def remove(home: str, name: str) -> None:
 
 
 def set_enabled(home: str, name: str, *, enabled: bool) -> None:
-    """Other programs write "disabled"; only "enabled" is left in the file."""
+    """Enable or disable a server. Other programs write "disabled"; only "enabled" is left in the
+    file."""
     entry = find(home, name).entry
     if not isinstance(entry, dict):
         raise BadServer(f"{name}: {_server(name, entry).fault}.")
@@ -129,7 +130,7 @@ OAUTH = "oauth"
 
 
 def _change(home: str, change: Callable[[Json], object]) -> None:
-    """A file that cannot be read is left as it is."""
+    """Change the file; one that cannot be read is left as it is."""
     file = path(home)
     document = _read(file)
     change(_servers(document, file))
@@ -145,13 +146,13 @@ def _read(path: str) -> Json:
 
 
 def _servers(document: Json, path: str) -> Json:
-    """The table of servers in the document, added if missing."""
+    """Return the table of servers in the document, adding it if missing."""
     servers = document.setdefault(SERVERS, {})
     if not isinstance(servers, dict):
         with open(path, encoding="utf-8-sig") as file:
             text = file.read()
         why = "must be an object of servers by name"
-        raise McpError(files.told(path, text, SERVERS, why))
+        raise McpError(files.value_message(path, text, SERVERS, why))
     return servers
 
 
@@ -171,13 +172,13 @@ def _server(name: str, entry: Any) -> Server:
 
 
 def address(entry: Json) -> str:
-    """The URL of a server; some programs call it `httpUrl`."""
+    """Return the URL of a server; some programs call it `httpUrl`."""
     return str(entry.get("url") or entry.get("httpUrl") or "")
 
 
 def timeout_of(entry: Any) -> float | None:
-    """Seconds to connect and for each call; None: the default. Some programs write milliseconds:
-    what is too long for seconds."""
+    """Return the seconds to connect and for each call; None for the default. Some programs write
+    milliseconds: a number too large for seconds."""
     given = entry.get("timeout") if isinstance(entry, dict) else None
     if isinstance(given, bool) or not isinstance(given, int | float) or given <= 0:
         return None
@@ -185,12 +186,12 @@ def timeout_of(entry: Any) -> float | None:
 
 
 def _kind(entry: Json) -> str:
-    """Raises ValueError."""
-    said = entry.get("type", entry.get("transport"))
-    if said is not None:
-        known = KINDS.get(said.lower()) if isinstance(said, str) else None
+    """Return the entry's transport. Raises ValueError."""
+    transport = entry.get("type", entry.get("transport"))
+    if transport is not None:
+        known = KINDS.get(transport.lower()) if isinstance(transport, str) else None
         if known is None:
-            raise ValueError(f"unknown transport {said!r}: use stdio, http or sse")
+            raise ValueError(f"unknown transport {transport!r}: use stdio, http or sse")
         if known == "stdio" and "command" not in entry:
             raise ValueError("a stdio server needs a command")
         if known != "stdio" and not address(entry):
@@ -204,7 +205,7 @@ def _kind(entry: Json) -> str:
 
 
 def _shape(entry: Json, kind: str) -> None:
-    """Raises ValueError."""
+    """Check the entry's fields. Raises ValueError."""
     if "timeout" in entry and timeout_of(entry) is None:
         raise ValueError("timeout must be a number of seconds above 0")
     if kind == "stdio":
@@ -224,8 +225,8 @@ def _shape(entry: Json, kind: str) -> None:
 
 
 def _auth(entry: Json) -> None:
-    """Some programs have a token in `auth`, or the name of a kind of login, which needs no
-    setting."""
+    """Check `auth`: some programs have a token there, or the name of a kind of login, which needs
+    no setting."""
     if not isinstance(entry.get("auth", ""), str):
         raise ValueError("auth must be a token")
 
@@ -247,22 +248,21 @@ def _texts(entry: Json, key: str) -> None:
 def for_agent(
     servers: list[Server], environment: Mapping[str, str], node_path: str = ""
 ) -> Resolved:
-    """The enabled servers, as `session/new` takes them.
+    """Return the enabled servers, as `session/new` takes them.
 
     `${NAME}` and `${NAME:-default}` come from the session's environment. A server with an unset
-    variable is left out: it would fail later without saying why.
-    """
-    found = Resolved([], [])
+    variable is left out: it would fail later without saying why."""
+    resolved = Resolved([], [])
     for server in [each for each in servers if each.enabled]:
         try:
-            found.servers.append(to_acp(server, environment, node_path))
+            resolved.servers.append(to_acp(server, environment, node_path))
         except ValueError as error:
-            found.faults.append(f"{server.name}: {error}")
-    return found
+            resolved.faults.append(f"{server.name}: {error}")
+    return resolved
 
 
 def to_acp(server: Server, environment: Mapping[str, str], node_path: str = "") -> Json:
-    """Raises ValueError if it has a fault, or a variable is not set."""
+    """Convert a server. Raises ValueError if it has a fault, or a variable is not set."""
     entry = server.entry
     if server.fault:
         raise ValueError(server.fault)
@@ -293,10 +293,10 @@ def to_acp(server: Server, environment: Mapping[str, str], node_path: str = "") 
 
 
 def expanded(text: str, environment: Mapping[str, str]) -> str:
-    """Raises ValueError for a variable that is not set and has no default."""
+    """Expand variables. Raises ValueError for one that is not set and has no default."""
 
-    def value(found: re.Match[str]) -> str:
-        name, default = found.groups()
+    def value(match: re.Match[str]) -> str:
+        name, default = match.groups()
         known = environment.get(name) or default
         if known is None:
             raise ValueError(f"the variable {name} is not set")

@@ -1,5 +1,5 @@
-"""What becomes of files that a command overwrites or deletes: is one there, is it inside, and would
-a snapshot bring it back?"""
+"""Finding out what happens to files that a command overwrites or deletes: does the file exist, is
+it inside the session's directory, and would a snapshot restore it?"""
 
 import os
 import stat
@@ -9,12 +9,12 @@ from typing import NamedTuple
 from rookery.core.dangers.places import KEPT, LOST, NEW, is_below
 from rookery.core.policy.reach import Lay
 
-MOST = 50
-"""Files of a call that are looked at; of more nothing is known to come back."""
+MAX_FILES = 50
+"""How many files of a call are looked at; those beyond count as not restorable."""
 
 
 class Snapshots(NamedTuple):
-    """How those of a session are taken."""
+    """How a session's snapshots are taken."""
 
     most: int = 0
     """Bytes of a file that they keep; 0: none are taken."""
@@ -31,15 +31,15 @@ def fates(
     lay: Lay,
     snapshots: Snapshots = Snapshots(),  # noqa: B008
 ) -> dict[str, str]:
-    """By path. `cwd`: the directory that snapshots are of."""
+    """Return the fate of each path. `cwd`: the directory that snapshots cover."""
     root = os.path.realpath(cwd)
-    found = dict.fromkeys(paths, LOST)
+    outcomes = dict.fromkeys(paths, LOST)
     asked: dict[str, str] = {}
-    for path in paths[:MOST]:
+    for path in paths[:MAX_FILES]:
         real = os.path.realpath(path)
         size = _size(real)
         if not size or (_is_free(real, lay) and not is_below(real, root)):
-            found[path] = NEW
+            outcomes[path] = NEW
         elif is_below(real, root) and size <= snapshots.most:
             asked[path] = real
     if asked:
@@ -47,8 +47,8 @@ def fates(
 
         _, store, home, environment = snapshots
         kept = coverage.kept([*{*asked.values()}], root, store, home, environment)
-        found |= {path: KEPT for path, real in asked.items() if real in kept}
-    return found
+        outcomes |= {path: KEPT for path, real in asked.items() if real in kept}
+    return outcomes
 
 
 def _is_free(path: str, lay: Lay) -> bool:
@@ -57,7 +57,7 @@ def _is_free(path: str, lay: Lay) -> bool:
 
 
 def _size(path: str) -> int:
-    """Of a regular file; 0: there is nothing to lose."""
+    """Return the size of a regular file; 0 if there is nothing to lose."""
     try:
         state = os.stat(path)
     except (OSError, ValueError):

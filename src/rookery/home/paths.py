@@ -1,4 +1,4 @@
-"""Where things are on disk, so that every process finds the same file and socket."""
+"""The locations of files on disk, so that every process uses the same file and socket."""
 
 import os
 import stat
@@ -20,7 +20,7 @@ HEAD = "head.json"
 WORKER = "worker.json"
 ENVIRONMENT = "env.json"
 GIT_HOOKS = "git-hooks.json"
-"""What commit hooks were there when the session began."""
+"""The file that lists the commit hooks present when the session began."""
 RENEWED = "env-changes.json"
 WORKER_LOG = "worker.log"
 AGENT_LOG = "agent.log"
@@ -35,7 +35,7 @@ UNFINISHED = ".new-"
 
 
 class PathError(Fixed):
-    """A place that must not be used; the message says what to do."""
+    """A location must not be used; the message says what to do."""
 
     kind = "gone"
     reason = "unknown_session"
@@ -45,12 +45,12 @@ class PathError(Fixed):
 
 
 def home() -> str:
-    """$ROOKERY_HOME or ~/.rookery, absolute; nothing is created."""
+    """Return $ROOKERY_HOME or ~/.rookery, absolute; nothing is created."""
     return place_of_home()
 
 
 def work_directory() -> str:
-    """The default directory of sessions: $ROOKERY_WORK_DIR, else the current one."""
+    """Return the default directory of sessions: $ROOKERY_WORK_DIR, else the current one."""
     named = os.environ.get("ROOKERY_WORK_DIR", "").strip()
     if not named:
         return os.getcwd()
@@ -74,14 +74,14 @@ def ensure_home(home: str) -> str:
 
 
 HOME_FORMAT = 1
-"""Of this build's homes; 0: of earlier builds, whose homes have no number. A build raises it when
-an older one would misread or damage the home. What only one session needs is its log's own format
-(`core/safety.py`)."""
+"""The format of this build's homes; 0 stands for earlier builds, whose homes have no number. A
+build raises it when an older one would misread or damage the home. A change that concerns only one
+session raises its log's own format instead (`core/safety.py`)."""
 
 
 def check_format(home: str) -> int:
-    """The home's format; every process reads it before anything else there. Raises PathError if a
-    newer Rookery made it, or if it cannot be told."""
+    """Return the home's format; every process reads it before anything else there. Raises PathError
+    if a newer Rookery made the home, or if the format cannot be read."""
     path = os.path.join(home, FORMAT)
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -100,20 +100,20 @@ def check_format(home: str) -> int:
             f"{path} is damaged: it should hold a number, such as {HOME_FORMAT}. {UNREAD} If no "
             f"newer Rookery ever used this home, delete that file."
         )
-    if (found := int(text)) > HOME_FORMAT:
+    if (version := int(text)) > HOME_FORMAT:
         raise PathError(
-            f"{home} is of a newer Rookery (home format {found}; this one knows {HOME_FORMAT}). "
+            f"{home} is of a newer Rookery (home format {version}; this one knows {HOME_FORMAT}). "
             "Nothing in it was changed. To update: rookery update"
         )
-    return found
+    return version
 
 
 UNREAD = "It says which builds may use this home."
 
 
 def _write_format(home: str) -> None:
-    """Only where there is none: a newer Rookery may write its own at this moment. Where nothing
-    can be written, the home stays one of an earlier build."""
+    """Write the format if there is none: a newer Rookery may write its own at this moment. If
+    nothing can be written, the home stays one of an earlier build."""
     path = os.path.join(home, FORMAT)
     complete = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     try:
@@ -130,15 +130,15 @@ def check_trust(home: str) -> None:
     """Raise PathError if the home cannot be used, or if other users may write to it: it decides
     what agents may do. It need not exist yet."""
     for place in (home, sessions(home)):
-        found = _directory(place)
-        if found is None:
+        status = _directory(place)
+        if status is None:
             continue
-        if found.st_uid not in (os.geteuid(), 0):
+        if status.st_uid not in (os.geteuid(), 0):
             raise PathError(
-                f"{place} belongs to another user (uid {found.st_uid}), who could change what "
+                f"{place} belongs to another user (uid {status.st_uid}), who could change what "
                 "agents may do here. Set ROOKERY_HOME to a directory of your own."
             )
-        if stat.S_IMODE(found.st_mode) & 0o022:
+        if stat.S_IMODE(status.st_mode) & 0o022:
             raise PathError(
                 f"Other users may write to {place}, and so could change what agents may do here. "
                 f"To close it: chmod go-w {place}"
@@ -146,10 +146,10 @@ def check_trust(home: str) -> None:
 
 
 def _directory(place: str) -> os.stat_result | None:
-    """What is known of a directory; None: it can still be created. Raises PathError."""
+    """Return a directory's status; None if it can still be created. Raises PathError."""
     try:
-        found = os.stat(place)
-        why = "" if stat.S_ISDIR(found.st_mode) else "it is not a directory"
+        status = os.stat(place)
+        why = "" if stat.S_ISDIR(status.st_mode) else "it is not a directory"
         if not why and not os.access(place, os.R_OK | os.X_OK):
             why = "you may not read it"
     except FileNotFoundError:
@@ -163,7 +163,7 @@ def _directory(place: str) -> os.stat_result | None:
         raise PathError(
             f"{place} cannot be used: {why}. Set ROOKERY_HOME to a directory of your own."
         )
-    return found
+    return status
 
 
 def append_line(path: str, line: str) -> None:
@@ -180,11 +180,11 @@ def make_private(directory: str) -> None:
     try:
         os.mkdir(directory, 0o700)
     except FileExistsError:
-        found = os.stat(directory)
-        if not stat.S_ISDIR(found.st_mode):
+        status = os.stat(directory)
+        if not stat.S_ISDIR(status.st_mode):
             raise PathError(f"{directory} is not a directory.") from None
-        if found.st_uid != os.geteuid():
-            raise PathError(f"{directory} belongs to another user (uid {found.st_uid}).") from None
+        if status.st_uid != os.geteuid():
+            raise PathError(f"{directory} belongs to another user (uid {status.st_uid}).") from None
 
 
 def sessions(home: str) -> str:
@@ -201,12 +201,12 @@ def new_id() -> str:
 
 
 def session_ids(home: str, known: "Container[str]" = ()) -> list[str]:
-    """`known`: ids that need not be checked again."""
+    """Return the ids of the home's sessions. `known`: ids that need not be checked again."""
     try:
-        with os.scandir(sessions(home)) as found:
+        with os.scandir(sessions(home)) as entries:
             return [
                 each.name
-                for each in found
+                for each in entries
                 if (each.name in known or is_id(each.name))
                 and not each.is_file(follow_symlinks=False)
             ]
@@ -215,7 +215,8 @@ def session_ids(home: str, known: "Container[str]" = ()) -> list[str]:
 
 
 def is_id(text: str) -> bool:
-    """Whether `text` can be a session id: a plain file name, so that it cannot leave the home."""
+    """Return whether `text` can be a session id: a plain file name, so that it cannot leave the
+    home."""
     return (
         0 < len(text) <= 64
         and text.isascii()
@@ -231,8 +232,8 @@ def session_dir(home: str, session: str) -> str:
 
 
 def claim_session(home: str, prefix: str = "", session: str = "") -> str:
-    """Create the directory of a new session and return its id. `prefix`: before its name until it
-    is complete. `session`: the id that it is to have; raises FileExistsError."""
+    """Create the directory of a new session and return its id. `prefix`: precedes its name until it
+    is complete. `session`: the id to use; raises FileExistsError if it is taken."""
     ensure_home(home)
     if session:
         os.mkdir(os.path.join(sessions(home), prefix + session), 0o700)
@@ -251,8 +252,8 @@ def claim_session(home: str, prefix: str = "", session: str = "") -> str:
 
 
 def socket_path(session_dir: str) -> str:
-    """The socket of a session's worker, however the session directory is spelled. Nothing is
-    created: the worker calls `make_socket_dir`. Never XDG_RUNTIME_DIR: it ends at logout."""
+    """Return the socket of a session's worker, however the session directory is spelled. Nothing is
+    created: the worker calls `make_socket_dir`. Never XDG_RUNTIME_DIR: it is removed at logout."""
     from hashlib import sha256  # 4 ms and 3 MB, only if needed
 
     real = os.path.realpath(session_dir)
@@ -261,8 +262,8 @@ def socket_path(session_dir: str) -> str:
 
 
 def named_socket(home: str, name: str) -> str:
-    """A socket of this home; if its path is too long, in a directory that all homes share: the name
-    must be unique among them."""
+    """Return a socket of this home; if its path is too long, it is in a directory that all homes
+    share, so the name must be unique among them."""
     path = os.path.join(home, "run", name)
     if len(os.fsencode(path)) <= SOCKET_LIMIT:
         return path
@@ -273,7 +274,7 @@ def named_socket(home: str, name: str) -> str:
 
 
 def socket_directory(home: str) -> str:
-    """Where the sockets of a home's workers are."""
+    """Return the directory of the sockets of a home's workers."""
     return os.path.dirname(socket_path(os.path.join(sessions(home), "0" * ID_LENGTH)))
 
 
@@ -292,15 +293,15 @@ def make_socket_dir(socket: str) -> None:
 
 
 def check_socket_dir(directory: str) -> None:
-    """Refuse a directory in /tmp that another user has prepared."""
-    found = os.lstat(directory)
-    if stat.S_ISLNK(found.st_mode):
+    """Refuse a directory in /tmp that another user has prepared. Raises PathError."""
+    status = os.lstat(directory)
+    if stat.S_ISLNK(status.st_mode):
         raise PathError(f"{directory} is a symbolic link; remove it.")
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         raise PathError(f"{directory} is not a directory; remove it.")
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise PathError(
-            f"{directory} belongs to another user (uid {found.st_uid}); "
+            f"{directory} belongs to another user (uid {status.st_uid}); "
             "set ROOKERY_HOME to a shorter path, so that it is not needed."
         )
 
@@ -314,14 +315,14 @@ def _short_dir() -> str:
 
 
 def with_tilde(path: str) -> str:
-    """With ~ for the user's directory."""
+    """Return the path with ~ for the user's directory."""
     user = os.path.expanduser("~")
     return "~" + path[len(user) :] if path == user or path.startswith(user + "/") else path
 
 
 def write_atomic(path: str, data: bytes, mode: int = 0o600, *, sync: bool = False) -> None:
-    """Replace a file so that a reader sees the old bytes or the new ones. With `sync` this also
-    holds after a power cut; without it the file may then be empty."""
+    """Replace a file so that a reader sees either the old bytes or the new ones. With `sync` this
+    also holds after a power cut; without it the file may then be empty."""
     temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.open(temporary, flags, mode)
@@ -344,7 +345,7 @@ def write_atomic(path: str, data: bytes, mode: int = 0o600, *, sync: bool = Fals
 
 
 def read_json(path: str) -> "dict[str, Any] | None":
-    """The object in a file; None: there is none that can be read."""
+    """Return the object in a file; None if there is none that can be read."""
     import json
 
     try:

@@ -1,12 +1,11 @@
-"""The heads of sessions at rest, in one file: a list of thousands that sleep need not read three
-files of each and try its socket. The file may be deleted at any time.
+"""A cache of the heads of sessions at rest, in one file: listing thousands of sleeping sessions
+then need not read three files of each and try its socket. The file may be deleted at any time.
 
-A session rests while it is asleep, its last worker said that it ended, and nothing in its directory
-changed. An entry holds only for the directory that it was made of (its inode and its times): every
-build replaces the files there, and none changes one in place. A time that is too recent could stand
-for two changes, so such an entry is not made. And a socket of the session ends its rest, whatever
-the times say.
-"""
+A session rests while it is asleep, its last worker recorded that it ended, and nothing in its
+directory changed. An entry is valid only for the directory it was made from (its inode and its
+times): every build replaces the files there, and none changes one in place. A time that is too
+recent could stand for two changes, so such an entry is not made. And a socket of the session ends
+its rest, whatever the times are."""
 
 import json
 import os
@@ -24,7 +23,7 @@ from rookery.core.view.fleet import head_of
 from rookery.home import paths
 
 VERSION = 1
-"""Of the file."""
+"""The version of the file."""
 
 FILE = "heads"
 
@@ -47,27 +46,27 @@ class Entry(NamedTuple):
 
     def head(self) -> Json | None:
         try:
-            found = json.loads(self.body)
+            parsed = json.loads(self.body)
         except ValueError:
             return None
-        return found if isinstance(found, dict) else None
+        return parsed if isinstance(parsed, dict) else None
 
 
 def stamp_of(path: str) -> str:
-    """How a file or directory stands; "": that cannot be told, or it may change and look the
-    same."""
+    """Return a stamp of a file's or directory's state; "" if it cannot be read, or if it may still
+    change and keep its times."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return ""
-    changed = max(found.st_mtime_ns, found.st_ctime_ns)
+    changed = max(status.st_mtime_ns, status.st_ctime_ns)
     if changed > time.time_ns() - FRESH:  # also where the clock went back
         return ""
-    return f"{found.st_ino}.{found.st_mtime_ns}.{found.st_ctime_ns}"
+    return f"{status.st_ino}.{status.st_mtime_ns}.{status.st_ctime_ns}"
 
 
 def rests(head: Json) -> bool:
-    """Whether nothing can come of a session before its directory changes."""
+    """Return whether nothing can happen in a session before its directory changes."""
     worker = head["worker"]
     if head["awake"] or head.get("damaged") or head["state"] != "idle":
         return False
@@ -82,7 +81,7 @@ def entry_of(home: str, head: Json, stamp: str) -> Entry:
 
 
 def load(home: str) -> dict[str, Entry]:
-    """By the session's id."""
+    """Return the entries by the session's id."""
     try:
         with open(_path(home), "rb") as file:
             heading, _, rest = file.read().partition(b"\n")
@@ -91,12 +90,12 @@ def load(home: str) -> dict[str, Entry]:
         sockets = _sockets(home)
     except (OSError, paths.PathError):
         return {}
-    found = {}
+    entries = {}
     for line in rest.decode("ascii").splitlines():
         name, stamp, socket, until, body = line.split(" ", 4)
         if socket not in sockets:
-            found[name] = Entry(stamp, socket, int(until), body)
-    return found
+            entries[name] = Entry(stamp, socket, int(until), body)
+    return entries
 
 
 def _sockets(home: str) -> set[str]:
@@ -107,7 +106,8 @@ def _sockets(home: str) -> set[str]:
 
 
 def save(home: str, entries: Mapping[str, Entry]) -> None:
-    """Where it cannot be written (a read-only home, a full disk), heads are read again."""
+    """Write the entries. If the file cannot be written (a read-only home, a full disk), heads are
+    read again next time."""
     lines = (f"{name} {' '.join(map(str, entry))}\n" for name, entry in entries.items())
     rest = "".join(lines).encode("ascii")
     with suppress(OSError, paths.PathError):
@@ -120,12 +120,13 @@ def _path(home: str) -> str:
 
 
 def _heading(home: str, rest: bytes) -> bytes:
-    """Of a home that was moved, the sockets have other names."""
+    """Return the first line. It names the home's location: in a home that was moved, sockets have
+    other names."""
     place = crc32(os.fsencode(os.path.realpath(home)))
     return f"{VERSION} {_shape()} {place} {crc32(rest)}".encode("ascii")
 
 
 @cache
 def _shape() -> int:
-    """Of heads: another build's may differ."""
+    """Return a checksum of the fields of heads: another build's may differ."""
     return crc32(" ".join(head_of(EMPTY, 0, 0)).encode())

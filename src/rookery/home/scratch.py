@@ -1,6 +1,6 @@
-"""Temporary folders of processes that may be killed at any time: each process has a place in the
-home and holds a lock on it. A place without a held lock is removed by the next process. A process
-that is creating its lock holds the folder around it."""
+"""Temporary folders of processes that may be killed at any time: each process has a directory in
+the home and holds a lock on it. A directory without a held lock is removed by the next process. A
+process that is creating its lock holds the directory around it."""
 
 import atexit
 import fcntl
@@ -15,11 +15,11 @@ PLACE = "scratch"
 TRIES = 20
 
 _places: list[tuple[int, str, Lock]] = []
-"""With the process that made each: a forked one does not own its parent's."""
+"""Each with the process that made it: a forked one does not own its parent's."""
 
 
 def folder(home: str, prefix: str) -> str:
-    """A new, empty folder; if the home cannot be written to, in the system's."""
+    """Create a new, empty folder; if the home cannot be written to, in the system's."""
     import tempfile  # here, as below: a worker usually needs none of it
 
     for _ in range(TRIES):
@@ -77,7 +77,8 @@ def sweep(home: str) -> None:
 
 @contextmanager
 def _holding(directory: str, how: int) -> Iterator[None]:
-    """Raises FileNotFoundError, and BlockingIOError if another process holds it."""
+    """Hold a lock on a directory. Raises FileNotFoundError, and BlockingIOError if another process
+    holds it."""
     held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(held, how)

@@ -1,5 +1,5 @@
 """How far the user has read a session: a small file beside the log, since reading needs no lock and
-no worker. Every client marks it; lists show what is unread."""
+no worker. Every client updates it; lists show what is unread."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from rookery.home import paths
 
 
 def mark(directory: str, seq: int) -> None:
-    """The events up to `seq` have been seen. Never goes back."""
+    """Record that the events up to `seq` have been seen. Never goes back."""
     if seq <= seen(directory):
         return
     data = json.dumps({"seq": seq}).encode("ascii")

@@ -1,5 +1,6 @@
-"""How many workers may run and start at once: slots that the kernel frees when a process dies. A
-worker holds one for its life; the process that starts it holds another until it is ready."""
+"""Limiting how many workers may run and start at once, by slots that the kernel frees when a
+process dies. A worker holds one for its life; the process that starts it holds another until it is
+ready."""
 
 import os
 import time
@@ -16,7 +17,7 @@ PAUSE = 0.01
 
 
 class Full(Exception):
-    """No slot became free in time; there are `most`."""
+    """No slot became free in time; there are `most` slots."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
@@ -28,13 +29,13 @@ class Unusable(Exception):
 
 
 def for_worker(home: str, policy: Policy) -> Lock | None:
-    """The slot of a worker; None: all are taken."""
+    """Take the slot of a worker; return None if all are taken."""
     return _take(home, "worker", max(1, policy.max_workers))
 
 
 @contextmanager
 def for_start(home: str, deadline: float) -> Iterator[None]:
-    """Held while a worker starts; waits for a free slot. Raises Full."""
+    """Hold a slot while a worker starts, after waiting for a free one. Raises Full."""
     most = _most_starts(home)
     while (slot := _take(home, "start", most)) is None:
         if time.monotonic() >= deadline:

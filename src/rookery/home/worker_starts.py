@@ -1,5 +1,6 @@
-"""How often a session's worker was started since one last ended as it should: one that keeps dying
-is not started for ever. A small file beside the log, which every starter reads and writes."""
+"""Counting how often a session's worker was started since one last ended properly: one that keeps
+dying is not restarted for ever. The count is in a small file beside the log, which every starter
+reads and writes."""
 
 import json
 import os
@@ -12,7 +13,7 @@ from rookery.home import config, paths
 
 
 class Parked(Exception):
-    """The worker died too often; `first` is true for whoever notices it."""
+    """The worker died too often; `first` is true for the process that notices it first."""
 
     def __init__(self, starts: int, window: float, *, first: bool) -> None:
         super().__init__(starts, window)
@@ -22,15 +23,16 @@ class Parked(Exception):
 
 
 def check(home: str, session: str) -> int:
-    """Before a start: when it is, in milliseconds of the epoch. Raises Parked."""
+    """Return the time of a start that is allowed, in milliseconds since the epoch. Raises
+    Parked."""
     directory, now = paths.session_dir(home, session), time.time_ns() // 1_000_000
-    found = _read(directory)
-    starts = _starts(found)
+    record = _read(directory)
+    starts = _starts(record)
     if not starts or _ended_well(directory, starts[-1]):
         return now
     policy = _policy(home)
     recent = [at for at in starts if 0 <= now - at < policy.crash_window * 1000]
-    was = found.get("parked") is True
+    was = record.get("parked") is True
     if not was and len(recent) < policy.worker_crash_most:
         return now
     if not was:
@@ -39,7 +41,7 @@ def check(home: str, session: str) -> int:
 
 
 def note(home: str, session: str, at: int) -> None:
-    """A worker was started, or died of it."""
+    """Record that a worker was started, or died while starting."""
     directory = paths.session_dir(home, session)
     starts = _starts(_read(directory))
     if starts and not _ended_well(directory, starts[-1]):
@@ -51,7 +53,7 @@ def note(home: str, session: str, at: int) -> None:
 
 
 def forget(home: str, session: str) -> None:
-    """A user wants it started again: it may die as often as before."""
+    """Reset the count: the user wants it started again, and it may die as often as before."""
     with suppress(OSError):
         os.unlink(os.path.join(paths.session_dir(home, session), paths.STARTS))
 
@@ -71,14 +73,14 @@ def _read(directory: str) -> Json:
     return paths.read_json(os.path.join(directory, paths.STARTS)) or {}
 
 
-def _starts(found: Json) -> list[int]:
-    starts = found.get("starts")
+def _starts(record: Json) -> list[int]:
+    starts = record.get("starts")
     return [at for at in starts if isinstance(at, int)] if isinstance(starts, list) else []
 
 
-def _write(directory: str, found: Json) -> None:
+def _write(directory: str, record: Json) -> None:
     with suppress(OSError):  # on a full disk it is started once more
-        data = json.dumps(found).encode("ascii")
+        data = json.dumps(record).encode("ascii")
         paths.write_atomic(os.path.join(directory, paths.STARTS), data, 0o600)
 
 

@@ -2,5 +2,4 @@
 lines that add an extra, update it, remove it, or move it to its present name.
 
 Standard library only, so that `scripts/install` can run it from a checkout. `importlib.metadata` is
-slow to import: nothing here is called while all goes well.
-"""
+slow to import, so nothing here is called unless something is wrong."""

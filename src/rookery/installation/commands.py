@@ -1,4 +1,4 @@
-"""The command lines that add an extra, update, install or remove a distribution of ours, each for
+"""The command lines that add an extra to, update, install or remove a distribution of ours, using
 the program that installed it."""
 
 import os
@@ -23,91 +23,95 @@ SOMEWHERE = "  # in a checkout of Rookery"
 
 
 def extra_line(extra: str) -> str:
-    """The line that adds an extra to this installation and keeps those that are there."""
+    """Return the command line that adds an extra to this installation and keeps the existing
+    ones."""
     return install_line(running(), [extra])
 
 
-def install_line(found: Installation, extras: Iterable[str] = ()) -> str:
-    """The line that adds extras to an installation. What has the old name is moved."""
-    return _line(install(found, [*found.extras, *extras]), found.source)
+def install_line(installation: Installation, extras: Iterable[str] = ()) -> str:
+    """Return the command line that adds extras to an installation, moving it to the new name if it
+    has the old one."""
+    return _line(install(installation, [*installation.extras, *extras]), installation.source)
 
 
-def repair_line(found: Installation, extra: str) -> str:
-    """The line that installs everything anew, with this extra: files that were damaged, too."""
-    *before, last = install(found, [*found.extras, extra])
+def repair_line(installation: Installation, extra: str) -> str:
+    """Return the command line that reinstalls everything with this extra, damaged files
+    included."""
+    *before, last = install(installation, [*installation.extras, extra])
     flag = {"pipx": [], "uv tool": ["--reinstall"], "uv pip": ["--reinstall"]}
     place = last.index("install") + 1
-    anew = [*last[:place], *flag.get(found.installer, ["--force-reinstall"]), *last[place:]]
-    return _line([*before, anew], found.source)
+    anew = [*last[:place], *flag.get(installation.installer, ["--force-reinstall"]), *last[place:]]
+    return _line([*before, anew], installation.source)
 
 
-def uninstall_line(found: Installation) -> str:
-    """The line that removes it; "": it was never installed."""
-    return shlex.join(uninstall(found)) if found.name else ""
+def uninstall_line(installation: Installation) -> str:
+    """Return the command line that removes the installation; "" if it was never installed."""
+    return shlex.join(uninstall(installation)) if installation.name else ""
 
 
-def update(found: Installation, source: Source | None = None) -> list[Command]:
-    """Install it anew with the extras that it has, even if the version is the same. Where the old
-    distribution stands beside this one, it goes first, and takes files of this one with it."""
-    commands = install(found, found.extras, source, fresh=True)
-    if (old := former(found)) is None:
+def update(installation: Installation, source: Source | None = None) -> list[Command]:
+    """Return the commands that reinstall it with its extras, even if the version is the same. If
+    the old distribution is installed beside this one, it is removed first, and takes files of this
+    one with it."""
+    commands = install(installation, installation.extras, source, fresh=True)
+    if (old := former(installation)) is None:
         return commands
     commands.insert(0, uninstall(old, ask=False))
-    if found.installer == "uv tool":
+    if installation.installer == "uv tool":
         commands[-1].insert(3, "--force")  # its command is the old one's, too
-    if found.installer == "pip" and "--force-reinstall" not in commands[-1]:
+    if installation.installer == "pip" and "--force-reinstall" not in commands[-1]:
         again = [*commands[-1][:-1], "--force-reinstall", "--no-deps", commands[-1][-1]]
         commands.append(again)
     return commands
 
 
-def rehearsal(found: Installation, source: Source | None = None) -> Command:
-    """Resolve what `update` would install, and say it; nothing is changed."""
-    source = source or found.source
-    wanted = requirement(source, found.extras)
+def rehearsal(installation: Installation, source: Source | None = None) -> Command:
+    """Return the command that resolves and prints what `update` would install, changing nothing."""
+    source = source or installation.source
+    wanted = requirement(source, installation.extras)
     # pipx makes environments without pip where it finds uv.
-    if found.installer in ("uv tool", "uv pip") or find_spec("pip") is None:
+    if installation.installer in ("uv tool", "uv pip") or find_spec("pip") is None:
         newest = ["--upgrade-package", NAME] if source.kind == "index" else []
-        line = [uv(source), "pip", "install", "--dry-run", "--python", found.python]
+        line = [uv(source), "pip", "install", "--dry-run", "--python", installation.python]
         return [*line, *newest, wanted]
     newest = ["--upgrade"] if source.kind == "index" else []
-    return [found.python, "-m", "pip", "install", "--dry-run", *newest, wanted]
+    return [installation.python, "-m", "pip", "install", "--dry-run", *newest, wanted]
 
 
-def python_after(found: Installation) -> str:
-    """The interpreter of its environment once it is updated: that of a tool whose name changes
-    moves."""
-    if not found.is_old or found.installer not in ("uv tool", "pipx"):
-        return found.python
-    below = os.path.relpath(found.python, found.prefix)
-    return os.path.join(os.path.dirname(found.prefix), NAME, below)
+def python_after(installation: Installation) -> str:
+    """Return the interpreter of its environment after the update: that of a tool moves if its name
+    changes."""
+    if not installation.is_old or installation.installer not in ("uv tool", "pipx"):
+        return installation.python
+    below = os.path.relpath(installation.python, installation.prefix)
+    return os.path.join(os.path.dirname(installation.prefix), NAME, below)
 
 
 def install(
-    found: Installation,
+    installation: Installation,
     extras: Iterable[str],
     source: Source | None = None,
     *,
     fresh: bool = False,
 ) -> list[Command]:
-    """Install it with these extras, by the program that installed it, from where it came from or
-    from another source; what has the old name is removed first. `fresh`: also if this version is
-    installed."""
-    source = source or found.source
+    """Return the commands that install it with these extras, using the program that installed it,
+    from its source or another one; an installation with the old name is removed first. `fresh`:
+    also if this version is installed already."""
+    source = source or installation.source
     anew = ["--reinstall-package", NAME] if fresh else []
     wanted = [*_editable(source), requirement(source, extras)]
-    before = [uninstall(found, source, ask=False)] if found.is_old else []
-    match found.installer:
+    before = [uninstall(installation, source, ask=False)] if installation.is_old else []
+    match installation.installer:
         case "uv tool":
-            python = ["--python", _interpreter_of(found)]  # else uv takes its own favourite
+            python = ["--python", _interpreter_of(installation)]  # else uv takes its own favourite
             return [*before, [uv(source), "tool", "install", *anew, *python, *wanted]]
         case "pipx":
-            python = ["--python", _interpreter_of(found)]
+            python = ["--python", _interpreter_of(installation)]
             return [*before, ["pipx", "install", "--force", *python, *wanted]]
         case "uv pip":
-            line = [uv(source), "pip", "install", "--python", found.python]
+            line = [uv(source), "pip", "install", "--python", installation.python]
             return [*before, [*line, *anew, *wanted]]
-    line = [found.python, "-m", "pip", "install"]
+    line = [installation.python, "-m", "pip", "install"]
     upgrade = ["--upgrade"] if fresh and source.kind == "index" else []
     commands = [*before, [*line, *upgrade, *wanted]]
     if fresh and source.kind in ("file", "url", "git"):
@@ -116,23 +120,25 @@ def install(
     return commands
 
 
-def uninstall(found: Installation, source: Source | None = None, *, ask: bool = True) -> Command:
-    """Remove it. Unless `ask`, nothing is asked where the installer would. `source`: what comes in
-    its place."""
-    tool = uv(source or found.source)
-    match found.installer:
+def uninstall(
+    installation: Installation, source: Source | None = None, *, ask: bool = True
+) -> Command:
+    """Return the command that removes it. Without `ask`, it asks nothing even if the installer
+    would. `source`: what will replace it."""
+    tool = uv(source or installation.source)
+    match installation.installer:
         case "uv tool":
-            return [tool, "tool", "uninstall", found.name]
+            return [tool, "tool", "uninstall", installation.name]
         case "pipx":
-            return ["pipx", "uninstall", os.path.basename(found.prefix)]
+            return ["pipx", "uninstall", os.path.basename(installation.prefix)]
         case "uv pip":
-            return [tool, "pip", "uninstall", "--python", found.python, found.name]
+            return [tool, "pip", "uninstall", "--python", installation.python, installation.name]
     yes = [] if ask else ["--yes"]
-    return [found.python, "-m", "pip", "uninstall", *yes, found.name]
+    return [installation.python, "-m", "pip", "uninstall", *yes, installation.name]
 
 
 def requirement(source: Source, extras: Iterable[str]) -> str:
-    """The distribution with these extras, as pip, pipx and uv all take it."""
+    """Return the distribution with these extras, in the form that pip, pipx and uv all accept."""
     wanted = ",".join(sorted(set(extras), key=EXTRAS.index))
     brackets = f"[{wanted}]" if wanted else ""
     if source.is_local:
@@ -141,7 +147,7 @@ def requirement(source: Source, extras: Iterable[str]) -> str:
 
 
 def uv(source: Source) -> str:
-    """The uv on PATH, else the one that `scripts/uv` put into the checkout."""
+    """Return the uv on PATH, else the one that `scripts/uv` put into the checkout."""
     own = os.path.join(source.place, ".uv", "bin", "uv")
     known = not shutil.which("uv") and source.is_local and os.access(own, os.X_OK)
     return own if known else "uv"
@@ -160,6 +166,6 @@ def _editable(source: Source) -> list[str]:
     return ["--editable"] if source.kind == "editable" else []
 
 
-def _interpreter_of(found: Installation) -> str:
+def _interpreter_of(installation: Installation) -> str:
     """The interpreter that its environment was made from, which outlives it."""
-    return os.path.realpath(found.python)
+    return os.path.realpath(installation.python)

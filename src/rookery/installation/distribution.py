@@ -1,8 +1,8 @@
 """Which distribution owns the running code, who installed it, and from what.
 
-Rookery was first called `rookery` as a distribution. On PyPI that name is another project's, so
-ours is `rookery-acp` now. Both may be met: the author in the metadata tells ours from the other.
-"""
+Rookery's distribution was first called `rookery`. On PyPI that name belongs to another project, so
+ours is now `rookery-acp`. Both may be installed: the author in the metadata tells ours from the
+other."""
 
 import json
 import os
@@ -22,7 +22,7 @@ NAME = "rookery-acp"
 OLD_NAME = "rookery"
 AUTHOR = "The Rookery authors"
 EXTRAS = ("agent", "tui", "web", "push")
-"""What users install; `dev` is for a checkout."""
+"""The extras that users install; `dev` is for a checkout."""
 
 type Installer = Literal["uv tool", "pipx", "pip", "uv pip", ""]
 type Kind = Literal["checkout", "editable", "file", "url", "git", "index"]
@@ -32,7 +32,7 @@ _BRACKETS = re.compile(r"\[([\w,\s-]+)\](?:$|\s*@)")
 
 
 class Source(NamedTuple):
-    """Where a distribution was installed from."""
+    """The place that a distribution was installed from."""
 
     kind: Kind
     place: str = ""
@@ -68,7 +68,7 @@ class Installation(NamedTuple):
 
 
 def running() -> Installation:
-    """The installation that this process runs from."""
+    """Return the installation that this process runs from."""
     place = os.path.dirname(os.path.realpath(rookery.__file__))
     for each in _distributions(sys.path):
         if _is_ours(each) and place in _package_folders(each):
@@ -80,26 +80,26 @@ def running() -> Installation:
 
 
 def installed_in(python: str, prefix: str, path: Sequence[str]) -> list[Installation]:
-    """Each distribution of either name in an environment, ours first."""
-    found = [_read(each, python, prefix, path) for each in _distributions(path)]
-    return sorted(found, key=lambda each: (each.foreign, each.is_old))
+    """Return each distribution of either name in an environment, ours first."""
+    installations = [_read(each, python, prefix, path) for each in _distributions(path)]
+    return sorted(installations, key=lambda each: (each.foreign, each.is_old))
 
 
-def former(found: Installation) -> Installation | None:
-    """Our distribution under its old name beside this one: in the same environment, or as a tool of
-    the same installer. Removing it deletes files of this one, or its command."""
-    if not found.name or found.is_old:
+def former(installation: Installation) -> Installation | None:
+    """Return our distribution under its old name beside this one: in the same environment, or as a
+    tool of the same installer. Removing it deletes files of this one, or its command."""
+    if not installation.name or installation.is_old:
         return None
-    here = installed_in(found.python, found.prefix, sys.path)
-    if found.installer in ("uv tool", "pipx"):
-        prefix = os.path.join(os.path.dirname(found.prefix), OLD_NAME)
+    here = installed_in(installation.python, installation.prefix, sys.path)
+    if installation.installer in ("uv tool", "pipx"):
+        prefix = os.path.join(os.path.dirname(installation.prefix), OLD_NAME)
         path = glob(os.path.join(glob_escape(prefix), "lib", "python*", "site-packages"))
         here += installed_in(os.path.join(prefix, "bin", "python"), prefix, path)
     return next((each for each in here if each.is_old), None)
 
 
 def here() -> list[Installation]:
-    """Each distribution of either name that this process can see, ours first."""
+    """Return each distribution of either name that this process can see, ours first."""
     return installed_in(sys.executable, sys.prefix, sys.path)
 
 
@@ -111,18 +111,18 @@ def _distributions(path: Sequence[str]) -> Iterator["Distribution"]:
         yield from list(Distribution.discover(name=name, path=list(path)))[:1]
 
 
-def _name(found: "Distribution") -> str:
-    return (found.metadata["Name"] or "").lower().replace("_", "-")
+def _name(dist: "Distribution") -> str:
+    return (dist.metadata["Name"] or "").lower().replace("_", "-")
 
 
-def _is_ours(found: "Distribution") -> bool:
-    return found.metadata["Author"] == AUTHOR
+def _is_ours(dist: "Distribution") -> bool:
+    return dist.metadata["Author"] == AUTHOR
 
 
-def _package_folders(found: "Distribution") -> set[str]:
-    """Where its package may be: beside its metadata, or in the checkout."""
-    source = _source(found)
-    places = [str(found.locate_file("rookery"))]
+def _package_folders(dist: "Distribution") -> set[str]:
+    """The places where its package may be: beside its metadata, or in the checkout."""
+    source = _source(dist)
+    places = [str(dist.locate_file("rookery"))]
     if source.kind == "editable":
         places.append(os.path.join(source.place, "src", "rookery"))
     return {os.path.realpath(place) for place in places}
@@ -132,33 +132,33 @@ def _is_checkout(root: str) -> bool:
     return os.path.exists(os.path.join(root, "pyproject.toml"))
 
 
-def _read(found: "Distribution", python: str, prefix: str, path: Sequence[str]) -> Installation:
+def _read(dist: "Distribution", python: str, prefix: str, path: Sequence[str]) -> Installation:
     return Installation(
-        name=_name(found),
-        version=found.version,
-        installer=_installer(found, prefix),
+        name=_name(dist),
+        version=dist.version,
+        installer=_installer(dist, prefix),
         python=python,
         prefix=prefix,
-        source=_source(found),
-        extras=_extras(found, prefix, path),
-        foreign=not _is_ours(found),
+        source=_source(dist),
+        extras=_extras(dist, prefix, path),
+        foreign=not _is_ours(dist),
     )
 
 
-def _installer(found: "Distribution", prefix: str) -> Installer:
+def _installer(dist: "Distribution", prefix: str) -> Installer:
     if os.path.exists(os.path.join(prefix, "uv-receipt.toml")):
         return "uv tool"
     if os.path.exists(os.path.join(prefix, "pipx_metadata.json")):
         return "pipx"
-    return "uv pip" if (found.read_text("INSTALLER") or "").strip() == "uv" else "pip"
+    return "uv pip" if (dist.read_text("INSTALLER") or "").strip() == "uv" else "pip"
 
 
-def _source(found: "Distribution") -> Source:
-    """As `direct_url.json` says (PEP 610); without one it came from an index."""
+def _source(dist: "Distribution") -> Source:
+    """The source according to `direct_url.json` (PEP 610); without that it came from an index."""
     from urllib.parse import unquote, urlsplit
 
     try:
-        direct = json.loads(found.read_text("direct_url.json") or "{}")
+        direct = json.loads(dist.read_text("direct_url.json") or "{}")
     except ValueError:
         direct = {}
     url = _text(direct, "url")
@@ -180,11 +180,11 @@ def _source(found: "Distribution") -> Source:
 # ---------------------------------------------------------------- extras
 
 
-def _extras(found: "Distribution", prefix: str, path: Sequence[str]) -> tuple[str, ...]:
-    """Those that were asked for, as far as the installer keeps a record, and those whose
-    requirements are all installed."""
+def _extras(dist: "Distribution", prefix: str, path: Sequence[str]) -> tuple[str, ...]:
+    """The extras that were requested, if the installer keeps a record, and those whose requirements
+    are all installed."""
     needed: dict[str, list[str]] = {}
-    for line in found.metadata.get_all("Requires-Dist") or []:
+    for line in dist.metadata.get_all("Requires-Dist") or []:
         if match := _WITH_EXTRA.match(line):
             needed.setdefault(match[2], []).append(match[1])
     recorded = _recorded(prefix)
@@ -227,7 +227,7 @@ def _recorded(prefix: str) -> set[str]:
 
 
 def _extras_of_modules() -> tuple[str, ...]:
-    """Of code that no distribution owns: those whose chief module is there."""
+    """For code that no distribution owns: the extras whose main module is available."""
     from importlib.util import find_spec
 
     modules = {"agent": "openhands", "tui": "textual", "web": "fastapi", "push": "cryptography"}
@@ -238,10 +238,10 @@ def _extras_of_modules() -> tuple[str, ...]:
 
 
 def _mapping(given: object, key: str) -> Mapping[str, Any]:
-    found = given.get(key) if isinstance(given, dict) else None
-    return found if isinstance(found, dict) else {}
+    field = given.get(key) if isinstance(given, dict) else None
+    return field if isinstance(field, dict) else {}
 
 
 def _text(given: object, key: str) -> str:
-    found = given.get(key) if isinstance(given, dict) else None
-    return found if isinstance(found, str) else ""
+    field = given.get(key) if isinstance(given, dict) else None
+    return field if isinstance(field, str) else ""

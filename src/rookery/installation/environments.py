@@ -1,5 +1,5 @@
-"""The installations that this user's machine has: tools of uv and of pipx, and whatever the
-commands `rookery`, `python3` and `python` on PATH belong to."""
+"""The installations on this user's machine: tools of uv and of pipx, and the environments of the
+commands `rookery`, `python3` and `python` on PATH."""
 
 import json
 import os
@@ -16,37 +16,37 @@ _SHEBANG = re.compile(rb"^#!(?:/bin/sh\n'''exec' )?[\"']?(/[^\n\"']*?python[\d.]
 
 
 def everywhere(uv: str) -> list[Installation]:
-    """Each of either name, ours and the other project's."""
-    found: dict[tuple[str, str], Installation] = {}
+    """Return each installation of either name, ours and the other project's."""
+    installations: dict[tuple[str, str], Installation] = {}
     for python in dict.fromkeys(_interpreters(uv)):
         for each in _in(python):
-            found.setdefault((each.prefix, each.name), each)
-    return list(found.values())
+            installations.setdefault((each.prefix, each.name), each)
+    return list(installations.values())
 
 
-def command_of(found: Installation) -> str:
-    """The command in its own environment."""
-    return os.path.join(os.path.dirname(found.python), COMMAND)
+def command_of(installation: Installation) -> str:
+    """Return the path of the command in the installation's own environment."""
+    return os.path.join(os.path.dirname(installation.python), COMMAND)
 
 
 def commands_on_path() -> list[str]:
-    """Every `rookery` on PATH, the one that runs first."""
+    """Return every `rookery` on PATH, the one that runs first."""
     folders = filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep))
     places = (os.path.join(folder, COMMAND) for folder in dict.fromkeys(folders))
     return [each for each in places if os.path.isfile(each) and os.access(each, os.X_OK)]
 
 
-def bin_folder(found: Installation, uv: str) -> str:
-    """Where its installer puts the command for the user."""
-    if found.installer == "uv tool":
+def bin_folder(installation: Installation, uv: str) -> str:
+    """Return the folder where its installer puts the command for the user."""
+    if installation.installer == "uv tool":
         return output(uv, "tool", "dir", "--bin")
-    if found.installer == "pipx":
+    if installation.installer == "pipx":
         return output("pipx", "environment", "--value", "PIPX_BIN_DIR")
-    return os.path.dirname(found.python)
+    return os.path.dirname(installation.python)
 
 
 def output(*command: str) -> str:
-    """What a program prints; "": it is not there, or fails."""
+    """Run a program and return what it prints; "" if it does not exist or fails."""
     try:
         run = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
     except OSError:
@@ -70,7 +70,7 @@ def _interpreters(uv: str) -> Iterator[str]:
 
 
 def _interpreter_of(script: str) -> str:
-    """The one that a script names in its first line, as pip and uv write it."""
+    """The interpreter that a script names in its first line, as pip and uv write it."""
     try:
         with open(script, "rb") as file:
             match = _SHEBANG.match(file.read(1024))

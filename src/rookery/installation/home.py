@@ -1,8 +1,9 @@
-"""Where Rookery keeps its files."""
+"""The location of Rookery's home."""
 
 import os
 
 
 def home() -> str:
-    """$ROOKERY_HOME or ~/.rookery, absolute; nothing is created."""
+    """Return the path of Rookery's home, $ROOKERY_HOME or ~/.rookery, absolute; nothing is
+    created."""
     return os.path.abspath(os.path.expanduser(os.environ.get("ROOKERY_HOME") or "~/.rookery"))

@@ -1,10 +1,9 @@
-"""`make install`: installs Rookery from a checkout, or brings the installation that is there up to
-date, with the program that installed it.
+"""`make install`: installs Rookery from a checkout, or updates the existing installation, with the
+program that installed it.
 
 A distribution of ours under its old name is removed first: both own the same files, so removing the
-old one later would take the new one's command away. The other project called `rookery` is left
-alone. Nothing here touches Rookery's home.
-"""
+old one later would delete the new one's command. The other project called `rookery` is left alone.
+Nothing here touches Rookery's home."""
 
 import argparse
 import os
@@ -26,7 +25,7 @@ from rookery.installation.environments import (
 
 
 class Refusal(Exception):
-    """Why it was not installed; the message says what to do."""
+    """Rookery was not installed; the message says why and what to do."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def install(source: Source, extras: list[str], python: str = "") -> None:
-    """Raises Refusal."""
+    """Install or update Rookery. Raises Refusal."""
     uv = commands.uv(source)
     known = everywhere(uv)
     # What `make setup` made is for working on Rookery.
@@ -71,7 +70,8 @@ def install(source: Source, extras: list[str], python: str = "") -> None:
 
 
 def move_commands(here: list[Installation], source: Source, extras: list[str]) -> list[Command]:
-    """What brings one environment to the new name with what it has and these extras."""
+    """Return the commands that move one environment to the new name with its own extras and
+    these."""
     last = here[-1]  # the old name, if it is there
     return commands.install(last, _all(here, extras), source, fresh=True)
 
@@ -106,7 +106,7 @@ def _new_tool(source: Source) -> Installation:
 def _check_free(
     tool: Installation, uv: str, others: list[Installation], source: Source, extras: list[str]
 ) -> None:
-    """Raises Refusal where the command's place is taken."""
+    """Raise Refusal if the command's place is taken."""
     place = os.path.join(bin_folder(tool, uv), COMMAND)
     if not os.path.lexists(place):
         return
@@ -123,7 +123,7 @@ def _check_free(
 
 
 def _run(command: Command) -> None:
-    """Raises Refusal; what the program says is shown as it comes."""
+    """Run a command, showing its output as it comes. Raises Refusal."""
     say(f"$ {shlex.join(command)}")
     try:
         status = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
@@ -134,7 +134,7 @@ def _run(command: Command) -> None:
 
 
 def _report(uv: str, source: Source, *, replaced: bool) -> None:
-    """Raises Refusal where the command does not work."""
+    """Report what was installed. Raises Refusal if the command does not work."""
     ours = [
         each
         for each in everywhere(uv)
@@ -143,15 +143,15 @@ def _report(uv: str, source: Source, *, replaced: bool) -> None:
     if not ours:
         raise Refusal("Rookery was installed, but cannot be found: is its Python on PATH?")
     first = next(iter(commands_on_path()), "")
-    found = next((each for each in ours if _is_command_of(first, each)), ours[0])
-    run = subprocess.run([command_of(found), "--version"], check=False, stdout=subprocess.PIPE)
+    chosen = next((each for each in ours if _is_command_of(first, each)), ours[0])
+    run = subprocess.run([command_of(chosen), "--version"], check=False, stdout=subprocess.PIPE)
     if run.returncode:
-        raise Refusal(f"Rookery was installed, but {command_of(found)} does not start.")
-    folder = bin_folder(found, uv)
-    say(f"Installed: {run.stdout.decode().strip()}, in {folder}, with {', '.join(found.extras)}.")
+        raise Refusal(f"Rookery was installed, but {command_of(chosen)} does not start.")
+    folder = bin_folder(chosen, uv)
+    say(f"Installed: {run.stdout.decode().strip()}, in {folder}, with {', '.join(chosen.extras)}.")
     if replaced:
         say("Your sessions are kept. If rookery serve is running: rookery serve --restart")
-    if _is_command_of(first, found):
+    if _is_command_of(first, chosen):
         say("Next: rookery")
     elif folder in os.environ.get("PATH", "").split(os.pathsep):
         say(f"{first} comes first on your PATH and is another program. Next: {folder}/{COMMAND}")
@@ -162,12 +162,12 @@ def _report(uv: str, source: Source, *, replaced: bool) -> None:
         say("  rookery")
 
 
-def _is_command_of(place: str, found: Installation) -> bool:
-    return bool(place) and os.path.realpath(place) == os.path.realpath(command_of(found))
+def _is_command_of(place: str, installation: Installation) -> bool:
+    return bool(place) and os.path.realpath(place) == os.path.realpath(command_of(installation))
 
 
-def say(words: str) -> None:
-    sys.stderr.write(words + "\n")
+def say(text: str) -> None:
+    sys.stderr.write(text + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What an extra of ours requires, and which of it is missing or outside its bounds here."""
+"""Checks the requirements of an extra of ours: which are missing or outside their bounds here."""
 
 import re
 import sys
@@ -11,20 +11,20 @@ _BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
 
 
 def misfits(extra: str) -> list[str]:
-    """Each requirement that does not fit, in words; as the metadata of this installation has it."""
+    """Return a sentence for each unmet requirement, according to this installation's metadata."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = []
+    problems = []
     for name, bounds in _required(extra):
         try:
             installed = version(name)
         except PackageNotFoundError:
-            found.append(f"{name} is missing")
+            problems.append(f"{name} is missing")
             continue
         if not all(_holds(installed, *bound) for bound in _BOUND.findall(bounds)):
             wanted = ",".join(sorted((bound.strip() for bound in bounds.split(",")), reverse=True))
-            found.append(f"{name} {installed} does not fit, it must be {wanted}")
-    return found
+            problems.append(f"{name} {installed} does not fit, it must be {wanted}")
+    return problems
 
 
 def _required(extra: str) -> Iterator[tuple[str, str]]:

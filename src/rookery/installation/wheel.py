@@ -1,5 +1,5 @@
-"""A wheel of the Rookery that runs now, for an image: on an index, the name may be somebody else's,
-and the build another."""
+"""Builds a wheel of the running Rookery, for an image: on an index, the name may be somebody
+else's, and the build a different one."""
 
 import base64
 import hashlib
@@ -18,27 +18,27 @@ WHEEL = f"Wheel-Version: 1.0\nGenerator: rookery\nRoot-Is-Purelib: true\nTag: {T
 
 
 class WheelError(Fixed):
-    """Why there can be none."""
+    """No wheel can be built; the message says why."""
 
     reason = "no_wheel"
 
 
 def name() -> str:
-    """Raises WheelError."""
-    found = _distribution()
-    project = re.sub(r"[-_.]+", "_", found.metadata["Name"]).lower()
-    return f"{project}-{found.version}-{TAG}.whl"
+    """Return the wheel's file name. Raises WheelError."""
+    dist = _distribution()
+    project = re.sub(r"[-_.]+", "_", dist.metadata["Name"]).lower()
+    return f"{project}-{dist.version}-{TAG}.whl"
 
 
 def write(folder: str) -> None:
-    """From the files that run now, whether they were installed or are a checkout. Raises
+    """Write the wheel from the files that run now, whether installed or a checkout. Raises
     WheelError, OSError."""
-    found, file = _distribution(), name()
+    dist, file = _distribution(), name()
     info = f"{file.removesuffix(f'-{TAG}.whl')}.dist-info"
     about = {
-        "METADATA": found.read_text("METADATA") or "",
+        "METADATA": dist.read_text("METADATA") or "",
         "WHEEL": WHEEL,
-        "entry_points.txt": found.read_text("entry_points.txt") or "",
+        "entry_points.txt": dist.read_text("entry_points.txt") or "",
     }
     with zipfile.ZipFile(os.path.join(folder, file), "w", zipfile.ZIP_DEFLATED) as archive:
         rows = [_packed(archive, inside, data) for inside, data in _package()]
@@ -47,7 +47,7 @@ def write(folder: str) -> None:
 
 
 def _distribution() -> Distribution:
-    """Of the running code. Raises WheelError."""
+    """The distribution of the running code. Raises WheelError."""
     if name := running().name:
         return distribution(name)
     raise WheelError("Rookery is not installed as a package here, so no wheel of it can be made.")
@@ -64,7 +64,7 @@ def _package() -> Iterable[tuple[str, bytes]]:
 
 
 def _packed(archive: zipfile.ZipFile, name: str, data: bytes) -> str:
-    """Its row in the wheel's RECORD."""
+    """Add a file to the wheel; return its row in RECORD."""
     archive.writestr(name, data)
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     return f"{name},sha256={digest},{len(data)}\n"

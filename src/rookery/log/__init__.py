@@ -1,1 +1,2 @@
-"""The log is the truth: one SQLite file per session, written by a lock's holder, read by anyone."""
+"""The session log, the only source of truth: one SQLite file per session, written by the holder of
+its lock, read by anyone."""

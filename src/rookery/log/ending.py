@@ -1,5 +1,5 @@
-"""The end of a turn, of a size that opens at once: read backward to where a block begins, or to the
-middle of one that alone is larger than all that is opened."""
+"""Reading the end of a turn, as much of it as opens at once: backward to the beginning of a block,
+or to the middle of one that alone is larger than that."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -16,8 +16,8 @@ MOST_READ = 16 * 1024 * 1024
 """How much is read for that: most of what a tool put out is never shown."""
 
 CARD, EACH = 64 * 1024, 2048
-"""Of an event that is no text: no more than this is shown of it, and it takes this much to show
-one, however little it says."""
+"""An event that is not text counts as EACH plus its size up to CARD: no more of it is shown, and
+showing one takes that much, however short it is."""
 
 TEXTS = frozenset({*CHUNKS, "compaction_summary_chunk", "_terminal"})
 ASIDES = frozenset({"usage_update", "session_info_update", "available_commands_update"})
@@ -34,7 +34,7 @@ class Part(NamedTuple):
 
 
 def part(connection: sqlite3.Connection, upto: int, room: int, columns: tuple[str, ...]) -> Part:
-    """Of the turn of the event `upto`, what stands before it and itself."""
+    """Return the end of the turn of the event `upto`, up to that event."""
     first = headers.first_seq(connection, headers.turn_of(connection, upto)) or 1
     rows = _backward(connection, first, upto, room, columns)
     above = bool(rows) and rows[0][1] > first
@@ -48,8 +48,8 @@ def part(connection: sqlite3.Connection, upto: int, room: int, columns: tuple[st
 def _backward(
     connection: sqlite3.Connection, first: int, upto: int, room: int, columns: tuple[str, ...]
 ) -> list[Row]:
-    """Kind and columns of the last events, in their order. One that is too large for what is left
-    is among them where little else would be."""
+    """Return kind and columns of the last events, in their order. One that is too large for the
+    space left is included if there would be little else."""
     back = (
         f"SELECT kind, {', '.join(columns)} FROM event"  # noqa: S608 — our own column names
         " WHERE seq >= ? AND seq <= ? ORDER BY seq DESC"
@@ -74,8 +74,8 @@ def _shown(row: Row) -> int:
 
 
 def _beginning(rows: list[Row], room: int) -> int:
-    """Where the first whole block begins: half a message is left out, unless it is most of what
-    there is. (A call or a terminal is shown with its beginning, wherever that is.)"""
+    """Return where the first whole block begins: half a message is left out, unless it is most of
+    what there is. (A call or a terminal is shown with its beginning, wherever that is.)"""
     kind, left = rows[0][0], room // 2
     for place, row in enumerate(rows):
         if row[0] != kind and row[0] not in ASIDES:
@@ -89,7 +89,7 @@ def _beginning(rows: list[Row], room: int) -> int:
 def stretch(
     connection: sqlite3.Connection, after: int, upto: int, room: int, columns: tuple[str, ...]
 ) -> list[Event]:
-    """Events after one, in order, as many as are read at once."""
+    """Return events after the given one, in order, as many as are read at once."""
     rows: list[Row] = []
     cursor = connection.execute(
         f"SELECT {', '.join(columns)} FROM event"  # noqa: S608 — our own column names
@@ -108,7 +108,7 @@ def stretch(
 def some(
     connection: sqlite3.Connection, numbers: Iterable[int], columns: tuple[str, ...]
 ) -> list[Event]:
-    """Single events, as far as they are there and can be read at once."""
+    """Return single events, as far as they exist and can be read at once."""
     rows: list[Row] = []
     read = 0
     for number in numbers:

@@ -1,4 +1,4 @@
-"""What can go wrong with a log, in sentences for the user: nobody outside meets SQLite's errors."""
+"""The errors of the log, as sentences for the user: no caller ever sees SQLite's own errors."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from rookery.core.refusals import Fixed
 
 
 class LogError(Fixed):
-    """The root of what this package raises."""
+    """The base class of what this package raises."""
 
     reason = "unreadable_log"
 
@@ -27,21 +27,21 @@ class NoSession(LogError):
 
 
 class NotALog(LogError):
-    """The file is no log of ours; it was left as it was."""
+    """The file is not a log of ours; it was left as it was."""
 
 
 class TooNew(LogError):
-    """A later Rookery made the log; it was left as it was."""
+    """A newer Rookery made the log; it was left as it was."""
 
-    def __init__(self, path: str, found: int, known: int) -> None:
+    def __init__(self, path: str, version: int, known: int) -> None:
         super().__init__(
-            f"{path} was made by a newer Rookery (log format {found}; this one knows {known}). "
+            f"{path} was made by a newer Rookery (log format {version}; this one knows {known}). "
             "Update Rookery to open it. Nothing in it was changed."
         )
 
 
 class BadPlace(LogError):
-    """A home that this build must not write: on a network, or of a newer Rookery."""
+    """The home is one that this build must not write to: on a network, or of a newer Rookery."""
 
 
 class Repeated(LogError):
@@ -94,8 +94,7 @@ FAULTS = {
     errno.EROFS: "the disk is mounted read-only. Mount it for writing",
     errno.EIO: "the disk failed to read or write (input/output error). Check it",
 }
-"""What is wrong with a disk, by the system's number for it, and what helps: the only place that
-words it."""
+"""Each disk fault, by the system's error number, with its remedy: worded only here."""
 
 REFUSED = (
     *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR),
@@ -109,7 +108,8 @@ them, and calls that a fault."""
 
 
 def fault_of(directory: str) -> int:
-    """The number in FAULTS of what keeps files from being written there; 0: none of them does."""
+    """Return the number in FAULTS of what keeps files from being written there; 0 if none of them
+    does."""
     from tempfile import TemporaryFile  # only where something went wrong
 
     try:
@@ -122,6 +122,6 @@ def fault_of(directory: str) -> int:
 
 
 def disk_words(error: OSError, place: str) -> str:
-    """A sentence about a disk that failed at `place`; "": something else did."""
-    words = FAULTS.get(error.errno or 0, "")
-    return f"{place}: {words}." if words else ""
+    """Return a sentence about a disk that failed at `place`; "" if the error is something else."""
+    fault = FAULTS.get(error.errno or 0, "")
+    return f"{place}: {fault}." if fault else ""

@@ -1,8 +1,8 @@
-"""The header at any point of a log: one is stored with each turn, and marks inside long turns.
+"""Computing the header at any point of a log: one is stored with each turn, and marks inside long
+turns.
 
-The rows of `turn` and `mark` only cache a fold of the events. Where one is missing, damaged or of
-another version, the nearest older one is folded forward.
-"""
+The rows of `turn` and `mark` only cache a fold of the events. If one is missing, damaged or of
+another version, the nearest older one is folded forward."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ what the agent said and did above it: that is no part of what a client is told o
 
 
 class Point(NamedTuple):
-    """The header after an event, and how much of the log lies since the last that is stored."""
+    """The header after an event, and how much of the log lies since the last stored one."""
 
     seq: int
     header: Json
@@ -33,7 +33,8 @@ class Point(NamedTuple):
 def walk(
     connection: sqlite3.Connection, start: Point, upto: int, columns: Iterable[str] = COLUMNS
 ) -> Iterator[Point]:
-    """From one point to another: where the next mark belongs, before each turn, and the last."""
+    """Fold from one point to another; yield where the next mark belongs, before each turn, and the
+    last point."""
     seq, header, weight = start
     page = "WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
     while rows := selected(connection, columns, page, seq, upto, BATCH):
@@ -51,8 +52,8 @@ def walk(
 
 
 def header_at(connection: sqlite3.Connection, seq: int, columns: Iterable[str] = COLUMNS) -> Json:
-    """The header after the event `seq`, for readers: from the nearest stored one, folded
-    forward; see FAR."""
+    """Return the header after the event `seq`, for readers: the nearest stored one, folded forward;
+    see FAR."""
     start = nearest(connection, seq)
     if (edge := _edge(connection, start.seq, seq)) > start.seq:
         find = f"WHERE seq > ? AND seq <= ? AND kind NOT IN {BULK} ORDER BY seq"
@@ -65,7 +66,7 @@ def header_at(connection: sqlite3.Connection, seq: int, columns: Iterable[str] =
 
 
 def _edge(connection: sqlite3.Connection, after: int, upto: int) -> int:
-    """Where what is near `upto` begins; `after`: all of it is."""
+    """Return where the part near `upto` begins; `after` if all of it is near."""
     back = "SELECT seq, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq DESC LIMIT ?"
     weight, last = 0, upto
     while rows := connection.execute(back, (after, last, BATCH // 10)).fetchall():
@@ -78,10 +79,10 @@ def _edge(connection: sqlite3.Connection, after: int, upto: int) -> int:
 
 
 def nearest(connection: sqlite3.Connection, seq: int) -> Point:
-    """The newest usable header stored at or before `seq`."""
+    """Return the newest usable header stored at or before `seq`."""
     header, done = _of_turns(connection, seq)
-    found = marks.newest(connection, done, seq)
-    return Point(found[1], found[0], 0) if found else Point(done, header, 0)
+    mark = marks.newest(connection, done, seq)
+    return Point(mark[1], mark[0], 0) if mark else Point(done, header, 0)
 
 
 def _of_turns(connection: sqlite3.Connection, seq: int) -> tuple[Json, int]:
@@ -99,16 +100,16 @@ def _of_turns(connection: sqlite3.Connection, seq: int) -> tuple[Json, int]:
 
 
 def turn_of(connection: sqlite3.Connection, seq: int) -> int:
-    """Of the event `seq`, or of the last that is left before it."""
+    """Return the turn of the event `seq`, or of the last event before it that is left."""
     find = "SELECT turn FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
     return int(cell(connection, find, seq) or 0)
 
 
 def first_seq(connection: sqlite3.Connection, n: int) -> int | None:
-    """The first event of turn `n`, or of the next turn that has any."""
+    """Return the first event of turn `n`, or of the next turn that has any."""
     first = "SELECT seq FROM event WHERE turn >= ? ORDER BY turn, seq LIMIT 1"
-    found: int | None = cell(connection, first, n)
-    return found
+    seq: int | None = cell(connection, first, n)
+    return seq
 
 
 def last_seq(connection: sqlite3.Connection) -> int:
@@ -116,7 +117,7 @@ def last_seq(connection: sqlite3.Connection) -> int:
 
 
 def span(connection: sqlite3.Connection, n: int) -> tuple[int, int]:
-    """The times of a turn's first and last event."""
+    """Return the times of a turn's first and last event."""
     find = "SELECT at FROM event WHERE turn = ? ORDER BY seq {} LIMIT 1"
     ends = [cell(connection, find.format(way), n) for way in ("", "DESC")]
     first, last = (at if isinstance(at, int) else 0 for at in ends)

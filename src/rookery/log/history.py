@@ -1,4 +1,5 @@
-"""What can be read of a session, wherever its log is: in a file here, or behind a daemon."""
+"""The interface for reading a session's history, wherever its log is: in a file here, or behind a
+daemon."""
 
 from collections.abc import Iterable, Iterator
 from types import TracebackType
@@ -9,7 +10,7 @@ from rookery.log.ending import ROOM, Part
 
 
 class History(Protocol):
-    """`Reader` says what each of these does."""
+    """A session's history; `Reader` documents each method."""
 
     def last_seq(self) -> int: ...
     def read(self, after: int, limit: int = 1000, upto: int | None = None) -> list[Event]: ...

@@ -1,12 +1,15 @@
-"""Who may write a session's log: the process that holds `flock` on a file made for nothing else.
+"""The lock that decides who may write a session's log: `flock` on a file made for nothing
+else.
 
-The kernel frees it on any death, kill -9 included. The rules that make it hold:
-- Never the database: closing any descriptor of a SQLite file drops SQLite's own locks on it.
-- Never unlinked: two processes would hold "the" lock, on two files. Where a session was deleted and
-  created again, an old holder learns it from `stands()`.
+The kernel frees it however a process dies, kill -9 included. The rules that make it hold:
+
+- Never the database: closing any descriptor of a SQLite file drops SQLite's own locks
+  on it.
+- Never unlinked: two processes would hold "the" lock, on two files. If a session was
+  deleted and created again, an old holder learns it from `stands()`.
 - Close-on-exec: an agent or terminal that outlives its worker does not keep the lock.
-- Closed in forked children, with whom the kernel would share it; their `release` does nothing.
-"""
+- Closed in forked children, with whom the kernel would share it; their `release` does
+  nothing."""
 
 import errno
 import fcntl
@@ -49,11 +52,12 @@ class Lock:
             time.sleep(PAUSE)
 
     def stands(self) -> bool:
-        """Whether the path still names the locked file; if not, another may hold "the" lock."""
+        """Return whether the path still names the locked file; if not, another may hold
+        "the" lock."""
         return self._descriptor >= 0 and _names(self.path, self._descriptor)
 
     def release(self) -> None:
-        """Free the lock, also where a child shares it. Twice is once."""
+        """Free the lock, even if a child shares it. Calling it again does nothing."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor < 0 or self._owner != os.getpid():
             return
@@ -65,12 +69,12 @@ class Lock:
 
 
 def is_locked(directory: str) -> bool:
-    """Whether someone writes the session in a directory."""
+    """Return whether someone writes the session in a directory."""
     return is_held(os.path.join(directory, LOCK_FILE))
 
 
 def becomes_free(directory: str, wait: float) -> bool:
-    """Wait until no one writes the session in a directory; False: someone still does."""
+    """Wait until no one writes the session in a directory; return False if someone still does."""
     until = time.monotonic() + wait
     while is_locked(directory):
         if time.monotonic() >= until:
@@ -80,8 +84,8 @@ def becomes_free(directory: str, wait: float) -> bool:
 
 
 def is_held(path: str) -> bool:
-    """Whether someone writes; also where that cannot be told, as in another user's directory.
-    Disturbs a starter for microseconds (it retries), a holder never."""
+    """Return whether someone writes; True also if that is unknown, as in another user's directory.
+    This disturbs a starter for microseconds (it retries), a holder never."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Headers inside a turn: one about every MiB, so that a turn of any length opens at its end.
+"""Headers stored inside a turn: one about every MiB, so that a turn of any length opens quickly at
+its end.
 
 A mark is a cache with a checksum, and its table may be missing: earlier builds neither read nor
-write it. One that does not match, or stands after an event of another turn, is ignored.
-"""
+write it. One that does not match, or follows an event of another turn, is ignored."""
 
 import sqlite3
 import zlib
@@ -28,7 +28,7 @@ SHARE = 8
 """A mark stands for this many times its own size, at least."""
 
 EACH = 512
-"""What an event weighs beside its text: reading and folding a small one costs as much."""
+"""The weight of an event besides its text: reading and folding a small one costs as much."""
 
 
 def weight(body: object) -> int:
@@ -36,7 +36,7 @@ def weight(body: object) -> int:
 
 
 def row(seq: int, header: Json) -> tuple[Row, dict[str, bytes]]:
-    """A mark as it is stored, and the blobs it refers to."""
+    """Return a mark as it is stored, and the blobs it refers to."""
     text, blobs = pack(header)
     return (seq, _sum(seq, header), text), blobs
 
@@ -47,7 +47,8 @@ def any_between(connection: sqlite3.Connection, after: int, upto: int) -> bool:
 
 
 def newest(connection: sqlite3.Connection, after: int, upto: int) -> tuple[Json, int] | None:
-    """The newest that can be believed of those that stand after the events between."""
+    """Return the newest valid mark after the events between, and its number; None if there
+    is none."""
     try:
         for seq, checked, text in _between(connection, after, upto):
             header = header_of(connection, text)
@@ -60,7 +61,7 @@ def newest(connection: sqlite3.Connection, after: int, upto: int) -> tuple[Json,
 
 
 def _between(connection: sqlite3.Connection, after: int, upto: int) -> Iterator[Row]:
-    """One at a time, newest first; mostly the first one will do."""
+    """Yield marks one at a time, newest first; mostly the first one will do."""
     find = (
         "SELECT seq, sum, header FROM mark WHERE seq > ? AND seq <= ? AND header LIKE ?"
         " ORDER BY seq DESC LIMIT 1"

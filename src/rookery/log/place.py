@@ -1,5 +1,5 @@
-"""Where a home may be: `flock` and a WAL's shared memory do not work across a network. And how
-a log is read where nothing can be written."""
+"""Checking where a home is: `flock` and a WAL's shared memory do not work across a network. Also
+reading a log where nothing can be written."""
 
 import os
 import sys
@@ -24,7 +24,8 @@ type Mount = tuple[str, str]
 
 
 def check_home(path: str, table: str | None = None) -> None:
-    """Raise BadPlace where `path` lies on a network file system; `table` is the mounts' text."""
+    """Raise BadPlace if `path` is on a network file system; `table` is the text of the mount
+    table."""
     mounts = parse(_mount_table() if table is None else table)
     inside = os.path.join(os.path.realpath(path), "")
     around = [mount for mount in mounts if inside.startswith(os.path.join(mount[0], ""))]
@@ -42,14 +43,15 @@ def check_home(path: str, table: str | None = None) -> None:
 
 
 def has_wal(path: str) -> bool:
-    """Whether part of a log still lies in its WAL."""
+    """Return whether part of a log is still in its WAL."""
     with suppress(OSError):
         return os.path.getsize(f"{path}-wal") > 0
     return False
 
 
 def copied(path: str) -> "TemporaryDirectory[str]":
-    """The log with its WAL, in a directory where SQLite can make what it needs to read that."""
+    """Copy the log with its WAL to a directory in which SQLite can create what it needs to
+    read it."""
     import shutil
     from tempfile import TemporaryDirectory
 
@@ -61,7 +63,7 @@ def copied(path: str) -> "TemporaryDirectory[str]":
 
 
 def parse(table: str) -> list[Mount]:
-    """Of Linux's /proc/self/mountinfo, or of what `mount` prints on macOS."""
+    """Parse Linux's /proc/self/mountinfo, or the output of `mount` on macOS."""
     mounts = []
     for line in table.splitlines():
         before, dash, after = line.partition(" - ")
@@ -76,7 +78,8 @@ def parse(table: str) -> list[Mount]:
 
 
 def _unescaped(text: str) -> str:
-    """mountinfo writes blanks, tabs, newlines and backslashes as three octal digits."""
+    """Decode a mountinfo field: blanks, tabs, newlines and backslashes are three octal digits
+    there."""
     head, *rest = text.split("\\")
     return head + "".join(
         chr(int(part[:3], 8)) + part[3:] if part[:3].isdigit() else "\\" + part for part in rest

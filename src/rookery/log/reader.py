@@ -1,5 +1,6 @@
-"""Everyone but the writer: reads whole pages, takes no lock and keeps no cursor open, which would
-keep the writer's WAL from starting over. What one call returns is of one moment of the log."""
+"""Reading a log, for everyone but the writer. A reader reads whole pages, takes no lock and keeps
+no cursor open, which would keep the writer's WAL from starting over. Each call returns one
+consistent state of the log."""
 
 import os
 import sqlite3
@@ -23,7 +24,7 @@ LONG_TURN = 1000
 
 
 class Reader(AbstractContextManager["Reader", None]):
-    """Get one from `open`. For one thread at a time."""
+    """A reader of one log; get one from `open`. For one thread at a time."""
 
     def __init__(
         self,
@@ -33,8 +34,8 @@ class Reader(AbstractContextManager["Reader", None]):
         still: object = None,
         copy: "TemporaryDirectory[str] | None" = None,
     ) -> None:
-        """`still`: how the files stood, where they are read as if nobody changed them. `copy`:
-        where they are read instead."""
+        """`still`: the state of the files, if they are read as if nobody changed them. `copy`: the
+        copy that is read instead of them."""
         self.path = path
         self._link = connection
         self._columns = columns
@@ -43,7 +44,7 @@ class Reader(AbstractContextManager["Reader", None]):
 
     @classmethod
     def open(cls, directory: str, *, form: schema.Schema = schema.SCHEMA) -> "Reader":
-        """Raises NoSession, NotALog, TooNew."""
+        """Open the log in a session's directory. Raises NoSession, NotALog, TooNew."""
         path = os.path.join(os.path.abspath(directory), schema.FILE)
         schema.look(path, form)
         try:
@@ -62,7 +63,7 @@ class Reader(AbstractContextManager["Reader", None]):
 
     @property
     def _connection(self) -> sqlite3.Connection:
-        """One to files that stood still is made anew once they do not any more."""
+        """The connection; one to files that did not change is replaced once they do."""
         old = self._still is not None and not self._link.in_transaction
         if old and _standing(self.path) != self._still:
             connection, _ = _connected(self.path, self.path, schema.SCHEMA)
@@ -75,116 +76,118 @@ class Reader(AbstractContextManager["Reader", None]):
             return headers.last_seq(self._connection)
 
     def read(self, after: int, limit: int = 1000, upto: int | None = None) -> list[Event]:
-        """Up to `limit` events after the event `after`, and no later than `upto`, in order."""
+        """Return up to `limit` events after the event `after`, and no later than `upto`, in
+        order."""
         end = LAST if upto is None else upto
         return self._events("WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", after, end, limit)
 
     def before(self, seq: int, limit: int = 1000) -> list[Event]:
-        """Events before the event `seq`, in order: the whole turns among the last `limit`. A turn
-        that has more is whole, too, unless it has more than LONG_TURN: of that, the last `limit`.
-        """
+        """Return events before the event `seq`, in order: the whole turns among the last `limit`. A
+        turn that has more is returned whole, too, unless it has more than LONG_TURN: then its last
+        `limit`."""
         with self._moment():
-            found = self._events("WHERE seq < ? ORDER BY seq DESC LIMIT ?", seq, limit)[::-1]
-            if len(found) < limit or not found:
-                return found
-            turn = headers.turn_of(self._connection, found[0].seq)
+            events = self._events("WHERE seq < ? ORDER BY seq DESC LIMIT ?", seq, limit)[::-1]
+            if len(events) < limit or not events:
+                return events
+            turn = headers.turn_of(self._connection, events[0].seq)
             first = headers.first_seq(self._connection, turn) or 0
-            if first == found[0].seq:
-                return found
+            if first == events[0].seq:
+                return events
             following = headers.first_seq(self._connection, turn + 1) or LAST
-            whole = [event for event in found if event.seq >= following]
+            whole = [event for event in events if event.seq >= following]
             if not whole and seq - first <= LONG_TURN:
                 whole = self._events("WHERE seq >= ? AND seq < ? ORDER BY seq", first, seq)
-        return whole or found
+        return whole or events
 
     def events(self, after: int = 0, upto: int | None = None) -> Iterator[Event]:
-        """All events after the event `after`, read page by page as they are asked for."""
+        """Yield all events after the event `after`, reading page by page on demand."""
         while page := self.read(after, upto=upto):
             yield from page
             after = page[-1].seq
 
     def stretch(self, after: int, room: int, upto: int) -> list[Event]:
-        """Events after the event `after`, in order, until they have `room` bytes: one at least."""
+        """Return events after the event `after`, in order, until they have `room` bytes; at least
+        one."""
         with failures(self.path):
             return ending.stretch(self._connection, after, upto, room, self._columns)
 
     def of_kinds(self, *kinds: str, after: int = 0) -> list[Event]:
-        """All events of these kinds after the event `after`, in order: one pass over the log."""
+        """Return all events of these kinds after the event `after`, in order: one pass over the
+        log."""
         among = f"kind IN ({', '.join('?' * len(kinds))})"
         return self._events(f"WHERE seq > ? AND {among} ORDER BY seq", after, *kinds)
 
     def sent_by(self, senders: str, most: int) -> list[Event]:
-        """The newest outcomes of commands whose `by` matches a GLOB pattern, newest first; the
-        session's beginning may be one. Only commands are looked at."""
+        """Return the newest outcomes of commands whose `by` matches a GLOB pattern, newest first;
+        the session's beginning may be one. Only commands are looked at."""
         among = "(seq = 1 OR cause > '') AND by GLOB ?"
         return self._events(f"WHERE {among} ORDER BY seq DESC LIMIT ?", senders, most)
 
     def turns(self) -> int:
-        """The number of the last turn; 0 before the first prompt."""
+        """Return the number of the last turn; 0 before the first prompt."""
         with failures(self.path):
             return int(rows.cell(self._connection, "SELECT max(turn) FROM event") or 0)
 
     def page(self, n: int) -> list[Event]:
-        """The events of turn `n`."""
+        """Return the events of turn `n`."""
         return self._events("WHERE turn = ? ORDER BY seq", n)
 
     def header(self) -> Json:
-        """As the log stands now."""
+        """Return the header after the last event."""
         return self.header_before(self.turns() + 1)
 
     def header_before(self, n: int) -> Json:
-        """The header at the start of turn `n`; the last one where there is no such turn yet."""
+        """Return the header at the start of turn `n`; the last one if there is no such turn yet."""
         with self._moment():
             first = headers.first_seq(self._connection, n)
             seq = headers.last_seq(self._connection) if first is None else first - 1
             return headers.header_at(self._connection, seq, self._columns)
 
     def header_at(self, seq: int) -> Json:
-        """The header after an event."""
+        """Return the header after an event."""
         with self._moment():
             return headers.header_at(self._connection, seq, self._columns)
 
     def part(self, upto: int | None = None, room: int = ending.ROOM) -> ending.Part:
-        """The end of the session, or what stands up to an event: of one turn, and no more of it
+        """Return the end of the session, or the events up to `upto`: of one turn, and no more of it
         than opens at once."""
         with self._moment():
             last = headers.last_seq(self._connection) if upto is None else upto
             return ending.part(self._connection, last, room, self._columns)
 
     def some(self, numbers: Iterable[int]) -> list[Event]:
-        """These events, in this order, as far as they are there and can be read at once."""
+        """Return these events, in this order, as far as they exist and can be read at once."""
         with failures(self.path):
             return ending.some(self._connection, numbers, self._columns)
 
     def spans(self, n: int) -> tuple[int, int]:
-        """When the first and the last event of turn `n` were; zeros where it has none."""
+        """Return the times of the first and the last event of turn `n`; zeros if it has none."""
         with failures(self.path):
             return headers.span(self._connection, n)
 
     def first_seq(self, n: int) -> int:
-        """The first event of turn `n`, or of the next that has any; past the last: 0."""
+        """Return the first event of turn `n`, or of the next that has any; 0 past the last."""
         with failures(self.path):
             return headers.first_seq(self._connection, n) or 0
 
     def turn_of(self, seq: int) -> int:
-        """The turn of an event."""
+        """Return the turn of an event."""
         with failures(self.path):
             return headers.turn_of(self._connection, seq)
 
     def outline(self, first: int, last: int, most: int) -> list[tuple[int, int, str, int]]:
-        """Seq, time, kind and turn of the events of these turns, in order and at most so many: what
-        they say is not read."""
+        """Return seq, time, kind and turn of the events of these turns, in order and at most
+        `most`; their contents are not read."""
         find = "SELECT seq, at, kind, turn FROM event WHERE turn BETWEEN ? AND ?"
         find += " ORDER BY turn, seq LIMIT ?"
         with failures(self.path):
-            found = self._connection.execute(find, (first, last, most)).fetchall()
+            rows = self._connection.execute(find, (first, last, most)).fetchall()
         return [
-            (seq, at if isinstance(at, int) else 0, str(kind), turn)
-            for seq, at, kind, turn in found
+            (seq, at if isinstance(at, int) else 0, str(kind), turn) for seq, at, kind, turn in rows
         ]
 
     def find(self, cause: str) -> Event | None:
-        """The event that is the outcome of the command with this id."""
+        """Return the event that is the outcome of the command with this id."""
         events = self._events("WHERE cause = ?", rows.text_to_store(cause))
         return events[0] if events else None
 
@@ -193,13 +196,13 @@ class Reader(AbstractContextManager["Reader", None]):
             return rows.blob(self._connection, name)
 
     def damage(self) -> str:
-        """The first fault of the file, every page of which is read; "": it is sound."""
+        """Return the first fault of the file, every page of which is read; "" if it is sound."""
         try:
             with failures(self.path):
-                found = rows.cell(self._connection, "PRAGMA quick_check(1)")
+                verdict = rows.cell(self._connection, "PRAGMA quick_check(1)")
         except StoreError as error:
             return str(error)
-        return "" if found == "ok" else f"{self.path} is damaged ({found})."
+        return "" if verdict == "ok" else f"{self.path} is damaged ({verdict})."
 
     def close(self) -> None:
         self._link.close()
@@ -215,7 +218,8 @@ class Reader(AbstractContextManager["Reader", None]):
 
     @contextmanager
     def _moment(self) -> Iterator[None]:
-        """All that the block reads is of one moment, whatever the writer does meanwhile."""
+        """Make all reads in the block see one state of the log, whatever the writer does
+        meanwhile."""
         if self._connection.in_transaction:
             yield
             return
@@ -230,7 +234,7 @@ class Reader(AbstractContextManager["Reader", None]):
 def _connected(
     path: str, place: str, form: schema.Schema, *, immutable: bool = False
 ) -> tuple[sqlite3.Connection, tuple[str, ...]]:
-    """A connection to the log at `place`, which is called `path` in errors; and its columns."""
+    """Return a connection to the log at `place`, which errors call `path`, and its columns."""
     with failures(path), ExitStack() as undo:
         connection = schema.connect(place, "mode=ro&immutable=1" if immutable else "mode=ro")
         undo.callback(connection.close)
@@ -242,12 +246,12 @@ def _connected(
 
 
 def _standing(path: str) -> object:
-    """How the files of a log stand; None while somebody writes."""
+    """Return the state of a log's files, to compare; None while somebody writes."""
     if is_held(os.path.join(os.path.dirname(path), LOCK_FILE)):
         return None
-    found: list[tuple[int, int]] = []
+    states: list[tuple[int, int]] = []
     for name in (path, f"{path}-wal"):
         with suppress(OSError):
             state = os.stat(name)
-            found.append((state.st_size, state.st_mtime_ns))
-    return found
+            states.append((state.st_size, state.st_mtime_ns))
+    return states

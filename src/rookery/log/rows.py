@@ -1,5 +1,5 @@
-"""An event and a header as rows, and back: any JSON that came can be stored, any row can be read.
-Large fields of a header are blobs, so that each is stored once."""
+"""Converting events and headers to rows and back: any JSON that was received can be stored, any row
+can be read. Large fields of a header are blobs, so that each is stored once."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ type Row = tuple[Any, ...]
 INSERT = "INSERT INTO event (seq, at, kind, turn, cause, by, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 COLUMNS = ("seq", "at", "cause", "by", "body")
-"""What `event_of` takes, in this order."""
+"""The columns that `event_of` takes, in this order."""
 
 CHUNKS = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
 BULK = (*CHUNKS, "tool_call", "tool_call_update", "_terminal", "_raw", "_child")
-"""What an agent said and did: most of a log, and no part of a later header."""
+"""The kinds that hold an agent's output: most of a log, and not needed for a later header."""
 
 
 LARGE = 1024
@@ -31,7 +31,7 @@ BEGINS = f'{{"v":{VERSION},%'
 
 
 def cell(connection: sqlite3.Connection, find: str, *values: object) -> Any:
-    """The first field of the first row; None where there is none. No cursor stays open."""
+    """Return the first field of the first row; None if there is none. No cursor stays open."""
     rows = connection.execute(find, values).fetchall()
     return rows[0][0] if rows else None
 
@@ -39,7 +39,7 @@ def cell(connection: sqlite3.Connection, find: str, *values: object) -> Any:
 def selected(
     connection: sqlite3.Connection, columns: Iterable[str], where: str, *values: object
 ) -> list[Row]:
-    """Rows of events, by our own names of columns and conditions."""
+    """Return rows of events, by our own names of columns and conditions."""
     find = f"SELECT {', '.join(columns)} FROM event {where}"  # noqa: S608
     return connection.execute(find, values).fetchall()
 
@@ -65,7 +65,8 @@ def events_of(rows: Iterable[Row]) -> list[Event]:
 
 
 def update_of(body: object) -> Json:
-    """The stored update. One that was damaged from outside is shown raw, and hides no other."""
+    """Parse the stored update. One that was damaged from outside is shown raw, and hides no
+    other."""
     try:
         update = loads(body) if isinstance(body, str) else None
     except ValueError as error:
@@ -105,7 +106,7 @@ def text_from_store(stored: object) -> str | None:
 
 
 def storable_kind(update: Json) -> str:
-    """For the column alone, which is only searched: the body has the kind as it came."""
+    """Return the kind for its column, which is only searched: the body has the kind as it came."""
     kind = kind_of(update)
     return kind if kind.isascii() or _is_unicode(kind) else dumps(kind)
 
@@ -128,7 +129,7 @@ def hash_of(data: bytes) -> str:
 
 
 def pack(header: Json) -> tuple[str, dict[str, bytes]]:
-    """A header as it is stored, and the blobs it refers to."""
+    """Return a header as it is stored, and the blobs it refers to."""
     fields, blobs = [], {}
     for key, value in header.items():
         # A real value that looks like a reference gets one more $ than it had.
@@ -143,7 +144,7 @@ def pack(header: Json) -> tuple[str, dict[str, bytes]]:
 
 
 def unpack(connection: sqlite3.Connection, text: object) -> Json | None:
-    """The header of the current version that was stored as `text`; None where it is none."""
+    """Parse a stored header of the current version; return None if it is not one."""
     if not isinstance(text, str):
         return None
     try:
@@ -158,8 +159,8 @@ def unpack(connection: sqlite3.Connection, text: object) -> Json | None:
 
 
 def header_of(connection: sqlite3.Connection, text: object) -> Json | None:
-    """As `unpack`, where every field is there that a fold goes on from. It may have more: some come
-    only with the event that they tell of."""
+    """Do as `unpack`, but return None unless every field that a fold continues from is present.
+    Others may be: some are added only by the event that sets them."""
     header = unpack(connection, text)
     return header if header is not None and header.keys() >= EMPTY.keys() else None
 

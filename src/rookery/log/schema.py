@@ -1,11 +1,10 @@
-"""What a log file is, of which version, and how an older one is migrated.
+"""The versions of the log file, and the migration of older ones.
 
-A file is looked at before it is opened for writing: one of a later version, or that is no log,
-stays as it is. Looking goes through SQLite, too: a plain close would drop SQLite's locks on it.
-Migrations only add, so that a later build reads a log that a worker of the previous one still
-writes. A session that has a field of `core/safety.py` has a version of its own, so that a build
-which would ignore the field refuses the log.
-"""
+A file is checked before it is opened for writing: one of a later version, or that is not a log, is
+left as it is. The check goes through SQLite, too: a plain close would drop SQLite's locks on it.
+Migrations only add, so that a later build can read a log that a worker of the previous one is still
+writing. A session with a field of `core/safety.py` has a version of its own, so that a build which
+would ignore the field refuses the log."""
 
 import os
 import sqlite3
@@ -26,8 +25,9 @@ APPLICATION_ID = 0x526F6F6B
 
 FILE = "log.db"
 
-PATIENCE = 5.0
-"""Seconds to wait for a foreign hand in the file; our own processes never wait for each other."""
+BUSY_TIMEOUT = 5.0
+"""Seconds to wait if a foreign program uses the file; our own processes never wait for each
+other."""
 
 TABLES = """
 CREATE TABLE event (
@@ -53,7 +53,7 @@ INSERT INTO turn (n, first_seq) VALUES (0, 1);
 
 
 class Schema(NamedTuple):
-    """A version of the file, and the way to it from each older one."""
+    """A version of the file, and the migrations to it from each older one."""
 
     version: int
     tables: str
@@ -71,13 +71,13 @@ SCHEMA = Schema(safety.PLAIN, TABLES, MappingProxyType({}), safety.FORMAT)
 
 
 def connect(path: str, options: str) -> sqlite3.Connection:
-    """A connection in autocommit, so that each BEGIN is written where it is meant."""
+    """Return a connection in autocommit mode: every BEGIN is explicit."""
     quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     connection = sqlite3.connect(
         f"file://{quoted}?{options}",
         uri=True,
         isolation_level=None,
-        timeout=PATIENCE,
+        timeout=BUSY_TIMEOUT,
         check_same_thread=False,  # one thread at a time, but not always the same
     )
     connection.text_factory = _text
@@ -85,7 +85,7 @@ def connect(path: str, options: str) -> sqlite3.Connection:
 
 
 def _text(data: bytes) -> str:
-    """What a foreign hand left that is not UTF-8 is shown, and is no error."""
+    """Decode text; what a foreign program left that is not UTF-8 is shown, and is not an error."""
     return data.decode(errors="backslashreplace")
 
 
@@ -103,11 +103,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def look(path: str, schema: Schema = SCHEMA, *, wal: bool = False) -> int:
-    """The version of the log at `path`; raises NoSession, NotALog or TooNew. Leaves no trace.
+    """Return the version of the log at `path`; raises NoSession, NotALog or TooNew. Leaves no
+    trace.
 
-    Whoever is about to write looks into the WAL, too. A reader need not: it asks again when it has
-    opened the log, and changes nothing in it.
-    """
+    Callers about to write check the WAL, too. A reader need not: it checks again when it has opened
+    the log, and changes nothing in it."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -123,12 +123,12 @@ def look(path: str, schema: Schema = SCHEMA, *, wal: bool = False) -> int:
             # Else a file that is short of pages is refused. It is, for an instant, whenever its
             # writer empties the WAL into it, and for longer where the disk was full.
             connection.execute("PRAGMA writable_schema=ON")
-            found = version_of(connection, path)
+            version = version_of(connection, path)
         finally:
             connection.close()
     if wal:
-        found = max(found, _version_in_wal(f"{path}-wal"))
-    return known(path, found, schema)
+        version = max(version, _version_in_wal(f"{path}-wal"))
+    return known(path, version, schema)
 
 
 def version_of(connection: sqlite3.Connection, path: str) -> int:
@@ -139,16 +139,16 @@ def version_of(connection: sqlite3.Connection, path: str) -> int:
     return int(version)
 
 
-def known(path: str, found: int, schema: Schema) -> int:
-    if found > schema.newest:
-        raise TooNew(path, found, schema.newest)
-    if any(version not in schema.migrations for version in range(found, schema.version)):
-        raise NotALog(f"{path} has log format {found}, which no release of Rookery wrote.")
-    return found
+def known(path: str, log_version: int, schema: Schema) -> int:
+    if log_version > schema.newest:
+        raise TooNew(path, log_version, schema.newest)
+    if any(version not in schema.migrations for version in range(log_version, schema.version)):
+        raise NotALog(f"{path} has log format {log_version}, which no release of Rookery wrote.")
+    return log_version
 
 
 def create(path: str, schema: Schema = SCHEMA) -> None:
-    """Make an empty log, whole or not at all. The caller holds the lock."""
+    """Create an empty log, whole or not at all. The caller holds the lock."""
     unfinished = f"{path}.new"
     for left in (unfinished, f"{unfinished}-wal", f"{unfinished}-shm", f"{unfinished}-journal"):
         if os.path.lexists(left):
@@ -168,23 +168,23 @@ def create(path: str, schema: Schema = SCHEMA) -> None:
 
 
 def migrate(connection: sqlite3.Connection, path: str, schema: Schema = SCHEMA) -> None:
-    """Bring an older log up in one transaction. The caller holds the lock."""
-    found = known(path, version_of(connection, path), schema)
-    if found >= schema.version:
+    """Migrate an older log in one transaction. The caller holds the lock."""
+    log_version = known(path, version_of(connection, path), schema)
+    if log_version >= schema.version:
         return
     with transaction(connection):
-        for version in range(found, schema.version):
+        for version in range(log_version, schema.version):
             schema.migrations[version](connection)
         write_version(connection, schema.version)
 
 
 def write_version(connection: sqlite3.Connection, version: int) -> None:
-    """In the caller's transaction: with its other rows, or not at all."""
+    """Write the version in the caller's transaction: with its other rows, or not at all."""
     connection.execute(f"PRAGMA user_version={version:d}")
 
 
 def readable_columns(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """The columns of an event; NULL for one that an older version lacks."""
+    """Return the columns of an event; NULL for one that an older version lacks."""
     there = {row[1] for row in connection.execute("PRAGMA table_info(event)").fetchall()}
     if not there:
         raise StoreError("the log has no table of events")
@@ -192,11 +192,11 @@ def readable_columns(connection: sqlite3.Connection) -> tuple[str, ...]:
 
 
 def _version_in_wal(path: str) -> int:
-    """The newest version that a WAL's committed frames give page 1; 0 where they do not touch it.
+    """Return the newest version that a WAL's committed frames give page 1; 0 if they do not touch
+    it.
 
-    A writer that was killed right after it brought a log up leaves the new version there alone.
-    Nobody locks the WAL's own file, so that it may be opened plainly.
-    """
+    A writer that was killed right after a migration leaves the new version only there. Nobody locks
+    the WAL's own file, so it may be opened plainly."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

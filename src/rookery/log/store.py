@@ -1,9 +1,8 @@
-"""The one that writes: holds the lock, appends in transactions, keeps the header.
+"""The writer of a log: it holds the lock, appends in transactions, keeps the header.
 
-When `append` returns, its events survive kill -9, and with `full=True` the loss of power. When it
+When `append` returns, its events survive kill -9, and with `full=True` a power loss. When it
 raises, nothing was written and the same drafts may be tried again (but if the sync failed and the
-process dies, they may be found after all: ask `knows` before repeating a command).
-"""
+process dies, they may turn out to be there: ask `knows` before repeating a command)."""
 
 import os
 import sqlite3
@@ -53,7 +52,7 @@ def now() -> int:
 
 
 class State(NamedTuple):
-    """Where the log stands: replaced as a whole once a transaction is through."""
+    """The state at the end of the log; replaced as a whole once a transaction is committed."""
 
     header: Json
     seq: int
@@ -65,7 +64,8 @@ class State(NamedTuple):
 
 
 class Writer(AbstractContextManager["Writer", None]):
-    """Get one from `open`; it holds the session's lock until `close`. For one thread at a time."""
+    """The writer of one log; get one from `open`. It holds the session's lock until `close`. For
+    one thread at a time."""
 
     def __init__(
         self, path: str, lock: Lock, connection: sqlite3.Connection, clock: Callable[[], int]
@@ -75,10 +75,10 @@ class Writer(AbstractContextManager["Writer", None]):
         self._connection = connection
         self._clock = clock
         self._version = schema.version_of(connection, path)
-        self._state, found = _state_of(connection)
+        self._state, points = _state_of(connection)
         with suppress(sqlite3.Error):  # as without room for it
             self._raise_version()
-            self._mark(found)
+            self._mark(points)
         self._marking = self._unmarked()
         self._pruned = 0
         """Up to here nothing is left that could be dropped."""
@@ -93,7 +93,8 @@ class Writer(AbstractContextManager["Writer", None]):
         clock: Callable[[], int] = now,
         form: schema.Schema = schema.SCHEMA,
     ) -> "Writer":
-        """Raises Busy, TooNew, NotALog, NoSession (there is no log, and `create` is not set)."""
+        """Open or create a log. Raises Busy, TooNew, NotALog, NoSession (there is no log, and
+        `create` is not set)."""
         directory = os.path.abspath(directory)
         path = os.path.join(directory, schema.FILE)
         if create and not os.path.lexists(path):
@@ -124,7 +125,7 @@ class Writer(AbstractContextManager["Writer", None]):
 
     @property
     def header(self) -> Json:
-        """The header after the last event. Not to be changed by whoever reads it."""
+        """The header after the last event. Callers must not change it."""
         return self._state.header
 
     @property
@@ -133,22 +134,22 @@ class Writer(AbstractContextManager["Writer", None]):
 
     @property
     def last_at(self) -> int:
-        """When the last event was; 0 before the first."""
+        """The time of the last event; 0 before the first."""
         return self._state.at
 
     def stands(self) -> bool:
-        """Whether the files are still in their place: false once the session is deleted."""
+        """Return whether the files are still in their place: False once the session is deleted."""
         return self._lock.stands() and os.path.exists(self.path)
 
     def knows(self, cause: str) -> int | None:
-        """The seq of the event with that cause."""
+        """Return the seq of the event with that cause; None if there is none."""
         find = "SELECT seq FROM event WHERE cause = ?"
         with failures(self.path):
-            found: int | None = cell(self._connection, find, text_to_store(cause))
-        return found
+            seq: int | None = cell(self._connection, find, text_to_store(cause))
+        return seq
 
     def prompt_of(self, turn: int) -> Json | None:
-        """The `_prompt` that began a turn."""
+        """Return the `_prompt` that began a turn."""
         find = "SELECT body FROM event WHERE seq = ? AND kind = '_prompt'"
         with failures(self.path):
             body = cell(self._connection, find, headers.first_seq(self._connection, turn))
@@ -157,9 +158,8 @@ class Writer(AbstractContextManager["Writer", None]):
     def append(self, drafts: Sequence[Draft], *, full: bool = False) -> list[Event]:
         """Commit the drafts as events, all or none; raises Full, StoreError or Repeated.
 
-        `full` syncs them to the disk, for what must survive the loss of power: a prompt, an ask's
-        outcome, a turn's end.
-        """
+        `full` syncs them to the disk, for what must survive a power loss: a prompt, an ask's
+        outcome, a turn's end."""
         if not drafts:
             return []
         now, last = self._clock(), self._state.at
@@ -179,8 +179,8 @@ class Writer(AbstractContextManager["Writer", None]):
         return plan.events
 
     def prune(self, keep: int) -> int:
-        """Of all but the last `keep` events, drop what only a look at an earlier turn shows; how
-        many went. The file gets no smaller; its room is used again."""
+        """Drop from all but the last `keep` events what only shows when looking at an earlier turn;
+        return how many were dropped. The file gets no smaller; its space is reused."""
         upto = self._state.seq - keep
         if upto <= self._pruned:
             return 0
@@ -192,15 +192,16 @@ class Writer(AbstractContextManager["Writer", None]):
         return gone
 
     def mark_more(self) -> bool:
-        """One step towards marks in the last turn of a log that an earlier build wrote: about a
-        MiB is read. Whether there are more."""
+        """Do one step of adding marks to the last turn of a log that an earlier build wrote,
+        reading about a MiB. Return whether there are more."""
         with suppress(sqlite3.Error, StopIteration):
             self._mark([next(self._marking)])
             return True
         return False
 
     def _raise_version(self) -> None:
-        """Of a log that an earlier build wrote. Where it fails, the next commit does it."""
+        """Raise the version of a log that an earlier build wrote. If that fails, the next commit
+        does it."""
         needed = safety.format_of(self._state.header)
         if needed > self._version:
             with schema.transaction(self._connection):
@@ -208,7 +209,8 @@ class Writer(AbstractContextManager["Writer", None]):
             self._version = needed
 
     def _unmarked(self) -> Iterator[headers.Point]:
-        """Where marks belong in the turn that was the last when the log was opened."""
+        """Yield the points where marks belong in the turn that was the last when the log was
+        opened."""
         connection, (_, upto, _, first, _) = self._connection, self._state
         if upto - first < 2 or marks.any_between(connection, first - 1, upto):
             return
@@ -226,7 +228,7 @@ class Writer(AbstractContextManager["Writer", None]):
                     self._connection.execute(marks.KEEP, row)
 
     def put_blob(self, data: bytes) -> str:
-        """Keep the bytes (once, however often they come); returns the hash that `blob` takes."""
+        """Store the bytes (once, however often they come); return the hash that `blob` takes."""
         name = rows.hash_of(data)
         with failures(self.path):
             self._connection.execute(KEEP_BLOB, (name, data))
@@ -237,7 +239,7 @@ class Writer(AbstractContextManager["Writer", None]):
             return rows.blob(self._connection, name)
 
     def close(self) -> None:
-        """Empty the WAL into the file, then free the lock. Twice is once."""
+        """Empty the WAL into the file, then free the lock. Calling it again does nothing."""
         try:
             # What cannot be emptied now (no space, a reader at work) stays safe in the WAL.
             with suppress(sqlite3.Error):
@@ -269,7 +271,8 @@ class Writer(AbstractContextManager["Writer", None]):
 
 
 class _Plan:
-    """What one transaction writes, and the state after it; whole before anything is touched."""
+    """The rows that one transaction writes, and the state after it; complete before anything is
+    written."""
 
     def __init__(self, state: State, at: int) -> None:
         self.state = state
@@ -317,8 +320,8 @@ class _Plan:
 
 
 def image(drafts: Sequence[Draft], at: int) -> tuple[bytes, State]:
-    """The file of a new log with these events, all of that time, and its state: built in memory,
-    which takes a tenth of what a file takes. Turns cannot begin in it."""
+    """Build in memory the file of a new log with these events, all of that time; return it and its
+    state. That takes a tenth of what writing a file takes. Turns cannot begin in it."""
     plan = _Plan(State(EMPTY, 0, 0, 1, 0), at)
     for draft in drafts:
         plan.add(draft)
@@ -344,15 +347,15 @@ def _blank() -> bytes:
 
 
 def _state_of(connection: sqlite3.Connection) -> tuple[State, list[headers.Point]]:
-    """And the marks that the way there found missing."""
+    """Return the state at the end of the log, and the points on the way there that lack a mark."""
     seq = headers.last_seq(connection)
     at = cell(connection, "SELECT at FROM event WHERE seq = ?", seq)
-    found: list[headers.Point] = []
+    points: list[headers.Point] = []
     for point in headers.walk(connection, headers.nearest(connection, seq), seq):
-        if found and point.header["turn"] != found[-1].header["turn"]:
-            found = found[-1:]  # the one before a turn: a page begins there
-        found.append(point)
-    last = found.pop()
+        if points and point.header["turn"] != points[-1].header["turn"]:
+            points = points[-1:]  # the one before a turn: a page begins there
+        points.append(point)
+    last = points.pop()
     first = headers.first_seq(connection, last.header["turn"]) or 1
     state = State(last.header, seq, at if isinstance(at, int) else 0, first, last.weight)
-    return state, [each for each in found if each.weight]
+    return state, [each for each in points if each.weight]

@@ -1,1 +1,2 @@
-"""The saved models of Rookery's own agent: reading, checking, testing and changing them. No SDK."""
+"""The saved models of Rookery's own agent: reading, checking, testing and changing them. Needs no
+SDK."""

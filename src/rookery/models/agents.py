@@ -12,9 +12,9 @@ from rookery.models.choice import has_model
 
 
 def listed(home: str, settings: config.Config, cwd: str) -> list[Json]:
-    """Each agent with what is known about it without starting anything."""
+    """Return a row for each agent with what is known about it without starting anything."""
     environment = os.environ
-    found = []
+    rows = []
     for name in registry.names(settings.agents):
         own = name in settings.agents
         entry = None if own else registry.AGENTS[name]
@@ -27,7 +27,7 @@ def listed(home: str, settings: config.Config, cwd: str) -> list[Json]:
         on_path = programs.located(agent.argv, environment, settings.node_path)[0] == program
         ours = entry is not None and entry.argv[0] == registry.PYTHON
         bare = name == registry.OWN and not own and not has_model(home)
-        found.append(
+        rows.append(
             {
                 "name": name,
                 "title": entry.title if entry else name,
@@ -45,16 +45,16 @@ def listed(home: str, settings: config.Config, cwd: str) -> list[Json]:
                 "login": _login(home, agent),
             }
         )
-    return found
+    return rows
 
 
 def _login(home: str, agent: registry.Agent) -> Json:
-    """As it was learnt when the agent last ran; nothing is started for it."""
+    """The login status as of the agent's last run; nothing is started to find it out."""
     known = status.read(home, *agent)
     return {"state": known.state, "account": known.account, "at": known.at}
 
 
 def _is_below(home: str, place: str | None) -> bool:
-    """Whether a program is one that Rookery installed."""
+    """Whether a program was installed by Rookery."""
     root = os.path.join(home, programs.FOLDER) + os.sep
     return place is not None and place.startswith(root)

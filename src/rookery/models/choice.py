@@ -1,4 +1,5 @@
-"""Which agent a new session gets: if none is named, that depends on whether a model is saved."""
+"""Choosing the agent of a new session: if none is named, the choice depends on whether a model is
+saved."""
 
 import os
 from collections.abc import Mapping
@@ -13,20 +14,20 @@ from rookery.home.config import Config
 def chosen_agent(
     home: str, settings: Config, cwd: str, name: str = "", line: str = "", sandbox: str = ""
 ) -> registry.Agent:
-    """The one that a command line starts, else by its name, else the default. It has to be
-    installed, unless its session runs in a container. Raises ValueError (the line is wrong),
-    UnknownAgent, NotInstalled."""
+    """Return the agent that a command line starts, else the one of that name, else the default. It
+    has to be installed, unless its session runs in a container. Raises ValueError (the line is
+    wrong), UnknownAgent, NotInstalled."""
     name = name or default_agent(home, settings.default_agent, os.environ)
-    found = registry.from_command(line) if line else registry.resolve(name, settings.agents)
-    argv = found.argv if line else []
-    if (sandbox or default_sandbox(settings, found.name, argv)) != CONTAINER:
-        registry.check_installed(found, os.environ, cwd, settings.node_path)
-    return found
+    agent = registry.from_command(line) if line else registry.resolve(name, settings.agents)
+    argv = agent.argv if line else []
+    if (sandbox or default_sandbox(settings, agent.name, argv)) != CONTAINER:
+        registry.check_installed(agent, os.environ, cwd, settings.node_path)
+    return agent
 
 
 def default_agent(home: str, chosen: str, environment: Mapping[str, str]) -> str:
-    """The one in config.toml, else Rookery's own if a model is set up or the environment names one,
-    else the demo."""
+    """Return the name of the agent in config.toml, else Rookery's own if a model is set up or the
+    environment names one, else the demo."""
     if chosen:
         return chosen
     named = overriding(environment) and environment.get("LLM_MODEL")
@@ -34,7 +35,8 @@ def default_agent(home: str, chosen: str, environment: Mapping[str, str]) -> str
 
 
 def has_model(home: str) -> bool:
-    """Also if the file is broken: the agent then says what is wrong."""
+    """Tell whether a model is saved. True also if the file is broken: the agent then reports what
+    is wrong."""
     from rookery.models import profiles
 
     settings, problem = profiles.look(home)

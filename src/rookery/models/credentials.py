@@ -1,4 +1,4 @@
-"""Which texts are secrets: by their name, or by their place in a header, an address or a command's
+"""Detects secrets in texts: by their name, or by their place in a header, an address or a command's
 arguments."""
 
 import base64
@@ -31,64 +31,65 @@ _WORD = 12
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a value of this name is a secret."""
+    """Tell whether a value of this name is a secret."""
     return _NAME.search(name) is not None
 
 
 def of_named(text: str) -> set[str]:
-    """In a value with a secret's name: all of it, and the parts that may appear alone."""
+    """Return the secrets in a value with a secret's name: all of it, and the parts that may appear
+    alone."""
     text = text.strip()
     if not text or _REFERENCE.fullmatch(text):
         return set()
     if "\n" in text:  # a private key, printed line by line
         lines = (line.strip() for line in text.splitlines())
         return {line for line in lines if len(line) >= _LINE and not line.startswith("-----")}
-    found = {text} | of_address(text)
-    if (said := _SCHEME.fullmatch(text)) is not None:  # Bearer …, Basic …
-        found |= of_named(said["rest"])
-        if said["scheme"].lower() == "basic":
-            found |= _of_basic(said["rest"])
-    return found
+    secrets = {text} | of_address(text)
+    if (match := _SCHEME.fullmatch(text)) is not None:  # Bearer …, Basic …
+        secrets |= of_named(match["rest"])
+        if match["scheme"].lower() == "basic":
+            secrets |= _of_basic(match["rest"])
+    return secrets
 
 
 def of_text(text: str) -> set[str]:
-    """In any other value: parts of addresses, and what looks like a key."""
-    found = {match[0] for match in _KEYLIKE.finditer(text)}
-    return found.union(*map(of_address, _ADDRESS.findall(text)))
+    """Return the secrets in any other value: parts of addresses, and what looks like a key."""
+    secrets = {match[0] for match in _KEYLIKE.finditer(text)}
+    return secrets.union(*map(of_address, _ADDRESS.findall(text)))
 
 
-def of_words(words: Sequence[str]) -> set[str]:
-    """In a command's arguments: `--api-key X`, `--api-key=X`, `-H "Authorization: Bearer X"`,
-    `-e TOKEN=X`, and the same inside `sh -c "…"`."""
-    found: set[str] = set()
+def of_words(args: Sequence[str]) -> set[str]:
+    """Return the secrets in a command's arguments: `--api-key X`, `--api-key=X`, `-H
+    "Authorization: Bearer X"`, `-e TOKEN=X`, and the same inside `sh -c "…"`."""
+    secrets: set[str] = set()
     option = ""
-    for word in words:
+    for word in args:
         if option and not word.startswith("-"):
-            found |= of_named(word)
+            secrets |= of_named(word)
         else:
-            found |= _of_word(word)
+            secrets |= _of_word(word)
         option = word if word.startswith("-") and is_secret_name(word) else ""
-    return found
+    return secrets
 
 
 def _of_word(word: str) -> set[str]:
-    found = of_text(word)
+    secrets = of_text(word)
     for pattern in (_HEADER, _ASSIGNED):
-        said = pattern.fullmatch(word)
-        if said is None:
+        match = pattern.fullmatch(word)
+        if match is None:
             continue
-        if is_secret_name(said["name"]):
-            found |= of_named(said["value"])
+        if is_secret_name(match["name"]):
+            secrets |= of_named(match["value"])
         elif pattern is _ASSIGNED and not _ADDRESS.match(word):
-            found |= _of_word(said["value"])  # --header=X-Api-Key: …
+            secrets |= _of_word(match["value"])  # --header=X-Api-Key: …
     if len(parts := _split(word)) > 1:
-        found |= of_words(parts)
-    return found
+        secrets |= of_words(parts)
+    return secrets
 
 
 def of_address(text: str) -> set[str]:
-    """The password in an address, its parameters with a secret's name, and random parts of its
-    path; each as written and unquoted."""
+    """Return the password in an address, its parameters with a secret's name, and random parts of
+    its path; each as written and unquoted."""
     if _ADDRESS.fullmatch(text) is None:
         return set()
     try:
@@ -96,27 +97,27 @@ def of_address(text: str) -> set[str]:
     except ValueError:
         return set()
     user, colon, password = parts.netloc.rpartition("@")[0].partition(":")
-    found = {password} if colon else set(_OPAQUE.findall(user))  # https://TOKEN@host
+    secrets = {password} if colon else set(_OPAQUE.findall(user))  # https://TOKEN@host
     for pair in (*parts.query.split("&"), *parts.fragment.split("&")):
         name, _, value = pair.partition("=")
         if is_secret_name(name):
-            found |= {value, value.replace("+", " ")}
-    found |= {part for part in parts.path.split("/") if _OPAQUE.fullmatch(part)}
-    written = {each for one in found for each in (one, unquote(one)) if each}
+            secrets |= {value, value.replace("+", " ")}
+    secrets |= {part for part in parts.path.split("/") if _OPAQUE.fullmatch(part)}
+    written = {each for one in secrets for each in (one, unquote(one)) if each}
     return {each for each in written if not _REFERENCE.fullmatch(each)}
 
 
 def of_environment(environment: Mapping[str, str]) -> set[str]:
-    """In the variables that commands inherit, without paths, numbers and plain words: they are
-    everywhere, and would be removed from every file."""
-    found: set[str] = set()
+    """Return the secrets in the variables that commands inherit, without paths, numbers and plain
+    words: those occur everywhere, and would be removed from every file."""
+    secrets: set[str] = set()
     for name, value in environment.items():
-        found |= of_text(value)
+        secrets |= of_text(value)
         if is_secret_name(name):
-            found |= of_named(value)
+            secrets |= of_named(value)
         elif name.lower().endswith("_url") or "://" in value:
-            found |= of_address(value)
-    return {each for each in found if not _is_common(each)}
+            secrets |= of_address(value)
+    return {each for each in secrets if not _is_common(each)}
 
 
 def _is_common(text: str) -> bool:

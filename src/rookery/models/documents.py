@@ -1,4 +1,5 @@
-"""JSON files of the user's: read whole or refused with the line, written whole or not at all."""
+"""The user's JSON files: read whole or refused with the faulty line, written whole or not at
+all."""
 
 import fcntl
 import json
@@ -19,11 +20,10 @@ SettingsError = files.Unusable
 
 
 def read(path: str, *, private: bool = True, home: str = "") -> Json | None:
-    """The object in a file; None: there is no file. Raises SettingsError.
+    """Return the object in a file; None if there is no file. Raises SettingsError.
 
-    `private`: it holds secrets, and is closed to others if it was open. `home`: it decides what
-    runs there, and is not used if another user may have written it.
-    """
+    `private`: it contains secrets, and is closed to others if it was open. `home`: the file decides
+    what runs in this home, and is not used if another user may have written it."""
     data = ownership.read(path, home)
     if data is None:
         return None
@@ -34,18 +34,18 @@ def read(path: str, *, private: bool = True, home: str = "") -> Json | None:
 
 
 def refusal(path: str, key: str, why: str) -> SettingsError:
-    """About a value in a file, with its line if it can be found."""
+    """Return the error for a value in a file, with its line if that can be found."""
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             text = file.read()
     except OSError:
         text = ""
-    return SettingsError(files.told(path, text, key, why))
+    return SettingsError(files.value_message(path, text, key, why))
 
 
 class Fields:
-    """The known values of an object in a file, taken out one by one; `rest` is what it holds
-    besides. Raises SettingsError with the line."""
+    """The known values of an object in a file, taken out one by one; `rest` is what remains. Raises
+    SettingsError with the line."""
 
     def __init__(self, value: object, place: str, key: str, why: str = "must be an object") -> None:
         if not isinstance(value, dict):
@@ -77,7 +77,7 @@ class Fields:
 
 
 def write(path: str, value: Json, mode: int = PRIVATE) -> None:
-    """A link stays one: the user may keep the file elsewhere."""
+    """Write a file. A symbolic link stays one: the user may keep the file elsewhere."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     data = json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
     paths.write_atomic(os.path.realpath(path), data, mode, sync=True)
@@ -85,7 +85,7 @@ def write(path: str, value: Json, mode: int = PRIVATE) -> None:
 
 @contextmanager
 def locked(path: str) -> Iterator[None]:
-    """Held while a file is read in order to be written again."""
+    """Hold the file's lock while it is read in order to be rewritten."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
     try:

@@ -1,4 +1,4 @@
-"""A model as the user gave it, checked before it is tested or saved."""
+"""A model as entered by the user, checked before it is tested or saved."""
 
 import re
 from typing import NamedTuple
@@ -13,15 +13,15 @@ USUAL = "none"
 
 
 class BadDraft(Exception):
-    """It cannot be set up: the sentence says why, `field` what is wrong."""
+    """The model cannot be set up: the sentence says why, `field` which value is wrong."""
 
-    def __init__(self, field: str, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
         self.field = field
 
 
 class Draft(NamedTuple):
-    """What was given so far; "": not given."""
+    """The values entered so far; "" for those that are missing."""
 
     provider: str = ""
     model: str = ""
@@ -33,17 +33,18 @@ class Draft(NamedTuple):
 
 
 def provider_named(name: str) -> Provider:
-    """Raises BadDraft."""
-    found = find(name.strip().lower())
-    if found is None:
+    """Return the provider of that name. Raises BadDraft."""
+    provider = find(name.strip().lower())
+    if provider is None:
         known = ", ".join(each.name for each in PROVIDERS)
         others = "For any other, write the model as PROVIDER/MODEL"
         raise BadDraft("provider", f"unknown provider {name!r}. Known: {known}. {others}")
-    return found
+    return provider
 
 
 def profile_of(draft: Draft, known: Profile | None) -> Profile:
-    """The profile to save; what was not given comes from the known one. Raises BadDraft."""
+    """Return the profile to save; values that are missing come from the known one. Raises
+    BadDraft."""
     kept = known.base_url if known and draft.base_url != USUAL else ""
     base_url = checked_url(draft.base_url) or kept
     if draft.model:
@@ -78,7 +79,7 @@ def _fallback(draft: Draft, known: Profile | None, name: str) -> str:
 
 
 def full_name(model: str, provider: str, base_url: str) -> str:
-    """As litellm wants it: provider/model. Raises BadDraft."""
+    """Return the model's name as litellm expects it: provider/model. Raises BadDraft."""
     model = model.strip()
     if provider:
         prefix = provider_named(provider).prefix
@@ -95,7 +96,7 @@ def full_name(model: str, provider: str, base_url: str) -> str:
 
 
 def checked_url(url: str) -> str:
-    """Raises BadDraft."""
+    """Normalise and check an address. Raises BadDraft."""
     url = url.strip().rstrip("/")
     if url in ("", USUAL):
         return ""
@@ -112,7 +113,7 @@ def checked_url(url: str) -> str:
 
 
 def checked_name(name: str) -> str:
-    """Raises BadDraft."""
+    """Trim and check a profile's name. Raises BadDraft."""
     name = name.strip()
     if name and not re.fullmatch(r"[\w.+-]{1,64}", name):
         raise BadDraft("name", "use at most 64 letters, digits, dots, dashes and underscores")

@@ -1,10 +1,9 @@
 """`hooks.json`: commands that run at six moments of a conversation, the user's and the project's,
-in the SDK's form (also under `hooks`, and with names such as `PreToolUse`):
+in the SDK's format (also under `hooks`, and with names such as `PreToolUse`):
 
     {"pre_tool_use": [{"matcher": "terminal", "hooks": [{"command": "./check.sh", "timeout": 10}]}]}
 
-A file with a mistake is refused: a guard that is silently left out guards nothing.
-"""
+A file with a mistake is refused: a guard that is silently left out guards nothing."""
 
 import os
 import re
@@ -25,25 +24,26 @@ TYPES = ("command", "prompt", "agent")
 
 
 def own(home: str) -> Json:
-    """The user's hooks that apply. Raises SettingsError."""
+    """Return the user's hooks that apply. Raises SettingsError."""
     place = os.path.join(home, FILE)
     documents.read(place, private=False, home=home)
-    found = dict(in_force.hooks(home))  # a change by an agent waits for the user
-    return validated(found, place) if found else {}
+    hooks = dict(in_force.hooks(home))  # a change by an agent waits for the user
+    return validated(hooks, place) if hooks else {}
 
 
 def of_project(home: str, cwd: str) -> tuple[Found | None, Json]:
-    """What a project brings along, and the same for the SDK. Raises SettingsError."""
-    found, config = find(home, cwd), dict[str, Any]()
-    for place, table in found.tables if found else ():
+    """Return the hooks that come with a project, and the same in the SDK's format. Raises
+    SettingsError."""
+    project_hooks, config = find(home, cwd), dict[str, Any]()
+    for place, table in project_hooks.tables if project_hooks else ():
         for kind, matchers in validated(table, place).items():
             config[kind] = [*config.get(kind, []), *matchers]
-    return (found if found and found.hooks else None), config
+    return (project_hooks if project_hooks and project_hooks.hooks else None), config
 
 
-def validated(found: Json, place: str) -> Json:
-    """The hooks of one file, under today's names. Raises SettingsError."""
-    table = found.get("hooks", found)
+def validated(document: Json, place: str) -> Json:
+    """Return the hooks of one file, under their current names. Raises SettingsError."""
+    table = document.get("hooks", document)
     if not isinstance(table, dict):
         raise refusal(place, "hooks", "must be an object")
     config: Json = {}

@@ -1,9 +1,8 @@
-"""Older shapes of `agent_settings.json`, migrated to today's.
+"""Migrates older formats of `agent_settings.json`.
 
-- One model under `llm`, beside the rest of an agent: what the OpenHands CLI saves. The rest
+- One model under `llm`, beside the rest of an agent: the format of the OpenHands CLI. The rest
   (tools, MCP servers, instructions) is derived at each start and not kept.
-- The fields of one model at the top.
-"""
+- The fields of one model at the top level."""
 
 from rookery.core.json import Json
 
@@ -11,32 +10,32 @@ PROFILE = "default"
 """The name of its only model."""
 
 MASKED = "**********"
-"""What the SDK writes instead of a secret."""
+"""Written by the SDK in place of a secret."""
 
 MODEL_FIELDS = ("model", "api_key", "base_url", "timeout")
 DERIVED = frozenset({"service_id", "usage_id", "litellm_extra_body", "metadata", "kind"})
 """Fields of the SDK's model that the agent sets at each start."""
 
 
-def is_old(found: Json) -> bool:
-    return "profiles" not in found and ("llm" in found or "model" in found)
+def is_old(saved: Json) -> bool:
+    return "profiles" not in saved and ("llm" in saved or "model" in saved)
 
 
-def migrated(found: Json) -> Json:
-    if isinstance(found.get("llm"), dict):
-        profile = model_of(found["llm"])
+def migrated(saved: Json) -> Json:
+    if isinstance(saved.get("llm"), dict):
+        profile = model_of(saved["llm"])
         rest: Json = {}
     else:
-        profile = model_of({key: found[key] for key in MODEL_FIELDS if key in found})
+        profile = model_of({key: saved[key] for key in MODEL_FIELDS if key in saved})
         known = (*MODEL_FIELDS, "condenser", "llm")
-        rest = {key: value for key, value in found.items() if key not in known}
-    condenser = condenser_of(found.get("condenser"))
+        rest = {key: value for key, value in saved.items() if key not in known}
+    condenser = condenser_of(saved.get("condenser"))
     made = {"default": PROFILE, "profiles": {PROFILE: profile}} if profile.get("model") else {}
     return {"profiles": {}, **made, **({"condenser": condenser} if condenser else {}), **rest}
 
 
 def model_of(llm: Json) -> Json:
-    """A saved model of the SDK as a profile, without what is empty, masked or derived."""
+    """Convert a model saved by the SDK to a profile, without what is empty, masked or derived."""
     kept = {
         key: value
         for key, value in llm.items()
@@ -46,7 +45,7 @@ def model_of(llm: Json) -> Json:
 
 
 def condenser_of(value: object) -> Json | None:
-    """Without its own model: it is the conversation's, or a profile's."""
+    """Convert a condenser, without its own model: it uses the conversation's, or a profile's."""
     if not isinstance(value, dict):
         return None
     known = ("enabled", "share", "max_size", "keep_first")

@@ -1,5 +1,5 @@
-"""Whether Rookery's own agent can start from this installation: what it imports is imported, in a
-process that ends then."""
+"""Whether Rookery's own agent can start from this installation: tested by importing what it
+imports, in a process of its own."""
 
 import functools
 import os
@@ -17,22 +17,23 @@ WITHIN = 180.0
 
 
 def is_missing() -> bool:
-    """Whether its extra was never installed."""
+    """Tell whether the agent's extra was never installed."""
     return bool(registry.lacks_module(registry.resolve(registry.OWN, {})))
 
 
 def misfit() -> str:
-    """What does not fit of its requirements, and the line that mends it; "": nothing."""
-    found = misfits(registry.OWN_EXTRA)
-    line = install_line(running(), [registry.OWN_EXTRA]) if found else ""
-    return f"{'; '.join(found)}. To fix it: {line}" if found else ""
+    """Return which of its requirements are not met, and the command that fixes it; "" if all
+    are."""
+    problems = misfits(registry.OWN_EXTRA)
+    line = install_line(running(), [registry.OWN_EXTRA]) if problems else ""
+    return f"{'; '.join(problems)}. To fix it: {line}" if problems else ""
 
 
 @functools.cache  # of this process's own environment
 def fault() -> str:
-    """Why it cannot start, and the line that mends it; "": it can."""
-    if found := misfit():
-        return found
+    """Return why it cannot start, and the command that fixes it; "" if it can."""
+    if problem := misfit():
+        return problem
     if error := _import_error():
         line = repair_line(running(), registry.OWN_EXTRA)
         return f"it cannot start: {error}. To fix it: {line}"
@@ -40,7 +41,7 @@ def fault() -> str:
 
 
 def _import_error() -> str:
-    """The last line of the import's traceback; "": it worked."""
+    """The last line of the import's traceback; "" if it worked."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     path = os.environ.get("PYTHONPATH")
     command = [sys.executable, "-P", "-m", "rookery.agent.trial"]

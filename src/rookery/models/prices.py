@@ -1,5 +1,5 @@
 """The price of a model in its profile, `"price": {"input": 3, "output": 15, "cached": 0.3}`, in US
-dollars per million tokens: for models that price lists lack or have wrong."""
+dollars per million tokens: for models that price lists lack or get wrong."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -13,29 +13,30 @@ SHAPE = 'must be {"input": 3, "output": 15}: US dollars per million tokens ("cac
 
 
 class Price(NamedTuple):
-    """In US dollars per token."""
+    """A price in US dollars per token."""
 
     input: float
     output: float
     cached: float
 
     def of(self, prompt: int, completion: int, cached: int) -> float:
-        """`cached`: how many of the prompt's tokens came from the cache."""
+        """Return the cost of a call. `cached`: how many of the prompt's tokens came from the
+        cache."""
         cached = min(cached, prompt)
         return (prompt - cached) * self.input + cached * self.cached + completion * self.output
 
 
 def price_in(extras: Mapping[str, Any]) -> Price | None:
-    """Of a profile that was checked."""
-    found = extras.get(KEY)
-    if not isinstance(found, dict):
+    """Return the price in a profile that has been checked; None if it has none."""
+    price = extras.get(KEY)
+    if not isinstance(price, dict):
         return None
-    found = {"cached": found["input"]} | found
-    return Price(*(found[name] / PER for name in FIELDS))
+    price = {"cached": price["input"]} | price
+    return Price(*(price[name] / PER for name in FIELDS))
 
 
 def check(value: object, place: str, key: str) -> None:
-    """Raises SettingsError."""
+    """Check the price of a profile. Raises SettingsError."""
     if value is None:
         return
     if not isinstance(value, dict) or not {"input", "output"} <= value.keys() <= set(FIELDS):

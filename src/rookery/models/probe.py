@@ -1,6 +1,6 @@
-"""One call to a model, to test it before it is saved: with the standard library for OpenAI's and
-Anthropic's APIs, otherwise with litellm in another process. The key is in no argument of a process
-and in no message."""
+"""Tests a model with one call before it is saved: with the standard library for OpenAI's and
+Anthropic's APIs, otherwise with litellm in another process. The key appears in no process's
+arguments and in no message."""
 
 import json
 import re
@@ -28,8 +28,8 @@ ANTHROPIC = "https://api.anthropic.com"
 
 type Kind = Literal["ok", "auth", "model", "rate_limit", "network", "provider", "extra"]
 
-LONGEST = 300
-"""Characters of a provider's message that are shown."""
+MAX_MESSAGE_LENGTH = 300
+"""Most characters of a provider's message that are shown."""
 
 
 class Answer(NamedTuple):
@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
 
 def is_direct(model: Profile) -> bool:
-    """Whether the standard library is enough: quick, and without the agent's packages."""
+    """Tell whether the standard library is enough: fast, and without the agent's packages."""
     return provider_of(model.model) == "anthropic" or bool(api_of(model.model, model.base_url))
 
 
@@ -52,13 +52,13 @@ def probe(model: Profile, within: float = WITHIN) -> Answer:
 
 
 def models_at(api: str, key: str, within: float = 5.0) -> list[str]:
-    """The models that a server lists; none if it does not say."""
+    """Return the models that a server lists; none if it lists none."""
     headers = {"authorization": f"Bearer {key}"} if key else {}
     try:
-        found = _asked(f"{api.rstrip('/')}/models", None, headers, within)
+        reply = _asked(f"{api.rstrip('/')}/models", None, headers, within)
     except (OSError, ValueError, HTTPException):
         return []
-    data = found.get("data")
+    data = reply.get("data")
     rows = data if isinstance(data, list) else []
     return [str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id")]
 
@@ -99,18 +99,19 @@ def _direct(model: Profile, within: float) -> Answer:
 
 
 class _Refused(ValueError):
-    """An error's status, message and code."""
+    """An error reply: its status, message and code."""
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """A key is sent only to the server it is meant for."""
+    """Refuses redirects: a key is sent only to the server it is meant for."""
 
     def redirect_request(self, *_: object) -> None:
         return None
 
 
 def _asked(url: str, body: Json | None, headers: Mapping[str, str], within: float) -> Json:
-    """Raises OSError (URLError among them), HTTPException, ValueError (_Refused among them)."""
+    """Send one request. Raises OSError (including URLError), HTTPException, ValueError (including
+    _Refused)."""
     if urlsplit(url).scheme not in ("http", "https"):
         raise URLError("the address must begin with http:// or https://")
     data = None if body is None else json.dumps(body).encode()
@@ -129,7 +130,7 @@ def _asked(url: str, body: Json | None, headers: Mapping[str, str], within: floa
 
 
 def _told(error: HTTPError) -> tuple[str, str]:
-    """The message and the code of an error's body."""
+    """The message and the code in an error's body."""
     try:
         return _parsed(error.read(LARGEST).decode("utf-8", "replace"))
     except (OSError, HTTPException):
@@ -138,12 +139,12 @@ def _told(error: HTTPError) -> tuple[str, str]:
 
 def _parsed(text: str) -> tuple[str, str]:
     try:
-        found = json.loads(text)
+        body = json.loads(text)
     except (ValueError, RecursionError):
         return ("" if text.lstrip().startswith("<") else text), ""
-    if isinstance(found, list) and found:  # Google's
-        found = found[0]
-    inner = found.get("error", found) if isinstance(found, dict) else {}
+    if isinstance(body, list) and body:  # Google's
+        body = body[0]
+    inner = body.get("error", body) if isinstance(body, dict) else {}
     if isinstance(inner, str):
         return inner, ""
     if not isinstance(inner, dict):
@@ -168,7 +169,7 @@ def _reason(error: object) -> str:
 
 
 def _by_litellm(model: Profile, within: float) -> Answer:
-    """In a process of its own: the library takes seconds and 200 MB to load."""
+    """Test in a separate process: the library takes seconds and 200 MB to load."""
     asked = {
         "model": model.model,
         "api_key": model.key.reveal() or None,
@@ -185,8 +186,8 @@ def _by_litellm(model: Profile, within: float) -> Answer:
             check=False,
             timeout=within + 60,
         )
-        found = json.loads(done.stdout.splitlines()[-1])
-        return Answer(found["kind"], found["words"])
+        reply = json.loads(done.stdout.splitlines()[-1])
+        return Answer(reply["kind"], reply["words"])
     except subprocess.TimeoutExpired:
         return of_network("it did not answer in time", model.model)
     except (ValueError, IndexError, KeyError, TypeError):
@@ -197,7 +198,7 @@ def _by_litellm(model: Profile, within: float) -> Answer:
 
 
 def of_status(status: int, message: str, code: str, model: str, where: str) -> Answer:
-    said = f' It said: "{shortened(message)}"' if message.strip() else ""
+    quote = f' It said: "{shortened(message)}"' if message.strip() else ""
     unknown = re.search(
         r"model\W+(\S+\W+)?(does not exist|not found|is not)|unknown model|no such model"
         r"|not a valid model|invalid model",
@@ -205,16 +206,16 @@ def of_status(status: int, message: str, code: str, model: str, where: str) -> A
         re.IGNORECASE,
     )
     if status in (401, 403):
-        return Answer("auth", f"{where} does not accept the key ({status}).{said}")
+        return Answer("auth", f"{where} does not accept the key ({status}).{quote}")
     if code == "model_not_found" or (status in (400, 404, 422) and unknown):
-        return Answer("model", f"{where} does not know the model {model!r}.{said}")
+        return Answer("model", f"{where} does not know the model {model!r}.{quote}")
     if status == 404:
-        return Answer("model", f"There is no such API at {where}, or no model {model!r}.{said}")
+        return Answer("model", f"There is no such API at {where}, or no model {model!r}.{quote}")
     if status == 402 or code == "insufficient_quota":
-        return Answer("rate_limit", f"{where} refuses for billing reasons: check your plan.{said}")
+        return Answer("rate_limit", f"{where} refuses for billing reasons: check your plan.{quote}")
     if status == 429:
-        return Answer("rate_limit", f"{where} is limiting your requests (429).{said}")
-    return Answer("provider", f"{where} answered with an error ({status}).{said}")
+        return Answer("rate_limit", f"{where} is limiting your requests (429).{quote}")
+    return Answer("provider", f"{where} answered with an error ({status}).{quote}")
 
 
 def of_network(reason: str, where: str) -> Answer:
@@ -223,4 +224,4 @@ def of_network(reason: str, where: str) -> Answer:
 
 def shortened(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+    return line if len(line) <= MAX_MESSAGE_LENGTH else line[: MAX_MESSAGE_LENGTH - 1] + "…"

@@ -10,8 +10,7 @@
     }
 
 Other fields of a profile are passed to the model unchanged; unknown fields are kept everywhere.
-What the environment overrides is never saved.
-"""
+Values that the environment overrides are never saved."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -50,7 +49,7 @@ class Profile(NamedTuple):
         return f"Profile({self.name!r}, {self.model!r}, {self.key!r}, {self.base_url!r})"
 
     def to_json(self) -> Json:
-        """As it is saved: with its key."""
+        """Return the profile as it is saved: with its key."""
         return {
             "model": self.model,
             "api_key": self.key.reveal() or None,
@@ -70,7 +69,7 @@ OLD_SIZE = 80
 
 
 class Condenser(NamedTuple):
-    """How a long conversation is shortened."""
+    """When and how a long conversation is summarised."""
 
     enabled: bool = True
     share: int = 75
@@ -88,7 +87,7 @@ class Condenser(NamedTuple):
 
     @property
     def words(self) -> str:
-        """When it summarises."""
+        """Say when it summarises."""
         events = f" or after {self.max_size} events" if self.max_size else ""
         return f"when {self.share} % of the context is used{events}"
 
@@ -98,7 +97,7 @@ class Condenser(NamedTuple):
 
 
 class Critic(NamedTuple):
-    """What judges the finished turns of Rookery's own agent."""
+    """The model that judges the finished turns of Rookery's own agent."""
 
     enabled: bool = True
     judge: str = ""
@@ -109,7 +108,7 @@ class Critic(NamedTuple):
         return f"Critic({self.enabled}, {self.judge!r})"
 
     def to_json(self) -> Json:
-        """Only what differs from the defaults."""
+        """Return only what differs from the defaults."""
         enabled = {} if self.enabled else {"enabled": False}
         return {**enabled, **({"judge": self.judge} if self.judge else {}), **self.extras}
 
@@ -130,7 +129,8 @@ class Settings(NamedTuple):
         return self.profiles.get(self.default) or next(iter(self.profiles.values()), None)
 
     def with_profile(self, profile: Profile, *, default: bool = False) -> Self:
-        """With a profile added or replaced; the first one becomes the default."""
+        """Return the settings with a profile added or replaced; the first one becomes the
+        default."""
         profiles = {**self.profiles, profile.name: profile}
         kept = self.default in self.profiles and not default
         return self._replace(profiles=profiles, default=self.default if kept else profile.name)
@@ -146,7 +146,7 @@ class Settings(NamedTuple):
         return self._replace(profiles=profiles, default=default, critic=critic)
 
     def secrets(self) -> set[str]:
-        """Everything that must not be printed, logged or sent."""
+        """Return everything that must not be printed, logged or sent."""
         parts = (self.extras, self.condenser.extras, self.critic.extras)
         mine = {text for part in parts for text in secrets_in(part)}
         return mine.union(*(profile.secrets() for profile in self.profiles.values())) - {""}
@@ -170,19 +170,19 @@ def path(home: str) -> str:
 
 
 def load(home: str) -> Settings:
-    """What is saved, or the defaults. An old shape is migrated and saved once; the old file stays
-    beside it. Raises SettingsError."""
+    """Return the saved settings, or the defaults. An old format is migrated and saved once; the old
+    file stays beside it. Raises SettingsError."""
     place = path(home)
-    found = documents.read(place) or {}
-    if not migration.is_old(found):
-        return _parsed(found, place)
+    saved = documents.read(place) or {}
+    if not migration.is_old(saved):
+        return _parsed(saved, place)
     with documents.locked(place):
         return _migrated(place)
 
 
 def look(home: str) -> tuple[Settings, str]:
-    """What is saved, and why it could not be read ("": it could). Only for showing it: nothing is
-    migrated."""
+    """Return the saved settings, and why they could not be read ("" if they could). For display
+    only: nothing is migrated."""
     try:
         return _parsed(documents.read(path(home)) or {}, path(home)), ""
     except documents.SettingsError as error:
@@ -190,24 +190,24 @@ def look(home: str) -> tuple[Settings, str]:
 
 
 def _migrated(place: str) -> Settings:
-    """Under the lock: what is saved, migrated."""
-    found = documents.read(place) or {}
-    settings = _parsed(found, place)
-    if migration.is_old(found):
+    """The saved settings, migrated. The caller holds the lock."""
+    saved = documents.read(place) or {}
+    settings = _parsed(saved, place)
+    if migration.is_old(saved):
         if not os.path.exists(place + BEFORE):
-            documents.write(place + BEFORE, found)
+            documents.write(place + BEFORE, saved)
         documents.write(place, settings.to_json())
     return settings
 
 
 def save(home: str, settings: Settings) -> None:
-    """Atomic, for this user alone."""
+    """Write the settings atomically, readable only by this user."""
     documents.write(path(home), settings.to_json())
 
 
 def change(home: str, edit: Callable[[Settings], Settings]) -> Settings:
-    """Read, edit and save under the lock. Raises SettingsError, and FromAgent in an agent's
-    process; then nothing is written."""
+    """Read, edit and save the settings under the lock. Raises SettingsError, and FromAgent in an
+    agent's process; then nothing is written."""
     guard.require_person(home, "set up models")
     with documents.locked(path(home)):
         settings = edit(_migrated(path(home)))
@@ -218,9 +218,9 @@ def change(home: str, edit: Callable[[Settings], Settings]) -> Settings:
 # ---------------------------------------------------------------- its values
 
 
-def _parsed(found: Json, place: str) -> Settings:
-    found = migration.migrated(found) if migration.is_old(found) else found
-    fields = documents.Fields(found, place, "")
+def _parsed(saved: Json, place: str) -> Settings:
+    saved = migration.migrated(saved) if migration.is_old(saved) else saved
+    fields = documents.Fields(saved, place, "")
     version = fields.rest.pop("version", VERSION)
     if isinstance(version, int) and version > VERSION:
         fields.refuse("version", f"is {version}: a newer Rookery wrote this file; update yours")
@@ -240,7 +240,7 @@ def _parsed(found: Json, place: str) -> Settings:
 
 
 def profile_of(name: str, value: object, place: str) -> Profile:
-    """Raises SettingsError."""
+    """Parse a profile. Raises SettingsError."""
     key = f"profiles.{name}"
     fields = documents.Fields(value, place, key, 'must be an object with a "model"')
     model = fields.text("model")
@@ -258,7 +258,7 @@ def profile_of(name: str, value: object, place: str) -> Profile:
 
 
 def condenser_of(value: object, place: str) -> Condenser:
-    """Raises SettingsError."""
+    """Parse the condenser's settings. Raises SettingsError."""
     fields = documents.Fields(value, place, "condenser")
     usual = Condenser()
     enabled = fields.switch("enabled", usual.enabled)
@@ -278,7 +278,7 @@ def condenser_of(value: object, place: str) -> Condenser:
 
 
 def critic_of(value: object, place: str) -> Critic:
-    """Raises SettingsError."""
+    """Parse the critic's settings. Raises SettingsError."""
     fields = documents.Fields(value, place, "critic")
     enabled = fields.switch("enabled", True)
     return Critic(enabled, fields.text("judge", "must be the name of a saved model"), fields.rest)
@@ -293,7 +293,7 @@ ENVIRONMENT = "environment"
 
 
 class Missing(NamedTuple):
-    """There is no model; the sentence says what to do."""
+    """There is no usable model; the sentence says what to do."""
 
     sentence: str
 
@@ -301,8 +301,8 @@ class Missing(NamedTuple):
 def effective(
     settings: Settings, environ: Mapping[str, str], override: bool, profile: str = ""
 ) -> Profile | Missing:
-    """A saved model as a conversation uses it ("": the default): with its key; `override`: the
-    environment wins."""
+    """Return a saved model ("": the default) as a conversation uses it, with its key. `override`:
+    the environment takes precedence."""
     given = {name: environ.get(name, "").strip() for name in (MODEL, KEY, BASE_URL)}
     given = {name: value for name, value in given.items() if value}
     if override and (lacking := environ.get(LACKING, "").split()):
@@ -350,7 +350,8 @@ def _nothing_saved(given: Mapping[str, str]) -> str:
 
 
 def _lacking(names: list[str]) -> str:
-    """The saved model is not used instead: it is not the one that was asked for."""
+    """A sentence on missing variables. The saved model is not used instead: it is not the one that
+    was asked for."""
     these, them = ("they are", "them") if len(names) > 1 else ("it is", "it")
     listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return (

@@ -1,4 +1,4 @@
-"""What is known about the providers of models."""
+"""Facts about the providers of models."""
 
 import ipaddress
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ KEY_VARIABLES = {provider: f"{provider.upper()}_API_KEY" for provider in _KEYED}
 
 
 def provider_of(model: str) -> str:
-    """The part before the first slash; without one, guessed as litellm does."""
+    """Return the part before the first slash; without one, guess like litellm."""
     provider, slash, _ = model.partition("/")
     if slash:
         return provider.lower()
@@ -34,7 +34,8 @@ def key_variable(model: str) -> str:
 
 
 def needs_key(model: str, base_url: str) -> bool:
-    """Not if it runs on this machine or has its own credentials."""
+    """Tell whether a model needs a key: not if it runs on this machine or has its own
+    credentials."""
     provider = provider_of(model)
     return not (provider in LOCAL or provider in BY_ENVIRONMENT or is_loopback(base_url))
 
@@ -57,12 +58,12 @@ PRIVILEGED = 1024
 
 
 def loopback_ports(urls: Iterable[str]) -> list[int]:
-    """The ports of this machine that these addresses name."""
-    found = set[int]()
+    """Return the ports of this machine that these addresses name."""
+    ports = set[int]()
     for url in filter(is_loopback, urls):
         with suppress(ValueError):
-            found.add(urlsplit(url if "//" in url else f"//{url}").port or 0)
-    return sorted(port for port in found if port >= PRIVILEGED)
+            ports.add(urlsplit(url if "//" in url else f"//{url}").port or 0)
+    return sorted(port for port in ports if port >= PRIVILEGED)
 
 
 # ---------------------------------------------------------------- who can be chosen
@@ -173,7 +174,7 @@ def find(name: str) -> Provider | None:
 
 
 def api_of(model: str, base_url: str) -> str:
-    """The OpenAI-compatible API of a model; "": it has none."""
+    """Return the OpenAI-compatible API of a model; "" if it has none."""
     prefix = provider_of(model)
     if prefix in ("ollama", "ollama_chat"):
         base = base_url.rstrip("/") or "http://localhost:11434"

@@ -41,7 +41,7 @@ NONE = Secret("")
 
 
 def secrets_in(value: object, *, named: bool = False) -> set[str]:
-    """Every text with a secret's name, and the secrets in other texts."""
+    """Return every text with a secret's name, and the secrets in other texts."""
     match value:
         case str():
             return credentials.of_named(value) if named else credentials.of_text(value)
@@ -52,9 +52,9 @@ def secrets_in(value: object, *, named: bool = False) -> set[str]:
                 for text in secrets_in(inner, named=named or credentials.is_secret_name(str(key)))
             }
         case list() | tuple():
-            words = [inner for inner in value if isinstance(inner, str)]
-            found = set() if named else credentials.of_words(words)
-            return found.union(*(secrets_in(inner, named=named) for inner in value))
+            texts = [inner for inner in value if isinstance(inner, str)]
+            secrets = set() if named else credentials.of_words(texts)
+            return secrets.union(*(secrets_in(inner, named=named) for inner in value))
     return set()
 
 
@@ -73,7 +73,7 @@ CODES = 32
 
 class Pattern:
     """Matches all forms of all secrets. The slower pattern, for texts with colour codes, is
-    compiled when needed."""
+    compiled on demand."""
 
     def __init__(self, forms: frozenset[str]) -> None:
         # The longest first: one secret may begin another.
@@ -85,14 +85,14 @@ class Pattern:
         if not _CODE.search(text):
             return self._plain
         if self._coloured is None:
-            words = (COLOUR.join(map(re.escape, word)) for word in self._words)
-            self._coloured = re.compile("|".join(words))
+            forms = (COLOUR.join(map(re.escape, word)) for word in self._words)
+            self._coloured = re.compile("|".join(forms))
         return self._coloured
 
 
 class Redactor:
-    """Removes known secrets from texts and JSON, also as they look inside JSON and with colour
-    codes between their letters. Other encodings and secrets split over lines are not found."""
+    """Removes known secrets from texts and JSON, including their forms inside JSON and with colour
+    codes between their letters. Other encodings, and secrets split over lines, are not detected."""
 
     def __init__(self, secrets: Iterable[Secret | str] = ()) -> None:
         self._known: frozenset[str] = frozenset()
@@ -101,7 +101,7 @@ class Redactor:
         self.learn(secrets)
 
     def learn(self, secrets: Iterable[Secret | str]) -> None:
-        """Also remove these. From any thread."""
+        """Remove these from now on, too. May be called from any thread."""
         plain = {each.reveal() if isinstance(each, Secret) else each for each in secrets}
         known = self._known | {text for text in plain if len(text) >= SHORTEST}
         if known == self._known:
@@ -111,14 +111,14 @@ class Redactor:
         self._pattern = Pattern(self._forms)
 
     def in_pieces(self) -> "Pieces":
-        """For a text that arrives in pieces, which may cut a secret in two."""
+        """Return a redactor for a text that arrives in pieces, which may cut a secret in two."""
         return Pieces(self._pattern, self._forms)
 
     def text(self, text: str) -> str:
         return self._pattern.of(text).sub(HIDDEN, text) if self._pattern else text
 
     def json(self, value: Any) -> Any:
-        """The value without secrets in its texts and keys."""
+        """Return the value without secrets in its texts and keys."""
         if self._pattern is None:
             return value
         match value:
@@ -132,7 +132,7 @@ class Redactor:
 
 
 class Pieces:
-    """Holds back only what could still become a secret; the rest passes at once."""
+    """Redacts a stream of text, holding back only what could still become a secret."""
 
     def __init__(self, pattern: Pattern | None, forms: frozenset[str]) -> None:
         self._pattern = pattern
@@ -157,12 +157,12 @@ class Pieces:
         return "".join([*shown, text[at:end]])
 
     def flush(self) -> str:
-        """What is still held at the end."""
+        """Return what is still held back at the end."""
         held, self.held = self.held, ""
         return self._pattern.of(held).sub(HIDDEN, held) if self._pattern else held
 
     def _open(self, text: str, least: int) -> int:
-        """Where a secret may begin at the end of a text, else its length."""
+        """The position where a secret may begin at the end of a text, else its length."""
         end = text[-CODES * self._longest :]
         coded = "\x1b" in end or "\\" in end
         near = len(text) - (CODES * self._longest if coded else self._longest - 1)

@@ -1,5 +1,5 @@
-"""What the command line and the terminal interface do with saved models, in the same words: test,
-save, choose and remove one, and change the condenser and the critic."""
+"""Operations on saved models, shared by the command line and the terminal interface with the same
+messages: test, save, choose and remove one, and change the condenser and the critic."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ class NoAnswer(Exception):
 
 
 def outcome(work: Callable[[], str]) -> Outcome:
-    """The result of `work`, or its error, in words."""
+    """Run `work` and return its result, or its error as a message."""
     try:
         return Outcome(True, work())
     except BadDraft as error:
@@ -64,16 +64,16 @@ def attempt(
                 raise NoAnswer(answer.words)
             if not keep:
                 return answer.words
-        words = saved(home, profile, default=default)
+        message = saved(home, profile, default=default)
         if misfit := "" if own_agent.is_missing() else own_agent.misfit():
-            raise NoAnswer(f"{words} But Rookery's own agent is not usable yet: {misfit}")
-        return words
+            raise NoAnswer(f"{message} But Rookery's own agent is not usable yet: {misfit}")
+        return message
 
     return outcome(done)
 
 
 def lacks_key(profile: Profile) -> bool:
-    """Whether it needs a key that is neither saved nor in the provider's usual variable."""
+    """Tell whether it needs a key that is neither saved nor in the provider's usual variable."""
     if profile.key or not needs_key(profile.model, profile.base_url):
         return False
     if subscriptions.is_one(profile.extras):
@@ -88,8 +88,8 @@ def probed(profile: Profile, before: Callable[[Profile], object] = lambda _: Non
 
     if subscriptions.is_one(profile.extras):
         known = subscriptions.is_logged_in(paths.home())
-        words = "A subscription is tested by its first prompt." if known else NOT_LOGGED_IN
-        return Answer("ok" if known else "auth", words)
+        message = "A subscription is tested by its first prompt." if known else NOT_LOGGED_IN
+        return Answer("ok" if known else "auth", message)
     alone = Settings({profile.name: profile}, profile.name)
     model = profiles.effective(alone, os.environ, override=False)
     if isinstance(model, profiles.Missing):
@@ -104,7 +104,7 @@ def saved(home: str, profile: Profile, *, default: bool) -> str:
 
 
 def check_fallback(settings: Settings, draft: Draft) -> None:
-    """Raises BadDraft if a model is named that is not saved."""
+    """Raise BadDraft if the fallback is not a saved model."""
     if draft.fallback not in ("", USUAL):
         _known(settings, draft.fallback, "fallback")
 
@@ -117,15 +117,15 @@ def fall_back(home: str, draft: Draft) -> str:
         profile = profile_of(draft, _known(now, draft.name))
         return now._replace(profiles={**now.profiles, profile.name: profile})
 
-    found = profiles.change(home, changed).profiles[draft.name].fallback
-    if not found:
+    fallback = profiles.change(home, changed).profiles[draft.name].fallback
+    if not fallback:
         return f"{draft.name} has no fallback."
-    return f"When {draft.name} cannot answer, {found} does."
+    return f"When {draft.name} cannot answer, {fallback} does."
 
 
 def use(home: str, name: str) -> str:
-    found = profiles.change(home, lambda now: now._replace(default=_known(now, name).name))
-    return f"New sessions use {name} ({found.profiles[name].model})."
+    settings = profiles.change(home, lambda now: now._replace(default=_known(now, name).name))
+    return f"New sessions use {name} ({settings.profiles[name].model})."
 
 
 def forget(home: str, name: str) -> str:
@@ -144,7 +144,7 @@ def _known(settings: Settings, name: str, field: str = "name") -> Profile:
 
 
 def condense(home: str, wanted: Mapping[str, Any]) -> str:
-    """Change the condenser; returns its state in words. Raises BadDraft, SettingsError."""
+    """Change the condenser; return a sentence on its state. Raises BadDraft, SettingsError."""
 
     def changed(now: Settings) -> Settings:
         if wanted.get("profile"):
@@ -164,7 +164,8 @@ def condense(home: str, wanted: Mapping[str, Any]) -> str:
 
 
 def judge(home: str, wanted: Mapping[str, Any]) -> str:
-    """Change our own agent's critic; returns its state in words. Raises BadDraft, SettingsError."""
+    """Change our own agent's critic; return a sentence on its state. Raises BadDraft,
+    SettingsError."""
 
     def changed(now: Settings) -> Settings:
         if wanted.get("judge"):

@@ -1,5 +1,5 @@
-"""Models that are paid by a subscription: who is logged in, logging in by another process (the SDK
-does it), and logging out."""
+"""Models paid for by a subscription: whether the user is logged in, logging in through another
+process (the SDK does it), and logging out."""
 
 import fcntl
 import json
@@ -27,7 +27,7 @@ LOCK = "renewal.lock"
 
 
 class NotLoggedIn(Exception):
-    """The sentence says why."""
+    """Logging in failed; the sentence says why."""
 
 
 def is_one(extras: Mapping[str, Any]) -> bool:
@@ -43,12 +43,12 @@ def _file(home: str) -> str:
 
 
 def is_logged_in(home: str) -> bool:
-    found = paths.read_json(_file(home)) or {}
-    return bool(lenient.text(found, "access_token") and lenient.text(found, "refresh_token"))
+    tokens = paths.read_json(_file(home)) or {}
+    return bool(lenient.text(tokens, "access_token") and lenient.text(tokens, "refresh_token"))
 
 
 def log_out(home: str) -> bool:
-    """Whether somebody was logged in."""
+    """Delete the tokens; return whether there was a login."""
     was = is_logged_in(home)
     with suppress(FileNotFoundError):
         os.unlink(_file(home))
@@ -64,8 +64,8 @@ def profile_of(name: str, model: str, base_url: str, issuer: str, known: Profile
 
 @contextmanager
 def renewing(home: str) -> Iterator[None]:
-    """One process at a time renews the tokens: the server takes each renewal token once, and a
-    second session that sends the same would be logged out. Blocks."""
+    """Hold the lock for renewing the tokens: the server accepts each renewal token once, and a
+    second session that sent the same one would be logged out. Blocks."""
     file = os.open(os.path.join(folder(home), LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -75,7 +75,7 @@ def renewing(home: str) -> Iterator[None]:
 
 
 def log_in(home: str, *, device: bool, issuer: str, tell: Callable[[Json], None]) -> None:
-    """`tell` hears where the user is to go. Blocks until that was done. Raises NotLoggedIn."""
+    """Log in; block until it is done. `tell` gets where the user has to go. Raises NotLoggedIn."""
     asked = json.dumps({"device": device, "issuer": issuer}).encode()
     environment = {**os.environ, "ROOKERY_HOME": home}
     argv = [sys.executable, "-P", "-m", "rookery.agent.log_in"]
@@ -95,8 +95,8 @@ def log_in(home: str, *, device: bool, issuer: str, tell: Callable[[Json], None]
             last: Json = {}
             for line in child.stdout:
                 with suppress(ValueError):
-                    found = json.loads(line)
-                    last = found if isinstance(found, dict) else last
+                    reply = json.loads(line)
+                    last = reply if isinstance(reply, dict) else last
                     tell(last)
         finally:
             child.terminate()

@@ -59,9 +59,9 @@ def agents(at: At) -> Agents:
     from rookery.models.choice import default_agent
 
     settings = in_force.load(at.home)
-    found: list[Any] = listed(at.home, settings, at.home)
+    rows: list[Any] = listed(at.home, settings, at.home)
     default = default_agent(at.home, settings.default_agent, os.environ)
-    return {"agents": found, "default": default}
+    return {"agents": rows, "default": default}
 
 
 @read("An installation", on="rookery", group=GROUP, role="all", typed=False)
@@ -72,8 +72,8 @@ def installation(at: At, agent: Name) -> Installation:
     job = agent_install.job_of(at.home, agent)
     if job is not None:
         return _shown(job)
-    words = agent_install.described(agent_install.prepare(at.home, agent))
-    return {"state": "planned", "plan": words, "output": [], "message": ""}
+    plan = agent_install.described(agent_install.prepare(at.home, agent))
+    return {"state": "planned", "plan": plan, "output": [], "message": ""}
 
 
 @work("Install an agent", on="rookery", group=GROUP, person=PERSON, typed=False, once="harmless")

@@ -1,4 +1,4 @@
-"""What is read of all sessions: what was ever said in them, and what they used."""
+"""Reads across all sessions: a search through everything said in them, and what they used."""
 
 import os
 from typing import Annotated, Any, Literal, TypedDict
@@ -9,7 +9,7 @@ from rookery.operations.catalogue.row import At, read
 
 GROUP = "Look"
 LARGEST = 2**53
-LIMIT, MOST = 20, 1000
+LIMIT, MAX_HITS = 20, 1000
 """Hits, where nothing else is said, and at most."""
 
 type By = Literal["day", "agent", "model", "session"]
@@ -45,7 +45,9 @@ Words = Annotated[
     ),
 ]
 Kind = Annotated[Role, Arg("Only this kind of text.")]
-AtMost = Annotated[int, Arg("Print at most this many hits.", minimum=1, maximum=MOST, metavar="N")]
+AtMost = Annotated[
+    int, Arg("Print at most this many hits.", minimum=1, maximum=MAX_HITS, metavar="N")
+]
 Seconds = Annotated[
     float,
     Arg("Seconds for the index to be brought up to date.", minimum=0, maximum=60, typed=False),
@@ -77,7 +79,7 @@ class Usages(TypedDict):
 
 
 class Limit(TypedDict):
-    """What an agent said last of one of its quotas."""
+    """The state of one of an agent's quotas, as the agent last reported it."""
 
     agent: str
     account: Annotated[str, "Of Rookery's own agent, the model; else empty."]
@@ -167,8 +169,8 @@ def limits(at: At, agent: Agent = "") -> Limits:
     from rookery.core.turn import quota
     from rookery.core.vendors.detection import OWN
 
-    found: list[Any] = [report.as_json() for report in quota.newest(heads(at.home), OWN)]
-    return {"limits": [each for each in found if agent in ("", each["agent"])]}
+    reports: list[Any] = [report.as_json() for report in quota.newest(heads(at.home), OWN)]
+    return {"limits": [each for each in reports if agent in ("", each["agent"])]}
 
 
 @read(
@@ -202,10 +204,10 @@ def search(  # noqa: PLR0913 - each is a filter
     if nothing is found.
     """
     from rookery.search.query import Filters
-    from rookery.search.up_to_date import found
+    from rookery.search.up_to_date import update_and_query
 
     filters = Filters(agent, in_, since, role, session_)
-    answer, progress = found(at.home, q, filters, limit, patience)
+    answer, progress = update_and_query(at.home, q, filters, limit, patience)
     hits: list[Any] = [hit.to_json() for hit in answer.hits]
     return {
         "hits": hits,

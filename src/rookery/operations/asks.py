@@ -1,4 +1,4 @@
-"""The open questions of agents, which wait for the user."""
+"""The agents' open questions, which wait for the user."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
@@ -100,19 +100,19 @@ def asks(at: At, session_: Only = "") -> OpenAsks:
         if head is None:
             raise fleet.UnknownSession(session_)
         return {"asks": _open_asks(at.home, head), "skipped": []}
-    found, skipped = list[Any](), list[str]()
+    rows, skipped = list[Any](), list[str]()
     for head in fleet.heads(at.home):
         try:
-            found += _open_asks(at.home, head) if head["asks"] else []
+            rows += _open_asks(at.home, head) if head["asks"] else []
         except (LogError, OSError):
             skipped.append(head["id"])
             continue
         skipped += [head["id"]] if head.get("damaged") else []
-    return {"asks": sorted(found, key=lambda each: each["at"]), "skipped": skipped}
+    return {"asks": sorted(rows, key=lambda each: each["at"]), "skipped": skipped}
 
 
 def _open_asks(home: str, head: Json) -> list[Any]:
-    """A session's asks, oldest first. Raises LogError."""
+    """Return a session's asks, oldest first. Raises LogError."""
     from rookery.client.reading import excerpt
     from rookery.core.agent.names import agent_name
     from rookery.core.blocks.document import join
@@ -170,8 +170,8 @@ def _runs(block: "Block") -> Json:
 
 
 def _meant(at: At, command: Json) -> Json:
-    """The answer to the ask as it is now: with its nonce, and with an option instead of what it
-    means; an option whose id is that letter goes first. Raises Refused."""
+    """Return the command with the ask's current nonce, and with a real option in place of a letter
+    for its meaning; an option whose id is that letter takes precedence. Raises Refused."""
     from rookery.core.asks.asks import MEANINGS, Refusal, meant, options_of
     from rookery.core.refusals import Refused
     from rookery.home import paths
@@ -214,7 +214,7 @@ def answer(  # noqa: PLR0913, PLR0917 - an answer may have all of these
 ) -> Json:
     """Answer an agent's question: one of its options, or the fields of its form. The first answer
     counts."""
-    said: Json = {"nonce": nonce, "option": option, "reason": reason, "confirm": confirm}
-    said |= {"always": always, "action": action, "content": content}
-    said |= {"cancel": cancel, "defer": defer}
-    return {"do": "answer", "ask": ask} | {key: said[key] for key in said if said[key]}
+    fields: Json = {"nonce": nonce, "option": option, "reason": reason, "confirm": confirm}
+    fields |= {"always": always, "action": action, "content": content}
+    fields |= {"cancel": cancel, "defer": defer}
+    return {"do": "answer", "ask": ask} | {key: fields[key] for key in fields if fields[key]}

@@ -1,5 +1,5 @@
-"""Git worktrees of sessions: given to one that has none, merged into the directory that they came
-from, and dropped."""
+"""Git worktrees of sessions: giving one to a session that has none, merging it into the directory
+it came from, dropping it."""
 
 from typing import Annotated, Literal
 
@@ -146,4 +146,4 @@ def move(at: At, name: Branch = "", cancel: Cancel = False) -> Moved:
 
     if at.again and (before := moving.told_before(at.home, at.session)):
         return before
-    return moving.move_session(at.home, at.session, name, cancel=cancel, told=at.report)
+    return moving.move_session(at.home, at.session, name, cancel=cancel, report=at.report)

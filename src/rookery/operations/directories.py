@@ -1,4 +1,4 @@
-"""Directories of this machine, in which a session could be created."""
+"""Directories of this machine in which a session could be created."""
 
 import os
 from typing import Annotated, TypedDict
@@ -8,10 +8,10 @@ from rookery.operations.catalogue.row import At, read
 from rookery.operations.work_tree import Files, Letters, Most, NoDirectory, finder
 
 GROUP = "Start"
-LONGEST = 4096
+MAX_PATH_LENGTH = 4096
 
-Beginning = Annotated[str, Arg("How the path begins: `/srv/sh`, `~/`.", max_length=LONGEST)]
-Place = Annotated[str, Arg("A whole path, or ~/…", pattern=".", max_length=LONGEST)]
+Beginning = Annotated[str, Arg("How the path begins: `/srv/sh`, `~/`.", max_length=MAX_PATH_LENGTH)]
+Place = Annotated[str, Arg("A whole path, or ~/…", pattern=".", max_length=MAX_PATH_LENGTH)]
 
 
 class Directories(TypedDict):
@@ -24,11 +24,11 @@ class Branches(TypedDict):
 
 
 def directory(path: str) -> str:
-    """Raises NoDirectory: it is none on this machine."""
+    """Return the real path of a directory. Raises NoDirectory if it is none on this machine."""
     place = os.path.expanduser(path)
     if "\0" in path or not os.path.isabs(place) or not os.path.isdir(place):
-        words = f"{path[:200]!r} is not a directory on this machine."
-        raise NoDirectory(words, "Use a whole path.")
+        message = f"{path[:200]!r} is not a directory on this machine."
+        raise NoDirectory(message, "Use a whole path.")
     return os.path.realpath(place)
 
 

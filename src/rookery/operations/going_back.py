@@ -1,4 +1,4 @@
-"""Back to an earlier turn: the session itself, or a new one that begins there."""
+"""Going back to an earlier turn: rewinding the session, or forking a new one there."""
 
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
@@ -63,7 +63,7 @@ class RewindTurns(TypedDict):
 
 
 class RewindWords(TypedDict):
-    """The same in words."""
+    """The preview of a rewind as sentences."""
 
     files: str
     conversation: str
@@ -107,8 +107,8 @@ def rewinds(at: At) -> RewindTurns:
     """List the turns to which a session can be rewound."""
     from rookery.client.rewind.turns import turns
 
-    found: RewindTurns = {"turns": turns(at.home, at.session)}  # type: ignore[typeddict-item]
-    return found
+    listing: RewindTurns = {"turns": turns(at.home, at.session)}  # type: ignore[typeddict-item]
+    return listing
 
 
 @read("What a rewind would do", group=GROUP, on="session", listed=False, typed=False)
@@ -116,8 +116,8 @@ def rewind_preview(at: At, turn: Where = None, files: Compared = True) -> Rewind
     """Say what a rewind to a turn would change, and who changed it. Nothing is changed."""
     from rookery.core.turn.rewind_preview import to_json
 
-    found: RewindPreview = to_json(_compared(at, turn, files=files))  # type: ignore[assignment]
-    return found
+    shown: RewindPreview = to_json(_compared(at, turn, files=files))  # type: ignore[assignment]
+    return shown
 
 
 def _compared(at: At, turn: int | None, *, files: bool) -> "previews.Preview":
@@ -142,11 +142,11 @@ def _would_rewind(
     if (refusal := rewinding.check(asked)) is not None:
         raise Refused(*refusal)
     parts = {each: rewinding.wants(asked, each) for each in ("files", "conversation")}
-    found = _compared(at, None if undo else turn, files=parts["files"])
-    if parts["files"] and not found.target and not undo:
-        raise Refused("no_snapshot", found.notes[0])
-    yes = found.fingerprint if all_ else found.own_fingerprint
-    return Preview("\n".join(previews.text(found, every=all_, **parts)), yes)
+    compared = _compared(at, None if undo else turn, files=parts["files"])
+    if parts["files"] and not compared.target and not undo:
+        raise Refused("no_snapshot", compared.notes[0])
+    yes = compared.fingerprint if all_ else compared.own_fingerprint
+    return Preview("\n".join(previews.text(compared, every=all_, **parts)), yes)
 
 
 @command(
@@ -177,11 +177,11 @@ def rewind(
 
 
 def _rewind(turn: int | None, undo: bool, files: bool, conversation: bool) -> "Json":
-    found: Json = {"do": "rewind"} | ({"undo": True} if undo else {})
-    found |= {} if turn is None else {"turn": turn}
+    request: Json = {"do": "rewind"} | ({"undo": True} if undo else {})
+    request |= {} if turn is None else {"turn": turn}
     if files is not conversation:
-        found |= {"files": files, "conversation": conversation}
-    return found
+        request |= {"files": files, "conversation": conversation}
+    return request
 
 
 @work(

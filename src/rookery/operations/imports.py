@@ -1,4 +1,4 @@
-"""Sessions that were begun with an agent without Rookery: which there are, and their import."""
+"""Sessions that were begun with an agent without Rookery: listing and importing them."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ Removed = Annotated[bool, Arg("Also sessions that you removed permanently.")]
 
 
 class Elsewhere(TypedDict):
-    """A session of an agent's own."""
+    """A session that was begun with an agent outside Rookery."""
 
     agent: str
     id: str
@@ -138,16 +138,16 @@ def import_(
 
 
 _LISTED: "dict[tuple[str, str], dict[str, Listed]]" = {}
-"""What agents of a home listed in this process: one that is chosen of it is imported without
-starting the agent again."""
+"""The sessions that a home's agents listed in this process: one chosen from them is imported
+without starting the agent again."""
 
 
 async def _pages(
     at: At, agent: str, directory: str, failed: list[str], ids: Iterable[str] = ()
 ) -> "AsyncGenerator[tuple[Importer, list[Found]]]":
-    """One agent at a time; one that fails does not keep the others from being asked, nor what it
-    has listed from being used. `ids`: if they alone are wanted. Raises CannotImport, NotInstalled,
-    UnknownAgent."""
+    """Yield pages of sessions, one agent after the other. If an agent fails, the others are still
+    asked, and what it has listed is used. `ids`: the only sessions wanted. Raises CannotImport,
+    NotInstalled, UnknownAgent."""
     from rookery.agents import registry
     from rookery.client.config import in_force
     from rookery.client.imports.agent_sessions import CannotImport
@@ -176,7 +176,7 @@ async def _pages(
 
 
 def _installed(home: str) -> list[str]:
-    """Those that may have sessions of their own. Raises Refused."""
+    """Return the installed agents that may have sessions of their own. Raises Refused."""
     from rookery.agents import registry
     from rookery.client.config import in_force
     from rookery.core.refusals import Refused
@@ -184,15 +184,15 @@ def _installed(home: str) -> list[str]:
 
     ours = (registry.OWN, registry.DEMO)  # theirs are here, or are none
     known = listed(home, in_force.load(home), home)
-    found = [row["name"] for row in known if row["installed"] and row["name"] not in ours]
-    if not found:
+    names = [row["name"] for row in known if row["installed"] and row["name"] not in ours]
+    if not names:
         helps = "To see which there are: rookery agents"
         raise Refused("not_installed", "No agent is installed.", helps)
-    return found
+    return names
 
 
-def _told(found: "Found") -> Elsewhere:
-    told: Any = {**found.session._asdict(), "agent": found.agent, "why": found.why_not()}
-    told |= {"here": found.here, "state": found.state}
-    shown: Elsewhere = told
+def _told(entry: "Found") -> Elsewhere:
+    fields: Any = {**entry.session._asdict(), "agent": entry.agent, "why": entry.why_not()}
+    fields |= {"here": entry.here, "state": entry.state}
+    shown: Elsewhere = fields
     return shown

@@ -1,4 +1,4 @@
-"""What a session runs with: its agent, that agent's options, and how it asks for approval."""
+"""The options of a session: its agent, that agent's options, and how it asks for approval."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,9 +67,9 @@ def set_(option: Option, value: Value, destructive: Destructive = False, told: W
     `rookery run`. Setting `confirm` turns it off. `refine on` sends poor verdicts back to the
     agent, `critic off` turns the critic off in this session.
     """
-    found: Json = {"do": "set", "option": option, "value": value}
-    found |= {"destructive": True} if destructive else {}
-    return found | ({"told": told} if told else {})
+    request: Json = {"do": "set", "option": option, "value": value}
+    request |= {"destructive": True} if destructive else {}
+    return request | ({"told": told} if told else {})
 
 
 def _would_switch(at: At, agent: Agent, model: Model = None) -> Preview | None:

@@ -1,4 +1,4 @@
-"""The processes of sessions."""
+"""The processes of sessions, and how they are ended."""
 
 from typing import Annotated, TypedDict
 

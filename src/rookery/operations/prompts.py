@@ -1,4 +1,4 @@
-"""What is said to an agent: sent, or waiting for a turn's end."""
+"""Prompts to an agent: sending one, and changing those that wait for the end of a turn."""
 
 from typing import Annotated, Any, Literal
 
@@ -31,8 +31,9 @@ To = Annotated[int, Arg("With `move`: its new place, from 0.", 0, 100_000)]
 
 
 def with_secrets(at: At, command: Json) -> Json:
-    """The command with the secrets of its prompt, which its sender knows without them: it hit a
-    limit and is sent again, or waits or was sent before, and was edited. Raises Refused."""
+    """Return the command with the secrets of its prompt put back, which its sender knows only
+    masked: the prompt hit a limit and is sent again, or it waits or was sent before, and was
+    edited. Raises Refused."""
     from rookery.client.reading import prompt_text
     from rookery.core.agent.prompt import words_of
     from rookery.core.json import lenient
@@ -43,18 +44,18 @@ def with_secrets(at: At, command: Json) -> Json:
 
     edits = int(command.pop("edits", 0))
     sent: list[Json] = command.get("prompt") or []
-    words = words_of(sent)
-    if MASK not in words:
+    masked_text = words_of(sent)
+    if MASK not in masked_text:
         return command
     with Reader.open(paths.session_dir(at.home, at.session)) as log:
         header = log.header()
         before = prompt_text(log, edits) if edits else ""
     if command["do"] == "prompt" and not before:
         known = list(lenient.mappings(header["rateLimit"], "prompt"))
-        return command | ({"prompt": known} if words == masked(words_of(known)) else {})
+        return command | ({"prompt": known} if masked_text == masked(words_of(known)) else {})
     waiting = [each for each in header["queue"] if each["id"] == command.get("item")]
-    before = before or (words_of(waiting[0]["prompt"]) if waiting else words)
-    text = restored(words, before)
+    before = before or (words_of(waiting[0]["prompt"]) if waiting else masked_text)
+    text = restored(masked_text, before)
     if text is None:
         hidden = "This prompt contains a secret, which is not shown here."
         raise Refused("hidden_secret", hidden, f"Replace {MASK} with it.")
@@ -63,8 +64,8 @@ def with_secrets(at: At, command: Json) -> Json:
 
 
 def completed(at: At, command: Json) -> Json:
-    """The command with its secrets, and with its files laid beside the session's log. Raises
-    Refused."""
+    """Return the command with its secrets, and with its files stored beside the session's log.
+    Raises Refused."""
     from rookery.client.attach import decoded, stage
     from rookery.home import paths
 
@@ -83,10 +84,10 @@ def prompt(
     edits: Edits = 0,
 ) -> Json:
     """Send a prompt, with files if there are any. It waits in the queue while a turn runs."""
-    said: list[Json] = [{"type": "text", "text": text}] if text.strip() else []
-    found: Json = {"do": "prompt", "prompt": [*said, *(blocks or ())]}
+    text_blocks: list[Json] = [{"type": "text", "text": text}] if text.strip() else []
+    request: Json = {"do": "prompt", "prompt": [*text_blocks, *(blocks or ())]}
     given = {"attachments": attachments, "steer": steer, "edits": edits}
-    return found | {name: given[name] for name in given if given[name]}
+    return request | {name: given[name] for name in given if given[name]}
 
 
 @command(
@@ -99,6 +100,6 @@ def prompt(
 )
 def queue(op: Op, item: Item = "", prompt: Prompt = None, to: To = 0) -> Json:
     """Change a prompt that waits, or send it now."""
-    found: Json = {"do": "queue", "op": op} | ({"item": item} if item else {})
-    found |= {} if prompt is None else {"prompt": prompt}
-    return found | ({"to": to} if op == "move" else {})
+    request: Json = {"do": "queue", "op": op} | ({"item": item} if item else {})
+    request |= {} if prompt is None else {"prompt": prompt}
+    return request | ({"to": to} if op == "move" else {})

@@ -1,4 +1,4 @@
-"""Old, large, archived and damaged sessions: found, and removed together."""
+"""Pruning: finding old, large, archived and damaged sessions, and removing them together."""
 
 import os
 from collections.abc import Container
@@ -32,7 +32,7 @@ class Prunable(TypedDict):
 
 
 class PrunePlan(TypedDict):
-    """What matches every filter."""
+    """The sessions that match every filter."""
 
     sessions: Annotated[list[Prunable], "Largest first."]
     awake: Annotated[int, "How many would match, but are awake."]
@@ -40,7 +40,7 @@ class PrunePlan(TypedDict):
 
 
 class Pruned(TypedDict):
-    """What was removed."""
+    """The outcome of pruning: the sessions removed, and those kept."""
 
     summary: str
     removed: Annotated[list[str], "The ids of the sessions."]
@@ -62,7 +62,7 @@ def prune_plan(
     from rookery.client.offline import fault_of
     from rookery.home import paths
 
-    found, awake, closed = list[Prunable](), 0, list[str]()
+    matches, awake, closed = list[Prunable](), 0, list[str]()
     for head in fleet.heads(at.home):
         if archived and not head["archived"]:
             continue
@@ -79,9 +79,9 @@ def prune_plan(
         elif fleet.is_in_use(at.home, head):
             awake += 1
         else:
-            found.append(_prunable(head, size))
-    found.sort(key=lambda each: -each["bytes"])
-    return {"sessions": found, "awake": awake, "closed": closed}
+            matches.append(_prunable(head, size))
+    matches.sort(key=lambda each: -each["bytes"])
+    return {"sessions": matches, "awake": awake, "closed": closed}
 
 
 def _prunable(head: "Json", size: int) -> Prunable:
@@ -151,26 +151,26 @@ def prune(
 
     plan = prune_plan.body(at, older_than, larger_than, archived, damaged)
     sizes = {each["id"]: each["bytes"] for each in plan["sessions"]}
-    found = Pruned(summary="", removed=[], until=None, kept=[], failed=False)
+    outcome = Pruned(summary="", removed=[], until=None, kept=[], failed=False)
     for session in only or sizes:
-        at.report(f"{len(found['removed']):,} removed …")
+        at.report(f"{len(outcome['removed']):,} removed …")
         why = _why_not(at, session, sizes)
         if why:
-            found["kept"].append(why)
+            outcome["kept"].append(why)
         else:
-            _remove(at, session, found, permanently=permanently)
-    these = count(len(found["removed"]), "session")
-    size = units.size(sum(sizes[session] for session in found["removed"]))
-    if not found["removed"]:
-        found["summary"] = "No session was removed."
+            _remove(at, session, outcome, permanently=permanently)
+    these = count(len(outcome["removed"]), "session")
+    size = units.size(sum(sizes[session] for session in outcome["removed"]))
+    if not outcome["removed"]:
+        outcome["summary"] = "No session was removed."
     elif permanently:
         drop_deleted(at.home)
-        found["summary"] = f"Deleted {these}: {size} freed."
+        outcome["summary"] = f"Deleted {these}: {size} freed."
     else:
-        when = day_of(found["until"] or 0)
-        found["summary"] = f"Moved {these} to the trash: {size} will be freed on {when}."
-        found["summary"] += " The disk is nearly full." if is_low(at.home) else ""
-    return found
+        when = day_of(outcome["until"] or 0)
+        outcome["summary"] = f"Moved {these} to the trash: {size} will be freed on {when}."
+        outcome["summary"] += " The disk is nearly full." if is_low(at.home) else ""
+    return outcome
 
 
 def _why_not(at: At, session: str, matching: Container[str]) -> str:
@@ -187,7 +187,7 @@ def _why_not(at: At, session: str, matching: Container[str]) -> str:
     return "" if session in matching else f"{session} no longer matches, and was kept."
 
 
-def _remove(at: At, session: str, found: Pruned, *, permanently: bool) -> None:
+def _remove(at: At, session: str, outcome: Pruned, *, permanently: bool) -> None:
     from rookery.client import fleet
     from rookery.client.trash import moves
     from rookery.client.worktrees.drop import Unmerged
@@ -196,13 +196,13 @@ def _remove(at: At, session: str, found: Pruned, *, permanently: bool) -> None:
         if permanently:
             fleet.remove(at.home, session)
         else:
-            found["until"] = moves.remove(at.home, session).until
+            outcome["until"] = moves.remove(at.home, session).until
     except Unmerged as error:
-        found["kept"].append(f"{session} was kept. {error}")
+        outcome["kept"].append(f"{session} was kept. {error}")
     except fleet.UnknownSession:
-        found["kept"].append(f"{session} was removed in the meantime.")
+        outcome["kept"].append(f"{session} was removed in the meantime.")
     except (Refused, OSError) as error:
-        found["kept"].append(f"{session} could not be removed: {sentences(error)}")
-        found["failed"] = True
+        outcome["kept"].append(f"{session} could not be removed: {sentences(error)}")
+        outcome["failed"] = True
     else:
-        found["removed"].append(session)
+        outcome["removed"].append(session)

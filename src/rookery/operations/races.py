@@ -1,5 +1,5 @@
-"""Races: the same prompt to several agents, each in a worktree of its own. They are compared; one
-is merged, or all are dropped."""
+"""Races: the same prompt to several agents, each in a worktree of its own. The results are
+compared; one is merged, or all are dropped."""
 
 from typing import Annotated
 

@@ -1,5 +1,4 @@
-"""What is read of one session: what happened in it, in full and in short, and what its processes
-logged."""
+"""Reading one session: its transcript, in full and in short, and the logs of its processes."""
 
 import os
 from collections.abc import Sequence
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 GROUP = "Look"
 WHEN = "In milliseconds since the epoch."
 LARGEST = 2**53
-MOST, SOME = 10 * 1024 * 1024, 64 * 1024
-"""Bytes of a log: what is kept of one, and what is read where nothing else is said."""
+MAX_LOG_BYTES, SOME = 10 * 1024 * 1024, 64 * 1024
+"""Sizes in bytes: how much of a log is kept, and how much of it is read by default."""
 
 type Log = Literal["agent", "worker"]
 
@@ -31,7 +30,7 @@ Of = Annotated[
     ),
 ]
 Bytes = Annotated[
-    int, Arg("At most so many bytes of its end.", minimum=1, maximum=MOST, typed=False)
+    int, Arg("At most so many bytes of its end.", minimum=1, maximum=MAX_LOG_BYTES, typed=False)
 ]
 After = Annotated[
     str,
@@ -183,7 +182,8 @@ def logs(at: At, of: Of = "agent", bytes_: Bytes = SOME, after: After = "") -> L
 
 
 def _end_of(path: str, most: int, rest: bytes) -> tuple[bytes, int]:
-    """What was put aside, before the `rest`; and how many bytes are left out before it."""
+    """Return the end of the part that was put aside, followed by `rest`; and how many bytes are
+    left out before it."""
     try:
         with open(path, "rb") as file:
             begin = max(0, file.seek(0, 2) - most)
@@ -210,13 +210,13 @@ def _shown(events: Sequence[LogEvent]) -> list[Any]:
 
 
 def snapshot(log: "Reader", session: str, upto: int | None = None) -> Any:
-    """The end of a session, as far as it opens at once."""
+    """Return the end of a session, as far as it opens at once."""
     from rookery.client.reading import excerpt
 
     upto = log.last_seq() if upto is None else upto
-    found = excerpt(log, upto)
-    place = {"topic": session, "seq": upto, "first": found.first, "above": found.above}
-    return {**place, "cut": found.cut, **found.document.to_json()}
+    tail = excerpt(log, upto)
+    place = {"topic": session, "seq": upto, "first": tail.first, "above": tail.above}
+    return {**place, "cut": tail.cut, **tail.document.to_json()}
 
 
 @_of_its_log("Transcript")
@@ -271,8 +271,8 @@ def header(at: At, turn: Turn = None) -> Header:
     """Read agent, model, mode, options, commands, plan, open asks, queue and usage, as they are now
     or as a turn began."""
     with _log(at) as log:
-        found = log.header() if turn is None else log.header_before(turn)
-        return {"header": found, "seq": log.last_seq()}
+        fields = log.header() if turn is None else log.header_before(turn)
+        return {"header": fields, "seq": log.last_seq()}
 
 
 @_of_its_log("Turns")

@@ -1,5 +1,6 @@
-"""Settings, models, MCP servers, agents and rules: forms to draw and fill, and lists of what is
-saved. Secrets are taken and never sent back; what asks less than before is agreed to first."""
+"""Settings, models, MCP servers, agents and rules: forms to draw and fill in, and lists of what is
+saved. Secrets are accepted and never sent back; the user has to agree to anything that asks less
+than before."""
 
 from typing import Annotated, Any, TypedDict
 
@@ -71,7 +72,7 @@ class Rows(TypedDict):
 
 
 class SetupOutcome(TypedDict):
-    """What came of it; if it is not done, what is wrong with which field."""
+    """The outcome; if it is not done, what is wrong with which field."""
 
     summary: str
     done: bool
@@ -187,7 +188,7 @@ def _shown(loosens: list[str], *facts: str) -> Preview | None:
 
 
 def _bounded(values: dict[str, Any]) -> dict[str, Any]:
-    """Raises Refused."""
+    """Return the values if they are not too many or too large. Raises Refused."""
     texts = [each for value in values.values() for each in (value, *_parts(value))]
     if len(values) > MAX_VALUES or any(
         isinstance(each, str) and len(each) > MAX_TEXT for each in texts

@@ -1,4 +1,4 @@
-"""Sessions are removed: to the trash, where they can be restored for 14 days, or permanently."""
+"""Removing sessions: to the trash, where they can be restored for 14 days, or permanently."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rookery.core.json import Json
 
 DELETES = "delete sessions"
-MOST = 20
-"""Sessions that a preview names."""
+MAX_NAMED = 20
+"""How many sessions a preview names."""
 
 Named = Annotated[
     str,
@@ -66,7 +66,7 @@ class Restored(TypedDict):
 
 
 class Erased(TypedDict):
-    """What was deleted permanently."""
+    """The outcome of deleting permanently."""
 
     summary: str
     deleted: Annotated[list[str], "The ids of the sessions."]
@@ -107,15 +107,15 @@ def remove(at: At, force: Force = False, permanently: Permanently = False) -> Re
     from rookery.client.trash.emptying import is_low
     from rookery.search.update import drop_deleted
 
-    kept, told = list[str](), ""
+    kept, remark = list[str](), ""
     if permanently:
-        told = fleet.remove(at.home, at.session, kept.append, force=force)
+        remark = fleet.remove(at.home, at.session, kept.append, force=force)
         drop_deleted(at.home)
-        words, until, full = f"Deleted {at.session}.", None, False
+        summary, until, full = f"Deleted {at.session}.", None, False
     else:
         until = moves.remove(at.home, at.session, force=force).until
-        words, full = f"Moved {at.session} to the trash.", is_low(at.home)
-    return {"summary": words, "until": until, "kept": kept, "told": told, "full": full}
+        summary, full = f"Moved {at.session} to the trash.", is_low(at.home)
+    return {"summary": summary, "until": until, "kept": kept, "told": remark, "full": full}
 
 
 @read("Trash", on="rookery", listed=False, examples=("", "--empty"))
@@ -180,12 +180,12 @@ def _sizes(at: At) -> dict[str, int]:
 
 
 def _whole(at: At, name: str) -> str:
-    """Raises Refused, TrashError, Ambiguous."""
+    """Return the session if `name` is its whole id. Raises Refused, TrashError, Ambiguous."""
     from rookery.client.trash import moves
 
     if (session := moves.find(at.home, name).session) != name:
-        words = "A title could mean another session."
-        raise Refused("whole_id", words, "Use the session's whole id.")
+        message = "A title could mean another session."
+        raise Refused("whole_id", message, "Use the session's whole id.")
     return session
 
 
@@ -196,9 +196,9 @@ def _lost(rows: "Sequence[Json]", work: "Work | None" = None) -> Preview:
     from rookery.operations.calling.carrying import preview_of
 
     names = [f"{row['id']}  {row['title'] or NO_TITLE}" for row in rows]
-    more = [f"and {len(rows) - MOST:,} more"] if len(rows) > MOST else []
+    more = [f"and {len(rows) - MAX_NAMED:,} more"] if len(rows) > MAX_NAMED else []
     what = f"{count(len(rows), 'session')}, which cannot be restored after that"
-    lines = [f"This permanently deletes {what}:", *names[:MOST], *more]
+    lines = [f"This permanently deletes {what}:", *names[:MAX_NAMED], *more]
     if work:
         lost, others = str(work), together(work.guests, "in its worktree")
         lines += [f"Its worktree has work that was not merged: {lost}"] if lost else []

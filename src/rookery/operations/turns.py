@@ -1,4 +1,4 @@
-"""A session's turns: the one that runs, and the conversation that they make."""
+"""The turns of a session: the running one, and the conversation that they form."""
 
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
@@ -75,5 +75,5 @@ def resumption(at: At) -> Resumption:
     """Say when a session that hit a rate limit, or a budget, continues by itself."""
     from rookery.client.waking import resume_later
 
-    found = resume_later(at.home, at.session)
-    return {"at": None if found is None else round(found)}
+    due = resume_later(at.home, at.session)
+    return {"at": None if due is None else round(due)}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rookery.client.work_tree.viewer import Directories
 
 GROUP = "Look"
-LONGEST = 4096
+MAX_PATH_LENGTH = 4096
 HIGHEST = 10**9
 KNOWN = 100
 """Paths that are looked up at once."""
@@ -42,7 +42,7 @@ Path = Annotated[
     Arg(
         "From the session's directory, or absolute in one of its directories.",
         pattern=".",
-        max_length=LONGEST,
+        max_length=MAX_PATH_LENGTH,
     ),
 ]
 Paths = Annotated[str, Arg("Such paths, one in each line.", max_length=8_000)]
@@ -58,7 +58,7 @@ Most = Annotated[int, Arg("So many files at most.", minimum=1, maximum=100)]
 
 Compared = Annotated[str, Arg("The commit that the change was compared with.", max_length=200)]
 Changed = Annotated[
-    str, Arg("The change's file, as `changes` names it.", pattern=".", max_length=LONGEST)
+    str, Arg("The change's file, as `changes` names it.", pattern=".", max_length=MAX_PATH_LENGTH)
 ]
 Digest = Annotated[str, Arg("The file's digest, from the change.", max_length=64)]
 OneHunk = Annotated[str, Arg("One of the file's hunks; empty: the whole file.", max_length=64)]
@@ -149,13 +149,13 @@ class Committed(TypedDict):
 
 
 class NoDirectory(Fixed):
-    """It was deleted, or moved."""
+    """Raised if the session's directory was deleted or moved."""
 
     reason = "no_directory"
 
 
 def directory_of(at: At) -> str:
-    """Raises NoDirectory, UnknownSession."""
+    """Return the session's directory. Raises NoDirectory, UnknownSession."""
     cwd = str(_head(at)["cwd"])
     if not os.path.isdir(cwd):
         raise NoDirectory(f"{cwd} no longer exists.", "Create it, or use another.")
@@ -163,7 +163,7 @@ def directory_of(at: At) -> str:
 
 
 def directories_of(at: At) -> "Directories":
-    """Where its files may be read. Raises what `directory_of` does."""
+    """Return where its files may be read. Raises what `directory_of` does."""
     from rookery.client.work_tree import viewer
 
     directory_of(at)
@@ -186,10 +186,10 @@ def _head(at: At) -> Json:
     return head
 
 
-def _without_values(said: Json) -> Json:
+def _without_values(reply: Json) -> Json:
     from rookery.core.json.secret_files import patch_without_values
 
-    return said | {"patch": patch_without_values(said["patch"])}
+    return reply | {"patch": patch_without_values(reply["patch"])}
 
 
 @read(
@@ -215,27 +215,27 @@ def diff(at: At, base: Base = "", of: Of = "", turn: Turn = 0) -> Diff:
 
     head = _head(at)
     if turn:
-        found = changed.changed_alone(at.home, at.session, turn)
+        change_set = changed.changed_alone(at.home, at.session, turn)
     elif of == "session":
-        found = changed.changed(at.home, head)
+        change_set = changed.changed(at.home, head)
     elif base or of or not head.get("worktree"):
-        found = changed.Changed(read_changes(directory_of(at), base), "directory")
+        change_set = changed.Changed(read_changes(directory_of(at), base), "directory")
     else:
-        found = changed.Changed(changes_of(head), "worktree")
-    patch = as_patch(found.changes)
+        change_set = changed.Changed(changes_of(head), "worktree")
+    patch = as_patch(change_set.changes)
     files: list[Any] = [each._asdict() for each in patch.files]
-    whose: Any = found.of
+    whose: Any = change_set.of
     return {
         "base": patch.base,
         "files": files,
         "patch": patch.patch,
         "cut": patch.cut,
         "of": whose,
-        "note": found.note,
+        "note": change_set.note,
     }
 
 
-def _without_lines(said: Json) -> Json:
+def _without_lines(reply: Json) -> Json:
     from rookery.core.json.secret_files import hides_values, line_without_value
 
     def hidden(hunk: Json) -> Json:
@@ -245,9 +245,9 @@ def _without_lines(said: Json) -> Json:
         file | {"hunks": list(map(hidden, file["hunks"]))}
         if hides_values(file["path"]) or hides_values(file["before"])
         else file
-        for file in said["files"]
+        for file in reply["files"]
     ]
-    return said | {"files": files}
+    return reply | {"files": files}
 
 
 @read("Changes", on="session", group=GROUP, listed=False, typed=False, masks=_without_lines)
@@ -260,7 +260,7 @@ def changes(at: At, base: Base = "") -> Changes:
     def hunk_of(hunk: Found) -> Json:
         return {**hunk._asdict(), "lines": [each.decode(errors="replace") for each in hunk.lines]}
 
-    found = read_changes(directory_of(at), base)
+    change_set = read_changes(directory_of(at), base)
     files: list[Any] = [
         {
             **file.change._asdict(),
@@ -268,9 +268,9 @@ def changes(at: At, base: Base = "") -> Changes:
             "digest": file.digest,
             "hunks": list(map(hunk_of, file.hunks)),
         }
-        for file in found.files
+        for file in change_set.files
     ]
-    return {"base": found.base, "files": files, "cut": found.cut}
+    return {"base": change_set.base, "files": files, "cut": change_set.cut}
 
 
 @read("Files", on="session", group=GROUP, listed=False, typed=False)
@@ -316,8 +316,12 @@ def undo_change(
     """Undo a hunk or a file. It is refused if the file is not what it was when it was shown."""
     from rookery.client.work_tree.undo import undo
 
-    found = undo(directory_of(at), _kept(at), base, path, digest, hunk)
-    return {"summary": f"Undone: {', '.join(found.paths)}.", "id": found.id, "paths": found.paths}
+    undone = undo(directory_of(at), _kept(at), base, path, digest, hunk)
+    return {
+        "summary": f"Undone: {', '.join(undone.paths)}.",
+        "id": undone.id,
+        "paths": undone.paths,
+    }
 
 
 @_its_own_work("Put a change back")
@@ -325,8 +329,8 @@ def put_back_change(at: At, id_: Undoing) -> Undone:
     """Take an undo back, unless the file changed since."""
     from rookery.client.work_tree.undo import put_back
 
-    found = put_back(directory_of(at), _kept(at), id_)
-    return {"summary": f"Back: {', '.join(found.paths)}.", "id": found.id, "paths": found.paths}
+    undone = put_back(directory_of(at), _kept(at), id_)
+    return {"summary": f"Back: {', '.join(undone.paths)}.", "id": undone.id, "paths": undone.paths}
 
 
 @_its_own_work("Commit changes")
@@ -336,8 +340,8 @@ def commit_changes(at: At, files: Digests, message: Message = "", hooks: Hooks =
     from rookery.client.work_tree.commit import Shown, commit
 
     shown = [Shown(path, digest) for path, digest in files.items()]
-    found = commit(directory_of(at), message, shown, _kept(at), hooks)
-    return {"id": found.id, "summary": found.summary, "said": found.said}
+    committed = commit(directory_of(at), message, shown, _kept(at), hooks)
+    return {"id": committed.id, "summary": committed.summary, "said": committed.said}
 
 
 def _kept(at: At) -> str:

@@ -1,8 +1,7 @@
-"""Where a process comes from: its parents, its command line, its environment.
+"""The origin of a process: its parents, its command line, its environment.
 
-Only the parents of one process are walked. A step is repeated when the child was passed on while
-its parent was read, so that no other process takes a dead parent's place.
-"""
+Only the parents of one process are walked. A step is repeated when the child was reparented while
+its parent was read, so that no other process takes a dead parent's place."""
 
 import os
 from collections.abc import Iterator
@@ -14,19 +13,19 @@ from rookery.processes.tree import Process
 
 DEEPEST = 1000
 TRIES = 100
-"""Of one step; each means that a parent ended in that moment."""
+"""Attempts at one step; each means that a parent ended in that moment."""
 
 
 class Gone(Exception):
-    """The process ended before it could be looked at."""
+    """The process ended before it could be inspected."""
 
 
 class TooDeep(Exception):
-    """There are more parents than anybody needs, but to hide behind them."""
+    """There are more parents than anybody needs, except to hide behind them."""
 
 
 def line_of(pid: int) -> Iterator[Process]:
-    """The process itself, then its parents, the nearest first. Raises Gone, TooDeep."""
+    """Yield the process itself, then its parents, the nearest first. Raises Gone, TooDeep."""
     process = tree.process(pid)
     if process is None or process.dead:
         raise Gone
@@ -35,15 +34,15 @@ def line_of(pid: int) -> Iterator[Process]:
         return
     for _ in range(DEEPEST):
         yield process
-        found = _parent(process)
-        if found is None:
+        parent = _parent(process)
+        if parent is None:
             return
-        process = found
+        process = parent
     raise TooDeep
 
 
 def _parent(child: Process) -> Process | None:
-    """None: there is no parent, or none that can be seen (another namespace, hidepid)."""
+    """Return the parent; None if none can be seen (another namespace, hidepid)."""
     for _ in range(TRIES):
         if child.parent <= 0:
             return None
@@ -61,15 +60,15 @@ def _in_table(process: Process) -> Iterator[Process]:
     rows = {row.pid: row for row in tree.table()}
     for _ in range(DEEPEST):
         yield process
-        found = rows.get(process.parent)
-        if found is None or found.pid == process.pid:
+        parent = rows.get(process.parent)
+        if parent is None or parent.pid == process.pid:
             return
-        process = found
+        process = parent
     raise TooDeep
 
 
 def command_line(pid: int) -> list[str]:
-    """Empty where it is gone or cannot be read."""
+    """Return the command line; empty if the process is gone or it cannot be read."""
     if not LINUX:
         return " ".join(tree.ps("-ww", "-p", str(pid), "-o", "command=")).split()
     data = _read(f"/proc/{pid}/cmdline") or b""
@@ -77,7 +76,7 @@ def command_line(pid: int) -> list[str]:
 
 
 def environment(pid: int) -> dict[str, str] | None:
-    """As the process was started with; None where it cannot be read."""
+    """Return the environment that the process was started with; None if it cannot be read."""
     if not LINUX:
         return _shown_environment(pid)
     data = _read(f"/proc/{pid}/environ")
@@ -88,7 +87,7 @@ def environment(pid: int) -> dict[str, str] | None:
 
 
 def home_of(pid: int) -> str | None:
-    """The Rookery home that a process was started for; None where that is not known: its
+    """Return the Rookery home that a process was started for; None if that is not known: its
     environment cannot be read, or has a relative path."""
     known = environment(pid)
     if known is None:
@@ -99,9 +98,9 @@ def home_of(pid: int) -> str | None:
 
 
 def _shown_environment(pid: int) -> dict[str, str] | None:
-    """`ps e` shows it behind the command, of this user's processes alone."""
-    words = " ".join(tree.ps("eww", "-p", str(pid), "-o", "command=")).split()
-    pairs = (word.partition("=") for word in words if "=" in word)
+    """Return the environment that `ps e` prints, for this user's processes only."""
+    tokens = " ".join(tree.ps("eww", "-p", str(pid), "-o", "command=")).split()
+    pairs = (word.partition("=") for word in tokens if "=" in word)
     return {name: value for name, _, value in pairs} or None
 
 

@@ -1,6 +1,6 @@
-"""A control group for a worker and all that it starts, where this user may make one: it is
-inherited whoever the parent becomes, so it tells an agent's orphans. The warden imports this:
-import little."""
+"""A control group for a worker and everything it starts, if this user may make one: it is inherited
+whoever the parent becomes, so it identifies an agent's orphans. The warden imports this: import
+little."""
 
 import os
 from contextlib import suppress
@@ -15,8 +15,9 @@ UNIFIED = (MOUNTS, f"{MOUNTS}/unified")
 
 
 def enter(tag: str, name: str) -> str:
-    """Move this process, with what it will start, into a new group below its own; "": not allowed.
-    The kernel takes some 10 ms for it: whoever cannot wait does it in a thread."""
+    """Move this process, with what it will start, into a new group below its own, and return that;
+    "" if that is not allowed. The kernel takes some 10 ms for it: callers that cannot wait do it in
+    a thread."""
     for parent in _parents() * 2:  # a sweep may have met the first one while it was empty
         path = os.path.join(parent, _name(tag, name))
         try:
@@ -30,7 +31,8 @@ def enter(tag: str, name: str) -> str:
 
 
 def leave(path: str) -> None:
-    """Back to where this process came from; the group goes where nobody else is in it."""
+    """Move this process back to the group it came from; delete the other one if nobody else is in
+    it."""
     if not path:
         return
     try:
@@ -46,7 +48,7 @@ def _move_to(path: str) -> None:
 
 
 def sweep(tag: str) -> None:
-    """Take away the groups of this home that are empty."""
+    """Delete the groups of this home that are empty."""
     for parent in _parents():
         for name in os.listdir(parent):
             if name.startswith(_name(tag, "")):
@@ -58,8 +60,9 @@ def sweep(tag: str) -> None:
 
 
 def limited(tag: str, name: str, most: int) -> str:
-    """A new group in which at most so many processes can run, for `join`; "": not allowed here. It
-    lies in a group of its own that has the limit, and has the name by which `holds` knows it."""
+    """Make a new group in which at most `most` processes can run, for `join`; return "" if that is
+    not allowed here. It lies in a group of its own that has the limit, and has the name by which
+    `holds` knows it."""
     for parent in _counting():
         above = os.path.join(parent, f"{LIMITED}{tag}.{name}")
         path = os.path.join(above, _name(tag, name))
@@ -73,7 +76,8 @@ def limited(tag: str, name: str, most: int) -> str:
 
 
 def join(path: str, most: int) -> None:
-    """Between fork and exec. A sweep may have met the group while it was empty. Raises OSError."""
+    """Move this process into a limited group, between fork and exec. A sweep may have met the group
+    while it was empty. Raises OSError."""
     for _ in range(TRIES):
         try:
             return _move_to(path)
@@ -84,7 +88,7 @@ def join(path: str, most: int) -> None:
 
 
 def follow(pid: int) -> None:
-    """This process goes where another one is counted. Raises OSError."""
+    """Move this process to the group in which another one is counted. Raises OSError."""
     for name, path in _groups(str(pid)):
         if LIMITED in path:
             roots = [os.path.join(MOUNTS, name)] if name else UNIFIED
@@ -102,32 +106,33 @@ def _make_limited(path: str, most: int) -> None:
 
 
 def drop(path: str) -> None:
-    """Take away a limited group that is empty."""
+    """Delete a limited group that is empty."""
     _take_away(path)
     _take_away(os.path.dirname(path))
 
 
 def _counting() -> list[str]:
-    """Where a group may be made that counts processes: beside this process's own, since one with
-    processes in it can have none below that counts (the unified hierarchy's rule)."""
-    found: list[str] = []
+    """Return where a group that counts processes may be made: beside this process's own, since one
+    with processes in it can have none below that counts (the unified hierarchy's rule)."""
+    paths: list[str] = []
     for name, path in _groups("self"):
         below = path.lstrip("/")
         if not name:
             roots = [root for root in UNIFIED if os.path.exists(f"{root}/cgroup.controllers")]
-            found += [os.path.dirname(os.path.join(root, below)) for root in roots if below]
+            paths += [os.path.dirname(os.path.join(root, below)) for root in roots if below]
         elif "pids" in name.split(","):
-            found.append(os.path.join(MOUNTS, "pids", below))
-    return [path for path in found if os.access(path, os.W_OK)]
+            paths.append(os.path.join(MOUNTS, "pids", below))
+    return [path for path in paths if os.access(path, os.W_OK)]
 
 
 def holds(pid: int, tag: str) -> bool:
-    """Whether the process is in a group that was made for an agent of that home."""
+    """Tell whether the process is in a group that was made for an agent of that home."""
     return any(f"/{_name(tag, '')}" in path for _, path in _groups(str(pid)))
 
 
 def mark_of(pid: int, tag: str) -> str:
-    """The mark of the worker whose group the process is in; "": it is in none of that home's."""
+    """Return the mark of the worker whose group the process is in; "" if it is in none of that
+    home's."""
     for _, path in _groups(str(pid)):
         for name in path.split("/"):
             if name.startswith(_name(tag, "")):
@@ -147,20 +152,21 @@ def _name(tag: str, name: str) -> str:
 
 
 def _parents() -> list[str]:
-    """Where this process is, in the unified hierarchy first, then in those that only name."""
-    found: list[str] = []
+    """Return the groups of this process, in the unified hierarchy first, then in those that only
+    name."""
+    paths: list[str] = []
     for name, path in _groups("self"):
         below = path.lstrip("/")
         if not name:
             roots = [root for root in UNIFIED if os.path.exists(f"{root}/cgroup.controllers")]
-            found[:0] = [os.path.join(root, below) for root in roots]
+            paths[:0] = [os.path.join(root, below) for root in roots]
         elif name.startswith("name="):
-            found.append(os.path.join(MOUNTS, name.removeprefix("name="), below))
-    return [path for path in found if os.access(path, os.W_OK)]
+            paths.append(os.path.join(MOUNTS, name.removeprefix("name="), below))
+    return [path for path in paths if os.access(path, os.W_OK)]
 
 
 def _groups(pid: str) -> list[tuple[str, str]]:
-    """Hierarchy and path, of each that the process is in."""
+    """Return hierarchy and path of each group that the process is in."""
     if not LINUX:
         return []
     try:

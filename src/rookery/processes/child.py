@@ -1,5 +1,5 @@
-"""A process that we started: its exit is told by the loop, without a signal handler or a poll. An
-agent's has a fence around it: Landlock's domain, and the record that says whose it is
+"""A process that we started: the event loop reports its exit, without a signal handler or a poll.
+An agent's process has a fence around it: Landlock's domain, and the record that says whose it is
 (docs/security.md)."""
 
 import asyncio
@@ -26,7 +26,7 @@ class Fence:
         self.confine(confined)
 
     def confine(self, wanted: bool) -> None:
-        """Whether what is started from now on gets a domain, where the kernel has them."""
+        """Set whether processes started from now on get a domain, if the kernel has them."""
         self.confined = wanted and landlock.available()
 
     @property
@@ -34,8 +34,8 @@ class Fence:
         return LANDLOCK if self.confined else LINEAGE
 
     def entry(self) -> Callable[[], None] | None:
-        """What a child does between fork and exec. Raises OSError: then nothing is started, since
-        what is meant to be inside may not run outside."""
+        """Return what a child does between fork and exec; None for nothing. Raises OSError: then
+        nothing is started, since a process that is meant to be confined must not run outside."""
         if not self.confined:
             return None
         if self._ruleset < 0:
@@ -44,7 +44,7 @@ class Fence:
         return lambda: landlock.enter(made)
 
     def inside(self, processes: Iterable[tree.Process]) -> list[tree.Process]:
-        """Without those that are only a sandbox around others: bwrap, and the first one inside."""
+        """Leave out processes that are only a sandbox: bwrap, and the first one inside."""
         around = self.wrappers
         return [each for each in processes if each.pid not in around and each.parent not in around]
 
@@ -61,10 +61,10 @@ class Fence:
 
 
 class Child:
-    """In a session and group of its own. `on_exit(status)` is called once; signals are negative.
+    """A child process in a session and group of its own. `on_exit(status)` is called once; signals
+    are negative.
 
-    `fence`: what is around it, where it is an agent's.
-    """
+    `fence`: the fence around it, if it is an agent's."""
 
     def __init__(self, on_exit: Callable[[int], None], fence: Fence | None = None) -> None:
         self._fence = fence
@@ -89,12 +89,11 @@ class Child:
         wrapped: bool = False,
         fenced: bool = True,
     ) -> tuple[int, int, int]:
-        """Start it; the descriptors of its stdin, stdout, stderr (-1 where there is none).
+        """Start it; return the descriptors of its stdin, stdout, stderr (-1 where there is none).
         `entry`: called between fork and exec. `wrapped`: it is a sandbox around the command.
         `fenced`: it gets a domain of Landlock's.
 
-        Raises OSError or ValueError, with nothing left behind.
-        """
+        Raises OSError or ValueError, with nothing left behind."""
         domain = self._fence.entry() if self._fence and fenced else None
         try:
             self._process = subprocess.Popen(
@@ -158,7 +157,7 @@ def _both(*entries: Callable[[], None] | None) -> Callable[[], None] | None:
 
 
 def _taken(pipe: IO[bytes] | None) -> int:
-    """The descriptor alone: whoever reads or writes it closes it."""
+    """Return the bare descriptor of a pipe: its reader or writer has to close it."""
     if pipe is None:
         return -1
     with pipe:

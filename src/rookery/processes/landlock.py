@@ -2,8 +2,8 @@
 socket, nor signal or trace a process, outside of it. Children inherit the domain and cannot leave
 it.
 
-Files stay free. Without CAP_SYS_ADMIN the kernel wants `no_new_privs` first, so sudo gains nothing.
-"""
+Files are not restricted. Without CAP_SYS_ADMIN the kernel demands `no_new_privs` first, so sudo
+gains nothing."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ _abi: int | None = None
 
 
 def abi() -> int:
-    """What the kernel has; 0: nothing, or it is switched off."""
+    """Return the kernel's Landlock ABI version; 0 if it has none, or it is switched off."""
     global _abi  # noqa: PLW0603 - the same for as long as the system runs
     if _abi is None:
         _abi = max(0, _call(CREATE_RULESET, None, 0, VERSION)) if LINUX else 0
@@ -34,7 +34,7 @@ def available() -> bool:
 
 
 def ruleset() -> int:
-    """A descriptor for `enter`, made before a fork; close-on-exec. Raises OSError."""
+    """Return a descriptor for `enter`, made before a fork; close-on-exec. Raises OSError."""
     attributes = b"".join(value.to_bytes(8, sys.byteorder) for value in (0, 0, SCOPES))
     made = _call(CREATE_RULESET, attributes, len(attributes), 0)
     if made < 0:
@@ -44,7 +44,7 @@ def ruleset() -> int:
 
 
 def enter(made: int) -> None:
-    """This thread, and all that it will start, for good. Raises OSError."""
+    """Put this thread, and everything it will start, into the domain for good. Raises OSError."""
     if _call(RESTRICT_SELF, made, 0) == 0:
         return
     if _errno() == errno.EPERM:
@@ -56,7 +56,7 @@ def enter(made: int) -> None:
 
 
 def enter_now() -> None:
-    """The same without a fork. Raises OSError."""
+    """Enter a domain of this process's own, without a fork. Raises OSError."""
     made = ruleset()
     try:
         enter(made)

@@ -1,5 +1,5 @@
-"""What ties a process to its worker: who inherits orphans, what ends it, the mark it carries. The
-warden imports this: import little."""
+"""The ties between a process and its worker: who inherits orphans, what ends the process, the mark
+it carries. The warden imports this: import little."""
 
 import os
 import signal
@@ -18,33 +18,33 @@ _libc: "CDLL | None" = None
 
 
 def unmarked() -> dict[str, str]:
-    """The environment for what belongs to no session: nobody sweeps it."""
+    """Return the environment for a process that belongs to no session: nobody sweeps it."""
     return {name: value for name, value in os.environ.items() if name != MARK}
 
 
 def home_tag(home: str) -> str:
-    """A name for a home, the same however its path is spelled; "" where there is none."""
+    """Return a name for a home, the same however its path is spelled; "" if there is none."""
     try:
-        found = os.stat(home)
+        status = os.stat(home)
     except OSError:
         return ""
-    return f"{found.st_dev:x}-{found.st_ino:x}"
+    return f"{status.st_dev:x}-{status.st_ino:x}"
 
 
 def become_subreaper() -> None:
-    """Orphans among the descendants become children of this process (Linux)."""
+    """Have orphans among the descendants become children of this process (Linux)."""
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
-    """This process gets the signal when its parent dies (Linux), or now when that is past."""
+    """Have this process get the signal when its parent dies (Linux), or now if it already has."""
     _prctl(PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
         os.kill(os.getpid(), number)
 
 
 def libc() -> "CDLL":
-    """The system's own library; to be called once before a fork that will need it."""
+    """Return the system's C library; to be called once before a fork that will need it."""
     global _libc  # noqa: PLW0603 - loaded once: between fork and exec it would cost 5 ms
     if _libc is None:
         import ctypes  # 2 ms and 0.4 MB; nothing else in the library calls prctl

@@ -1,9 +1,8 @@
-"""A process of ours placed into a sandbox that is there already: it joins the namespaces of a
-process inside, then gives up every privilege that this brought.
+"""Placing a process of ours into an existing sandbox: it joins the namespaces of a process inside,
+then gives up every privilege that this brought.
 
-What it runs must not be a file that the sandbox could write through `/proc/PID/exe`, whose mount is
-not the sandbox's own: so it is a sealed copy in memory.
-"""
+Its program must not be a file that the sandbox could write through `/proc/PID/exe`, whose mount is
+not the sandbox's own: so it is a sealed copy in memory."""
 
 import ctypes
 import fcntl
@@ -29,33 +28,33 @@ LIMITS = tuple(
 
 
 def pid_of(pidfd: int) -> int:
-    """Of a process as it is called here; -1: it has ended. Raises OSError."""
+    """Return the pid of a process in our own namespace; -1 if it has ended. Raises OSError."""
     with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
         rows = (line.split() for line in file)
         return next((int(row[1]) for row in rows if row[0] == "Pid:"), -1)
 
 
 def is_apart(pid: int) -> bool:
-    """Whether a process is in a sandbox: its namespaces are not ours. Raises OSError."""
+    """Tell whether a process is in a sandbox: its namespaces are not ours. Raises OSError."""
     links = [[os.readlink(f"/proc/{who}/ns/{kind}") for kind in KINDS] for who in (pid, "self")]
     return all(theirs != ours for theirs, ours in zip(*links, strict=True))
 
 
 def take_limits(pid: int) -> None:
-    """Of what it may use. Raises OSError, ValueError."""
+    """Take over the resource limits of a process. Raises OSError, ValueError."""
     for number in LIMITS:
         resource.setrlimit(number, resource.prlimit(pid, number))
 
 
 def enter(pidfd: int) -> None:
-    """Join all its namespaces; that of processes counts for children only. This process must have
-    one thread. Raises OSError."""
+    """Join all namespaces of a process; the pid namespace takes effect for children only. This
+    process must have one thread. Raises OSError."""
     if libc().setns(pidfd, ALL):
         raise OSError(ctypes.get_errno(), "cannot enter the sandbox")
 
 
 def give_up_privileges() -> None:
-    """For good: no capability is left, and none can be gained. Raises OSError."""
+    """Drop all capabilities for good: none is left, and none can be gained. Raises OSError."""
     call = libc()
     if call.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "no_new_privs")
@@ -70,7 +69,7 @@ def give_up_privileges() -> None:
 
 
 def run_from_memory(argv: list[str], environment: Mapping[str, str]) -> None:
-    """Become this Python again, from a sealed copy of its program. Returns where that cannot be."""
+    """Execute this Python again, from a sealed copy in memory. Returns if that fails."""
     if not LINUX or is_from_memory():
         return
     try:

@@ -1,9 +1,9 @@
-"""What one command started, wherever it went since (Linux; elsewhere only its process group is
-known).
+"""The processes that one command started, wherever they went since (Linux; elsewhere only its
+process group is known).
 
-An orphan falls to the nearest subreaper above it. A root that is one keeps all that was started
-below it (`SUBREAPER`); otherwise orphans are told by session, by a variable, and at last by time.
-"""
+An orphan is reparented to the nearest subreaper above it. A root that is one keeps everything
+started below it (`SUBREAPER`); otherwise orphans are recognised by session, by a variable, and at
+last by time."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ exec."""
 
 
 def now() -> int:
-    """The time as processes have it, in ticks since boot."""
+    """Return the time as processes have it, in ticks since boot."""
     if not LINUX:
         return 0
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
@@ -42,27 +42,27 @@ def begun(process: Process) -> int:
 def below_since(
     root: int, earlier: Collection[int], since: int, step: tuple[str, str]
 ) -> list[Process]:
-    """Of all below a subreaper, what was started since then: not the children that it had
-    `earlier`, nor what they started. `step`: a variable and the value that it has in what is meant;
-    another value is another step's."""
+    """Return all processes below a subreaper that were started since then: not the children that it
+    had `earlier`, nor what they started. `step`: a variable and its value in the processes in
+    question; one with another value belongs to another step."""
     if not LINUX:
         return []
     rows = tree.table()
     spared = {row.pid for row in rows if row.pid in earlier and begun(row) <= since}
     spared |= {row.pid for pid in list(spared) for row in tree.below(pid, rows)}
     name, value = step
-    found = []
+    matches = []
     for row in tree.below(root, rows):
         if row.dead or row.pid in spared:
             continue
-        said = (environment(row.pid) or {}).get(name)
-        mine = begun(row) >= since if said in (None, "", "0") else said == value
-        found += [row] if mine else []
-    return found
+        current = (environment(row.pid) or {}).get(name)
+        mine = begun(row) >= since if current in (None, "", "0") else current == value
+        matches += [row] if mine else []
+    return matches
 
 
 class Command(NamedTuple):
-    """A child of ours, and by what that which it started is known."""
+    """A child of ours, and the marks by which its offspring is recognised."""
 
     pid: int
     alive: bool
@@ -72,9 +72,9 @@ class Command(NamedTuple):
 
 
 def of_command(command: Command, others: Collection[int]) -> list[Process]:
-    """What it started: below it, in its session, or with the mark among those that fell to us.
-    With an environment that was cleared there is no mark: then what is younger than the command.
-    `others`: children that are known to be somebody else's."""
+    """Return the processes that a command started: those below it, in its session, or with its mark
+    among the orphans reparented to us. If the environment was cleared, there is no mark: then those
+    younger than the command. `others`: children that are known to be somebody else's."""
     if not LINUX:
         return []
     fallen = set(tree.child_pids(os.getpid())) - {command.pid, *others}
@@ -82,18 +82,18 @@ def of_command(command: Command, others: Collection[int]) -> list[Process]:
     if not mine and not command.alive:
         return []
     rows = tree.table()
-    found = {row.pid: row for row in rows if row.pid in mine}
+    matches = {row.pid: row for row in rows if row.pid in mine}
     for pid in (command.pid, *mine) if command.alive else mine:
-        found |= {row.pid: row for row in tree.below(pid, rows)}
-    return [row for row in found.values() if not row.dead]
+        matches |= {row.pid: row for row in tree.below(pid, rows)}
+    return [row for row in matches.values() if not row.dead]
 
 
 def _belongs(pid: int, command: Command) -> bool:
     with suppress(OSError):
         if os.getsid(pid) == command.pid:
             return True
-    said, (name, value) = environment(pid) or {}, command.mark
-    if name in said or MARK in said:
-        return said.get(name) == value
+    variables, (name, value) = environment(pid) or {}, command.mark
+    if name in variables or MARK in variables:
+        return variables.get(name) == value
     start = tree.start_time(pid)
     return start is not None and begun(Process(pid, start)) >= command.since

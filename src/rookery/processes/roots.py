@@ -1,5 +1,6 @@
-"""Which processes are the agents of a home: a file for each, named by pid and start, with the mark
-of its worker in it. A check reads no list, and the file of a dead process means nothing."""
+"""The record of which processes are the agents of a home: a file for each, named by pid and start,
+with the mark of its worker in it. A check reads no list, and the file of a dead process means
+nothing."""
 
 import os
 from contextlib import suppress
@@ -15,8 +16,8 @@ def directory(home: str) -> str:
 
 
 def record(home: str, pid: int, start: str | None, mark: str = "") -> None:
-    """Best effort: an agent starts on a full disk, too, and is known by its parents there. No home
-    is made for it."""
+    """Record a process, as far as possible: an agent starts on a full disk, too, and is recognised
+    by its parents there. No home is created for it."""
     if start is None or not os.path.isdir(home):
         return
     place = directory(home)
@@ -41,29 +42,29 @@ def is_one(home: str, pid: int, start: str) -> bool:
 
 
 def all_of(home: str) -> list[tuple[int, str, str]]:
-    """Pid, start and mark of each that lives."""
+    """Return pid, start and mark of each recorded process that lives."""
     return [each for each in _recorded(home) if tree.alive(*each[:2])]
 
 
 def marks(home: str) -> set[str]:
-    """Of all that are recorded, the dead ones too."""
+    """Return the marks of all recorded processes, including dead ones."""
     return {mark for _, _, mark in _recorded(home) if mark}
 
 
 def _recorded(home: str) -> list[tuple[int, str, str]]:
-    place, found = directory(home), []
+    place, entries = directory(home), []
     with suppress(OSError):
         for name in os.listdir(place):
             pid, _, start = name.partition("-")
             with suppress(OSError), open(os.path.join(place, name), "rb") as file:
                 if pid.isdecimal():
                     mark = os.fsdecode(file.read(200))
-                    found.append((int(pid), start.replace("_", " "), mark))
-    return found
+                    entries.append((int(pid), start.replace("_", " "), mark))
+    return entries
 
 
 def clean(home: str) -> None:
-    """Remove the files of dead ones."""
+    """Remove the files of dead processes."""
     for pid, start, _ in _recorded(home):
         if not tree.alive(pid, start):
             forget(home, pid, start)

@@ -1,4 +1,5 @@
-"""Nothing of the working directory is run or imported by its name alone: it may be anybody's."""
+"""Keeps the working directory out of the search paths: nothing there is run or imported by its name
+alone, since it may be anybody's."""
 
 import os
 import sys
@@ -9,11 +10,13 @@ from rookery.core.search_path import SEPARATOR, absolute, for_programs
 
 MODULES = "PYTHONPATH"
 KEPT = "ROOKERY_PYTHONPATH"
-"""What PYTHONPATH said before a process of ours was started: its children get it back."""
+"""The variable with the PYTHONPATH from before a process of ours was started: its children get it
+back."""
 
 
 def leave_directory() -> None:
-    """For this process and all that it starts. What is loaded stays."""
+    """Take the working directory out of the search paths of this process and all that it starts.
+    Modules already loaded stay."""
     if (path := os.environ.get("PATH")) is not None:
         os.environ["PATH"] = for_programs(path)
     if (kept := os.environ.pop(KEPT, None)) is not None:
@@ -29,8 +32,8 @@ def leave_directory() -> None:
 
 
 def for_python(environment: Mapping[str, str]) -> dict[str, str]:
-    """For a Python of ours that starts in a directory of the user's."""
-    found, given = dict(environment), environment.get(MODULES)
+    """Return the environment for a Python of ours that starts in a directory of the user's."""
+    variables, given = dict(environment), environment.get(MODULES)
     if given is None or absolute(given) == given:
-        return found
-    return found | {MODULES: absolute(given), KEPT: given}
+        return variables
+    return variables | {MODULES: absolute(given), KEPT: given}

@@ -1,6 +1,7 @@
-"""What dead workers left running, found and ended: a worker and its warden that are killed at once
-leave what had detached itself. It is known by its mark, its control group, the record of a forked
-agent (`roots`), or descent from one of those. What the user's own shell started is spared."""
+"""Finding and ending what dead workers left running: if a worker and its warden are killed at once,
+processes that had detached themselves are left. They are recognised by their mark, their control
+group, the record of a forked agent (`roots`), or descent from one of those. Processes that the
+user's own shell started are spared."""
 
 import os
 from collections.abc import Collection, Iterable
@@ -11,8 +12,8 @@ from rookery.processes.lineage import LINUX, home_tag
 from rookery.processes.tree import PASSES, SETTLE, Process
 
 WARM = "rookery.agent.warm"
-LONGEST = 60
-"""Characters of a command line that are told."""
+MAX_COMMAND_LENGTH = 60
+"""Characters of a command line that are shown."""
 
 
 class Stray(NamedTuple):
@@ -32,23 +33,23 @@ class Swept(NamedTuple):
 
 def sweep(home: str, sessions: Collection[str], keep_nonce: str | None = None) -> Swept:
     """KILL what earlier workers of these sessions left; `keep_nonce`: whose mark is spared. The
-    caller knows that no worker of theirs lives. Never this process or a parent of it."""
+    caller must know that no worker of theirs lives. Never kills this process or a parent of it."""
     ended: list[Stray] = []
     refused: dict[int, Stray] = {}
     for _ in range(PASSES):
-        found = find(home, sessions, keep_nonce)
-        found = [each for each in found if each.process.pid not in refused]
-        if not found:
+        strays = find(home, sessions, keep_nonce)
+        strays = [each for each in strays if each.process.pid not in refused]
+        if not strays:
             break
-        denied = {process.pid for process in tree.kill(each.process for each in found)}
-        refused |= {each.process.pid: each for each in found if each.process.pid in denied}
-        ended += [each for each in found if each.process.pid not in denied]
+        denied = {process.pid for process in tree.kill(each.process for each in strays)}
+        refused |= {each.process.pid: each for each in strays if each.process.pid in denied}
+        ended += [each for each in strays if each.process.pid not in denied]
         tree.wait_gone([each.process for each in ended], SETTLE)
     return Swept(list({each.process.pid: each for each in ended}.values()), [*refused.values()])
 
 
 def find(home: str, sessions: Collection[str], keep_nonce: str | None = None) -> list[Stray]:
-    """Each with the session that it is from, parents before children."""
+    """Return all strays, each with the session that it is from, parents before children."""
     rows = {row.pid: row for row in tree.table()}
     marks = {
         pid: mark.rpartition(".")[0]
@@ -56,36 +57,36 @@ def find(home: str, sessions: Collection[str], keep_nonce: str | None = None) ->
         if mark.rpartition(".")[0] in sessions and mark.rpartition(".")[2] != keep_nonce
     }
     own = {os.getpid(), *tree.ancestors(os.getpid(), rows.values())}
-    found: dict[int, Stray] = {}
+    strays: dict[int, Stray] = {}
     for pid, session in marks.items():
         if pid in own or _is_a_persons(pid, rows, marks):
             continue
         for row in (rows[pid], *tree.below(pid, rows.values())):
             if row.pid not in own:
-                found.setdefault(row.pid, Stray(session, row, command_of(row.pid)))
-    return list(found.values())
+                strays.setdefault(row.pid, Stray(session, row, command_of(row.pid)))
+    return list(strays.values())
 
 
 def of_mark(home: str, mark: str) -> list[Process]:
-    """All that carries exactly this mark, or was recorded with it, and what is below them; not
-    what descends from this process."""
+    """Return all processes that carry exactly this mark, or were recorded with it, and those below
+    them; not the descendants of this process."""
     if not mark:
         return []
     rows = tree.table()
-    marked = {pid for pid, said in tree.marks() if said == mark}
-    marked |= {pid for pid, said in _forks(home) if said == mark}
+    marked = {pid for pid, carried in tree.marks() if carried == mark}
+    marked |= {pid for pid, carried in _forks(home) if carried == mark}
     # On macOS, which passes orphans on to nobody of ours, also the groups that they lead.
     led = set() if LINUX else {row.pid for row in rows if row.group in marked}
-    found = {row.pid: row for row in rows if row.pid in marked | led}
-    for pid in list(found):
-        found |= {row.pid: row for row in tree.below(pid, rows)}
+    matches = {row.pid: row for row in rows if row.pid in marked | led}
+    for pid in list(matches):
+        matches |= {row.pid: row for row in tree.below(pid, rows)}
     spared = {os.getpid(), *tree.ancestors(os.getpid(), rows)}
     spared |= {row.pid for row in tree.below(os.getpid(), rows)}
-    return [row for pid, row in found.items() if pid not in spared]
+    return [row for pid, row in matches.items() if pid not in spared]
 
 
 def end(home: str, mark: str) -> None:
-    """KILL all of that, blocking; what may not be signalled is left alone."""
+    """KILL all processes with this mark, blocking; skip those that may not be signalled."""
     for _ in range(PASSES):
         left = of_mark(home, mark)
         if not left or len(tree.kill(left)) == len(left):
@@ -94,30 +95,31 @@ def end(home: str, mark: str) -> None:
 
 
 def command_of(pid: int) -> str:
-    """For people: what it runs, cut."""
-    words = " ".join(ancestry.command_line(pid)) or "a process"
-    return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
+    """Return the command line of a process for display, cut to length."""
+    line = " ".join(ancestry.command_line(pid)) or "a process"
+    return line if len(line) <= MAX_COMMAND_LENGTH else line[: MAX_COMMAND_LENGTH - 1] + "…"
 
 
-def told(strays: Iterable[object], most: int = 5) -> str:
-    """A few of them by name, the others counted."""
+def summary(strays: Iterable[object], most: int = 5) -> str:
+    """Name a few strays and count the others."""
     names = list(map(str, strays))
     more = [f"{len(names) - most} more"] if len(names) > most else []
     return ", ".join([*names[:most], *more])
 
 
 def _marks(home: str, rows: Collection[int]) -> list[tuple[int, str]]:
-    found = [(pid, mark) for pid, mark in tree.marks() if pid in rows]
-    found += [(pid, mark) for pid, mark in _forks(home) if pid in rows]
+    pairs = [(pid, mark) for pid, mark in tree.marks() if pid in rows]
+    pairs += [(pid, mark) for pid, mark in _forks(home) if pid in rows]
     tag = home_tag(home)
     if LINUX and tag:
-        found += [(pid, mark) for pid in rows if (mark := cgroups.mark_of(pid, tag))]
-    return found
+        pairs += [(pid, mark) for pid in rows if (mark := cgroups.mark_of(pid, tag))]
+    return pairs
 
 
 def _forks(home: str) -> list[tuple[int, str]]:
-    """Agents that were forked from a warm process: their environment, as the system tells it, is
-    that one's. The record is a file like any other, so their command line has to fit it."""
+    """Return agents that were forked from a warm process: the environment that the system reports
+    is that process's. The record is a file like any other, so their command line has to match it.
+    """
     return [
         (pid, mark)
         for pid, _, mark in roots.all_of(home)
@@ -126,8 +128,9 @@ def _forks(home: str) -> list[tuple[int, str]]:
 
 
 def _is_a_persons(pid: int, rows: dict[int, Process], marked: Collection[int]) -> bool:
-    """Whether it stands in somebody else's session, or below a shell with a terminal that is not
-    the agent's: an exported variable makes nobody an agent's."""
+    """Tell whether a process belongs to the user: it is in somebody else's session, or below a
+    shell with a terminal that is not the agent's. The mark alone proves nothing: the user may have
+    exported it."""
     if not LINUX:
         return False
     leader = rows[pid].session

@@ -1,8 +1,7 @@
-"""Facts about processes, and their end, by pid *and* start: a pid alone may be another's by now.
+"""Facts about processes, and ending them, by pid *and* start: a pid alone may be another's by now.
 
-Linux tells through /proc and pidfds; macOS through `ps`, where a pid may in theory be reused
-between the look and the signal.
-"""
+Linux provides /proc and pidfds; macOS only `ps`, where a pid may in theory be reused between the
+look and the signal."""
 
 import os
 import select
@@ -34,13 +33,14 @@ class Process(NamedTuple):
 
 
 def start_time(pid: int) -> str | None:
-    """When a process started, as a word to be compared; None when it is gone or dead."""
-    found = process(pid)
-    return found.start if found and not found.dead else None
+    """Return when a process started, as a word to be compared; None if it is gone or dead."""
+    row = process(pid)
+    return row.start if row and not row.dead else None
 
 
 def process(pid: int) -> Process | None:
-    """One row of the table; also of a process that is dead and waits for its parent."""
+    """Return one row of the table, also for a process that is dead and waits for its parent; None
+    if it is gone."""
     return _read_stat(pid) if LINUX else next(_read_ps("-p", str(pid)), None)
 
 
@@ -53,18 +53,17 @@ def still_alive(processes: Iterable[Process]) -> list[Process]:
 
 
 def table() -> list[Process]:
-    """Every living process, in one pass. (The dead have no children: they were passed on.)"""
+    """Return every living process, in one pass. (The dead have no children any more.)"""
     return [row for row in (_scan() if LINUX else _read_ps("-A")) if not row.dead]
 
 
 def descendants(root: int, but: Collection[int] = ()) -> list[Process]:
-    """All living processes below `root`, parents before children; without some, and what is below
-    them.
+    """Return all living processes below `root`, parents before children; without those in `but` and
+    their descendants.
 
-    Where the kernel lists each process's children, the cost follows the size of this tree, not the
-    number of processes on the machine. A process whose parent dies during the walk can be missed:
-    look again until nothing is found.
-    """
+    Where the kernel lists each process's children, the cost depends on the size of this tree, not
+    on the number of processes on the machine. A process whose parent dies during the walk can be
+    missed: repeat until nothing is found."""
     rows = _walk(root) if LINUX and _lists_children() else below(root, table())
     out = {*but}
     for row in rows if out else ():
@@ -74,39 +73,39 @@ def descendants(root: int, but: Collection[int] = ()) -> list[Process]:
 
 
 def below(root: int, rows: Iterable[Process]) -> list[Process]:
-    """The descendants of `root` among `rows`, parents before children; not `root` itself."""
+    """Return the descendants of `root` among `rows`, parents before children; not `root`."""
     children: dict[int, list[Process]] = {}
     for row in rows:
         children.setdefault(row.parent, []).append(row)
-    found: list[Process] = []
+    matches: list[Process] = []
     parents = [root]
     for parent in parents:
         here = children.pop(parent, [])
-        found += here
+        matches += here
         parents += [child.pid for child in here]
-    return found
+    return matches
 
 
 def ancestors(pid: int, rows: Iterable[Process]) -> set[int]:
     parent_of = {row.pid: row.parent for row in rows}
-    found: set[int] = set()
-    while (pid := parent_of.get(pid, 0)) and pid not in found:
-        found.add(pid)
-    return found
+    seen: set[int] = set()
+    while (pid := parent_of.get(pid, 0)) and pid not in seen:
+        seen.add(pid)
+    return seen
 
 
 def private_memory(pid: int) -> int | None:
-    """Bytes that would be free if the process ended (Linux); None where that cannot be told."""
+    """Return the bytes free if the process ended (Linux); None if that cannot be told."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
             lines = [line.split() for line in file if line.startswith(b"Private_")]
     except OSError:
         return None
-    return sum(int(words[1]) for words in lines) * 1024
+    return sum(int(fields[1]) for fields in lines) * 1024
 
 
 def children(parent: int) -> list[Process]:
-    """The direct children of a process (Linux), those included that are dead and not yet reaped."""
+    """Return the direct children of a process (Linux), including dead ones not yet reaped."""
     if not _lists_children():
         return [row for row in _scan() if row.parent == parent]
     return [row for row in map(_read_stat, child_pids(parent)) if row]
@@ -116,17 +115,17 @@ def children(parent: int) -> list[Process]:
 
 
 def terminate(processes: Iterable[Process]) -> list[Process]:
-    """Send TERM; return those that we may not signal. Who is gone already is fine."""
+    """Send TERM; return those that we may not signal. A process that is already gone is fine."""
     return [process for process in processes if not _send(process, signal.SIGTERM)]
 
 
 def kill(processes: Iterable[Process]) -> list[Process]:
-    """Send KILL; return those that we may not signal. Who is gone already is fine."""
+    """Send KILL; return those that we may not signal. A process that is already gone is fine."""
     return [process for process in processes if not _send(process, signal.SIGKILL)]
 
 
 def forbidden(processes: Iterable[Process]) -> list[Process]:
-    """Those that we may not signal: they run as another user."""
+    """Return those that we may not signal: they run as another user."""
     return [process for process in processes if not _send(process, 0)]
 
 
@@ -148,8 +147,9 @@ def wait_gone(processes: Iterable[Process], seconds: float) -> list[Process]:
 
 
 def end_below(root: int) -> None:
-    """KILL all below `root`, blocking. A walk can miss what lost its parent meanwhile: so it looks
-    until it has twice found nothing, but not for ever, since some may not be signalled."""
+    """KILL everything below `root`, blocking. A walk can miss processes that lost their parent
+    meanwhile, so it repeats until it has found nothing twice; but not for ever, since some may not
+    be signalled."""
     nothing = 0
     for _ in range(PASSES):
         left = descendants(root)
@@ -161,10 +161,10 @@ def end_below(root: int) -> None:
 
 
 def end_tree(roots: Iterable[Process], grace: float = GRACE) -> list[Process]:
-    """TERM, `grace`, KILL for the roots and all below them, blocking; return who is left.
+    """Send TERM, wait `grace`, then KILL the roots and everything below them, blocking; return
+    those left.
 
-    The loop of a worker does the same in its own time with terminate, still_alive and kill.
-    """
+    The loop of a worker does the same in its own time with terminate, still_alive and kill."""
     roots = list(roots)
     rows = table()
     tree = _distinct(roots + [row for root in roots for row in below(root.pid, rows)])
@@ -177,23 +177,22 @@ def end_tree(roots: Iterable[Process], grace: float = GRACE) -> list[Process]:
 
 
 def marks() -> Iterator[tuple[int, str]]:
-    """The mark in the environment of each process of this user's that has one."""
+    """Yield the mark in the environment of each process of this user's that has one."""
     return _scan_marks() if LINUX else _read_ps_marks()
 
 
 class Adopted:
-    """Reaps the orphans that fall to a worker as a subreaper, and never what it spawned itself.
+    """Reaps the orphans reparented to a worker as a subreaper, and never what it spawned itself.
 
-    The two look alike. But whoever spawned a child reaps it at once: a child that is found dead
-    in two calls, which are to be some seconds apart, is nobody's.
-    """
+    The two look alike. But a process that was spawned is reaped at once by its spawner: a child
+    that is found dead in two calls, which are to be some seconds apart, is an orphan."""
 
     def __init__(self) -> None:
         self._seen: set[Process] = set()
 
     @property
     def waits(self) -> bool:
-        """Whether one was found dead that the next call may reap."""
+        """Whether a dead child was found that the next call may reap."""
         return bool(self._seen)
 
     def reap(self) -> int:
@@ -212,7 +211,7 @@ def _distinct(processes: Iterable[Process]) -> list[Process]:
 
 
 def _send(process: Process, number: int) -> bool:
-    """False when it is there and not ours to signal."""
+    """Send a signal; return False if the process exists but is not ours to signal."""
     try:
         with ExitStack() as stack:
             if not LINUX:
@@ -266,34 +265,35 @@ def _read_stat(pid: int) -> Process | None:
     except (FileNotFoundError, ProcessLookupError):
         return None
     # The name in parentheses may hold anything, parentheses too: count from the last one.
-    words = text[text.rindex(b")") + 2 :].split()
+    fields = text[text.rindex(b")") + 2 :].split()
     # A first thread that has ended is shown as a zombie while others live on.
-    dead = words[0] in (b"Z", b"X") and int(words[17]) <= 1
-    parent, group, session, terminal = map(int, words[1:5])
-    start = f"{int(words[19])}@{_boot()}"
+    dead = fields[0] in (b"Z", b"X") and int(fields[17]) <= 1
+    parent, group, session, terminal = map(int, fields[1:5])
+    start = f"{int(fields[19])}@{_boot()}"
     return Process(pid, start, parent, group, dead, session, terminal != 0)
 
 
 def _lists_children() -> bool:
-    """Whether this kernel has the `children` files (CONFIG_PROC_CHILDREN: nearly all have)."""
+    """Tell whether the kernel has `children` files (CONFIG_PROC_CHILDREN: nearly all have)."""
     return os.path.exists("/proc/thread-self/children")
 
 
 def child_pids(parent: int) -> list[int]:
-    """Those that a process has now (Linux): each thread lists what it started or inherited."""
-    found: list[int] = []
+    """Return the children that a process has now (Linux): each thread lists those it started or
+    inherited."""
+    pids: list[int] = []
     with suppress(FileNotFoundError, ProcessLookupError):
         for thread in os.listdir(f"/proc/{parent}/task"):
             with (
                 suppress(FileNotFoundError, ProcessLookupError),
                 open(f"/proc/{parent}/task/{thread}/children", "rb") as file,
             ):
-                found += map(int, file.read().split())
-    return found
+                pids += map(int, file.read().split())
+    return pids
 
 
 def _walk(root: int) -> list[Process]:
-    found: list[Process] = []
+    collected: list[Process] = []
     parents = [root]
     seen = {root}
     for parent in parents:
@@ -301,16 +301,16 @@ def _walk(root: int) -> list[Process]:
             row = None if pid in seen else _read_stat(pid)
             seen.add(pid)
             if row is not None and not row.dead:
-                found.append(row)
+                collected.append(row)
                 parents.append(pid)
-    return found
+    return collected
 
 
 _boot_id = ""
 
 
 def _boot() -> str:
-    """Ticks since boot mean something in that boot only."""
+    """Return an id of this boot: ticks since boot can be compared within one boot only."""
     global _boot_id  # noqa: PLW0603 - the same for as long as this process lives
     if not _boot_id:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
@@ -326,10 +326,10 @@ def _scan_marks() -> Iterator[tuple[int, str]]:
             if os.stat(f"/proc/{pid}").st_uid != user:
                 continue
             with open(f"/proc/{pid}/environ", "rb") as file:
-                found = file.read()
+                environ = file.read()
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue
-        for entry in found.split(b"\0") if prefix in found else ():
+        for entry in environ.split(b"\0") if prefix in environ else ():
             if entry.startswith(prefix):
                 yield pid, os.fsdecode(entry[len(prefix) :])
 
@@ -357,9 +357,10 @@ def _read_ps(*which: str) -> Iterator[Process]:
 
 
 def _read_ps_marks() -> Iterator[tuple[int, str]]:
-    """`ps e` shows the environment behind the command, of this user's processes alone."""
+    """Yield the marks in the environment that `ps e` prints behind the command, for this user's
+    processes only."""
     for line in ps("xeww", "-o", "pid=", "-o", "command="):
-        pid, *words = line.split()
-        for word in words:
+        pid, *tokens = line.split()
+        for word in tokens:
             if word.startswith(f"{MARK}="):
                 yield int(pid), word.partition("=")[2]

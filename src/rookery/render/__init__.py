@@ -1,1 +1,2 @@
-"""What every face needs of a text before it has a look: blocks, rows, runs and tokens."""
+"""Text processing that every face needs before anything is styled: blocks, rows, runs and
+tokens."""

@@ -1,5 +1,5 @@
-"""The ways to answer an ask, each by a key with the same meaning for every agent. The agent's own
-list has digits."""
+"""The choices for answering an ask. Each has a key with the same meaning for every agent; digits
+choose from the agent's own list."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -47,7 +47,7 @@ _LINK = (
 
 
 def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
-    """Those in sight, and all others."""
+    """Return the choices that are in sight, and all others."""
     later = Choice("ask.defer", "decide later")
     if any(each.get("type") == "form" for each in block["parts"]):
         return [Choice("ask.fill", "fill in"), Choice("ask.decline", "decline"), later], []
@@ -59,8 +59,8 @@ def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
     always = None if goes else _always(actions)
     allow = _meant("ask.allow", actions, "allow_once")
     ways = _more_ways(block) if allow else []
-    found = (allow, *_alike(block, "allow"), *ways, always, deny, *_alike(block, "reject"))
-    meant = [each for each in found if each]
+    candidates = (allow, *_alike(block, "allow"), *ways, always, deny, *_alike(block, "reject"))
+    meant = [each for each in candidates if each]
     own = [
         Choice(f"ask.option{place + 1}", _label(action), place)
         for place, action in enumerate(actions[:DIGITS])
@@ -79,18 +79,18 @@ def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
 
 
 def _more_ways(block: Block) -> list[Choice]:
-    """To allow this with a word to the agent."""
+    """Return the choice that allows this and adds a word to the agent."""
     plain = is_go(block) or is_ours(block) or block.get("danger")
     return [] if plain else [Choice("ask.amend", "yes, and …")]
 
 
 ALIKE = {"allow": "ask.alike", "reject": "ask.alike_deny"}
-"""By the verdict: the key that gives one answer to all asks that are alike."""
+"""The key that gives one answer to all similar asks, by verdict."""
 
 
 def alike(block: Block, verdict: str) -> list[Json]:
-    """The asks that may be answered together with this one, itself included, where each of them
-    has that answer; what cannot be undone never is among them."""
+    """Return the asks that can be answered together with this one, itself included, if each of them
+    has that answer; never those for something that cannot be undone."""
     same = lenient.sequence(block, "same")
     plain = is_go(block) or is_ours(block)
     return [] if plain or not all(each[verdict] for each in same) else same
@@ -102,39 +102,39 @@ def _alike(block: Block, verdict: str) -> list[Choice]:
 
 
 LETTERS = {"ask.allow": "y", "ask.always": "a", "ask.deny": "n"}
-"""By the name of a key: the letter that answers on the command line and on the page."""
+"""The letter that answers on the command line and on the page, by the name of the key."""
 
 
 def letters_of(block: Block) -> dict[int, str]:
-    """By the place of an action: the letter that it means."""
+    """Return the letter that stands for an action, by the action's place."""
     seen, more = choices(block)
     return {each.place: LETTERS[each.name] for each in (*seen, *more)
             if each.name in LETTERS and each.place is not None}  # fmt: skip
 
 
 def is_link(block: Block) -> bool:
-    """Whether it sends the user to an address (`ask_actions` makes its three actions)."""
+    """Tell whether the ask sends the user to a URL (`ask_actions` makes its three actions)."""
     return block.get("kind") == links.KIND and len(block["actions"]) == 3
 
 
 def is_go(block: Block) -> bool:
-    """Whether it asks if a plan may be carried out. None of its options holds for good: they say
-    how much is asked from then on."""
+    """Tell whether the ask is whether to carry out a plan. None of its options is permanent: they
+    decide how much is asked from then on."""
     return block.get("kind") == go_asks.KIND
 
 
 def say_why(block: Block) -> str:
-    """The way to say no with a reason."""
+    """Return the label of rejecting with a reason."""
     return "keep planning, and say how" if is_go(block) else "reject and say why"
 
 
 def asks_twice(block: Block, action: Mapping[str, Any]) -> bool:
-    """Whether an option holds for good, so that its words are shown before it is chosen."""
+    """Tell whether an option is permanent, so that its full text is shown before it is chosen."""
     return action.get("kind") in ALWAYS and not is_go(block)
 
 
 def always_words(action: Mapping[str, Any]) -> str:
-    """What is allowed from now on, in full: where that is written, and what it matches."""
+    """Describe in full what is allowed from now on: where that is recorded, and what it matches."""
     label = _label(action)
     if reach := clean_line(str(action.get("reach") or "")):
         return reach
@@ -146,7 +146,7 @@ def _label(action: Mapping[str, Any]) -> str:
 
 
 def is_ours(block: Block) -> bool:
-    """Of a budget: no agent hears the answer."""
+    """Tell whether the ask is about a budget, whose answer no agent sees."""
     return block.get("kind") == budgets.HOW
 
 
@@ -164,7 +164,8 @@ def _wider(block: Block) -> list[Choice]:
 
 
 def _first(actions: list[dict[str, Any]], *kinds: str) -> int | None:
-    """The first action of the kind that is wanted most and can be chosen."""
+    """Return the place of the first action that can be chosen, trying the kinds in order; None if
+    there is none."""
     for kind in kinds:
         for place, action in enumerate(actions):
             if action.get("kind") == kind and not action.get("disabled"):
@@ -173,13 +174,13 @@ def _first(actions: list[dict[str, Any]], *kinds: str) -> int | None:
 
 
 def _meant(name: str, actions: list[dict[str, Any]], *kinds: str) -> Choice | None:
-    """In our words, unless the agent's say more."""
+    """Return a choice with our label, unless the agent's says more."""
     if (place := _first(actions, *kinds)) is None:
         return None
     ours, usual = _USUAL[name]
     label = _label(actions[place])
-    words = set(label.lower().replace(",", " ").split())
-    return Choice(name, ours if words <= usual | _FILLING else label, place)
+    tokens = set(label.lower().replace(",", " ").split())
+    return Choice(name, ours if tokens <= usual | _FILLING else label, place)
 
 
 def _always(actions: list[dict[str, Any]]) -> Choice | None:

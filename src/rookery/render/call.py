@@ -1,4 +1,4 @@
-"""What the line of a tool call says behind its words."""
+"""The extras of a tool call's line: what follows its verb and object."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from rookery.render.plain import clean_line
 
 
 def changes(block: Block) -> tuple[int, int] | None:
-    """How many lines a call adds and removes; None: it changes no file."""
+    """Return how many lines a call adds and removes, or None if it changes no file."""
     counts = [changed(part) for part in captions.diffs(block)]
     return (sum(plus for plus, _ in counts), sum(minus for _, minus in counts)) if counts else None
 
@@ -19,23 +19,23 @@ def changes(block: Block) -> tuple[int, int] | None:
 def extras(
     block: Block, terminals: Sequence[Block], seconds: float | None
 ) -> list[tuple[str, bool]]:
-    """`4.2 s`, `exit 1`, `12 lines`, `failed`: each, and whether it tells of a failure."""
+    """Return `4.2 s`, `exit 1`, `12 lines`, `failed`, each with whether it indicates a failure."""
     status = block["status"]
     if captions.is_rejected(block):
         return [("rejected", False)]
-    found: list[tuple[str, bool]] = []
+    facts: list[tuple[str, bool]] = []
     if seconds is not None and seconds >= 0.05:
-        found.append((duration(seconds), False))
+        facts.append((duration(seconds), False))
     if (code := captions.exit_code(block, list(terminals))) is not None:
-        found.append((f"exit {code}", code != 0))
+        facts.append((f"exit {code}", code != 0))
     if captions.is_quiet(block) and (length := captions.length_of(block, terminals)):
-        found.append((count(length, "line"), False))
+        facts.append((count(length, "line"), False))
     if status == "failed" and code in (None, 0):
-        found.append(("failed", True))
+        facts.append(("failed", True))
     elif status not in ("done", "pending", "running", "failed"):
-        found.append((clean_line(status), False))
+        facts.append((clean_line(status), False))
     if captions.is_subagent(block):
-        found += [(count(block["calls"], "call"), False)] if block["calls"] else []
+        facts += [(count(block["calls"], "call"), False)] if block["calls"] else []
         result = clean_line(lenient.text(block, "result")) if captions.is_over(block) else ""
-        found += [(result, False)] if result else []
-    return found
+        facts += [(result, False)] if result else []
+    return facts

@@ -1,4 +1,4 @@
-"""Code as tokens: Pygments' types, cached by text, so that a stream only pays for its end."""
+"""Code as tokens of Pygments' types, cached by text, so that a stream costs only its new end."""
 
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ STRETCH = 40
 KEPT = 600
 """Stretches whose tokens are kept."""
 
-LONGEST = 1_000
+MAX_LINE_LENGTH = 1_000
 """Longer lines stay plain: some lexers are slow."""
 
 KINDS = frozenset(
@@ -39,22 +39,22 @@ _ENDINGS = {
 
 
 def language_of(path: str) -> str:
-    """The language of a file, by its name; empty if unknown."""
+    """Return the language of a file by its name, or "" if it is unknown."""
     name = path.rpartition("/")[2].lower()
     return _ENDINGS.get(name.rpartition(".")[2], "")
 
 
 def tokens(text: str, language: str) -> list[Tokens]:
-    """The tokens of each line of the text."""
+    """Return the tokens of each line of the text."""
     lines = clean(text).split("\n")
-    found: list[Tokens] = []
+    rows: list[Tokens] = []
     for at in range(0, len(lines), STRETCH):
-        found += _stretch("\n".join(lines[at : at + STRETCH]), language[:40])
-    return found
+        rows += _stretch("\n".join(lines[at : at + STRETCH]), language[:40])
+    return rows
 
 
 class _Grown(NamedTuple):
-    """A text that was read and may go on: what is known two lines before its end."""
+    """A text that has been read and may grow: the lexer's state two lines before its end."""
 
     text: str
     at: int
@@ -70,23 +70,24 @@ _grown: dict[str, _Grown] = {}
 
 
 def _stretch(text: str, language: str) -> list[Tokens]:
-    """A text that grew since it was last seen is read from its last lines on. What comes later may
-    change what is above, so it is read whole as soon as it stays the same."""
+    """Return the tokens of each line. A text that grew since it was last seen is read from its last
+    lines on. Since later text may change what is above, it is read completely once it no longer
+    grows."""
     if (known := _whole.get((text, language))) is not None:
         return known
     lexer = _lexer(language) if text.strip() else None
     rows = text.split("\n")
-    if lexer is None or any(len(row) > LONGEST for row in rows):
+    if lexer is None or any(len(row) > MAX_LINE_LENGTH for row in rows):
         return _keep(text, language, _plain(rows))
     before = _grown.get(language)
     if before is None or text == before.text or not text.startswith(before.text):
         before = None
-    found = _resumed(lexer, text, before)
-    if found is None:
-        told = [(value, str(kind)) for kind, value in lexer.get_tokens(text)]
-        return _keep(text, language, _in_lines(told, rows))
-    told, _grown[language] = found
-    lines = _in_lines(told, rows)
+    resumed = _resumed(lexer, text, before)
+    if resumed is None:
+        parsed = [(value, str(kind)) for kind, value in lexer.get_tokens(text)]
+        return _keep(text, language, _in_lines(parsed, rows))
+    parsed, _grown[language] = resumed
+    lines = _in_lines(parsed, rows)
     return lines if before else _keep(text, language, lines)
 
 
@@ -98,32 +99,32 @@ def _keep(text: str, language: str, lines: list[Tokens]) -> list[Tokens]:
 
 
 def _resumed(lexer: Any, text: str, before: _Grown | None) -> tuple[Tokens, _Grown] | None:
-    """None: this lexer has a way of its own, and reads from the beginning."""
+    """Resume reading; None if this lexer works in its own way and must read from the beginning."""
     from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer
 
     if type(lexer).get_tokens_unprocessed is not RegexLexer.get_tokens_unprocessed:
         return None
     _, at, above, stack = before or _Grown("", 0, [], ["root"])
-    context, found = LexerContext(text, at, stack.copy()), above.copy()
-    lines = [(at, len(found), stack)]
+    context, parsed = LexerContext(text, at, stack.copy()), above.copy()
+    lines = [(at, len(parsed), stack)]
     try:
         for at, kind, value in ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context):
             if at == context.pos and text[at - 1 : at] == "\n":
-                lines.append((at, len(found), context.stack.copy()))
-            found.append((value, str(kind)))
+                lines.append((at, len(parsed), context.stack.copy()))
+            parsed.append((value, str(kind)))
     except TypeError:  # a callback of its own, which knows of no context
         return None
     at, count, stack = lines[max(0, len(lines) - 3)]
-    return found, _Grown(text, at, found[:count], stack)
+    return parsed, _Grown(text, at, parsed[:count], stack)
 
 
 def _plain(rows: list[str]) -> list[Tokens]:
     return [[(row, "")] if row else [] for row in rows]
 
 
-def _in_lines(told: Tokens, rows: list[str]) -> list[Tokens]:
+def _in_lines(parsed: Tokens, rows: list[str]) -> list[Tokens]:
     lines: list[Tokens] = [[]]
-    for value, kind in told:
+    for value, kind in parsed:
         for number, row in enumerate(value.split("\n")):
             if number:
                 lines.append([])
@@ -150,7 +151,7 @@ def _lexer(language: str) -> Any:
 
 @lru_cache(maxsize=1000)
 def _known(kind: str) -> str:
-    """`Token.Literal.String.Double`: the longest known beginning."""
+    """Return the longest known prefix of a type such as `Token.Literal.String.Double`."""
     kind = kind.removeprefix("Token.")
     while kind not in KINDS:
         kind = kind.rpartition(".")[0]

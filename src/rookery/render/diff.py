@@ -25,7 +25,7 @@ _WORD = re.compile(r"\w+|\s+|.")
 
 
 class Row(NamedTuple):
-    """One line of a diff: its sign, its numbers on both sides, its text, the changed stretches."""
+    """A line of a diff: its sign, its numbers on both sides, its text, the changed stretches."""
 
     sign: str
     old: int | None
@@ -39,8 +39,8 @@ class Row(NamedTuple):
 
 
 def rows_of(part: Part, clean: Callable[[str], str] = clean) -> tuple[Row, ...]:
-    """The rows of a diff part, which may be damaged; without numbers where nobody knows at which
-    line of its file it begins."""
+    """Return the rows of a diff part, which may be damaged; without numbers if it is not known at
+    which line of the file it begins."""
     old, new, line = part.get("old"), part.get("new"), part.get("line", 1)
     line = max(line, 1) if isinstance(line, int) else None
     other = part.get("newLine", line)
@@ -53,7 +53,8 @@ def rows_of(part: Part, clean: Callable[[str], str] = clean) -> tuple[Row, ...]:
 
 
 def of_hunk(lines: Sequence[str], old: int, new: int) -> tuple[Row, ...]:
-    """The rows of a hunk: `lines` with their signs, and the first line's number on both sides."""
+    """Return the rows of a hunk, given its `lines` with their signs, and the first line's number on
+    both sides."""
     rows: list[Row] = []
     taken: list[str] = []
     added: list[str] = []
@@ -84,29 +85,29 @@ def of_hunk(lines: Sequence[str], old: int, new: int) -> tuple[Row, ...]:
 
 
 def changed(part: Part) -> tuple[int, int]:
-    """How many lines a diff adds, and how many it removes."""
+    """Return how many lines a diff adds, and how many it removes."""
     signs = [row.sign for row in rows_of(part)]
     return signs.count("+"), signs.count("-")
 
 
 def pairs(rows: Sequence[Row]) -> list[tuple[Row | None, Row | None]]:
-    """Old and new side by side."""
-    found: list[tuple[Row | None, Row | None]] = []
+    """Return old and new rows side by side."""
+    paired: list[tuple[Row | None, Row | None]] = []
     sides: dict[str, list[Row]] = {"-": [], "+": []}
     for row in [*rows, None]:
         if row is not None and row.sign in sides:
             sides[row.sign].append(row)
             continue
-        found += zip_longest(sides["-"], sides["+"])
+        paired += zip_longest(sides["-"], sides["+"])
         sides = {"-": [], "+": []}
         if row is not None:
-            found.append((row, row))
-    return found
+            paired.append((row, row))
+    return paired
 
 
 @lru_cache(maxsize=200)
 def _rows(old: str, new: str, line: int | None, other: int | None) -> tuple[Row, ...]:
-    """`line`: the first one of the old text, `other` of the new one."""
+    """Return the rows; `line` is the number of the old text's first line, `other` the new one's."""
     before, after = old.splitlines(), new.splitlines()
     rows: list[Row] = []
     matcher = SequenceMatcher(None, before, after)
@@ -130,7 +131,7 @@ def _counted(line: int | None, offset: int) -> Iterator[int | None]:
 
 
 def _marks(taken: list[str], added: list[str]) -> tuple[list[Marks], list[Marks]]:
-    """The changed stretches of lines that have a partner on the other side."""
+    """Return the changed stretches of lines that have a counterpart on the other side."""
     left: list[Marks] = [()] * len(taken)
     right: list[Marks] = [()] * len(added)
     if max(len(taken), len(added)) > MOST_PAIRS:
@@ -138,15 +139,15 @@ def _marks(taken: list[str], added: list[str]) -> tuple[list[Marks], list[Marks]
     free = 0
     for at, old in enumerate(taken):
         for other in range(free, min(len(added), free + 4)):
-            if (found := _compared(old, added[other])) is not None:
-                left[at], right[other] = found
+            if (marks := _compared(old, added[other])) is not None:
+                left[at], right[other] = marks
                 free = other + 1
                 break
     return left, right
 
 
 def _compared(old: str, new: str) -> tuple[Marks, Marks] | None:
-    """The changed stretches of two similar lines; None if they are not similar."""
+    """Return the changed stretches of two similar lines, or None if they are not similar."""
     if max(len(old), len(new)) > LONGEST_PAIR:
         return None
     a, b = _WORD.findall(old), _WORD.findall(new)
@@ -160,6 +161,6 @@ def _compared(old: str, new: str) -> tuple[Marks, Marks] | None:
     )
 
 
-def _stretch(words: list[str], first: int, last: int) -> tuple[int, int]:
-    begin = sum(map(len, words[:first]))
-    return begin, begin + sum(map(len, words[first:last]))
+def _stretch(tokens: list[str], first: int, last: int) -> tuple[int, int]:
+    begin = sum(map(len, tokens[:first]))
+    return begin, begin + sum(map(len, tokens[first:last]))

@@ -1,5 +1,4 @@
-"""Addresses in a text: those that stand there bare, which of them a reader may follow, and where
-they lead."""
+"""Links in a text: finding bare URLs, deciding which may be followed, and where they lead."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from rookery.render.plain import clean
 SCHEMES = ("http://", "https://", "mailto:")
 """Whatever else stands in a link is shown as text."""
 
-LONGEST = 2_000
+MAX_URL_LENGTH = 2_000
 
 _BARE = re.compile(r"(?<![\w@/.])(?:https?://|www\.|mailto:(?=\S+@))[^\s<>\"`|]{3,}", re.IGNORECASE)
 _SIGN = re.compile(r"://|www\.|mailto:", re.IGNORECASE)
@@ -23,7 +22,7 @@ SHOWN = 80
 
 
 class Target(NamedTuple):
-    """Where a link leads."""
+    """The destination of a link."""
 
     href: str
     shown: str = ""
@@ -33,31 +32,31 @@ class Target(NamedTuple):
 
 
 def can_follow(address: str) -> bool:
-    """Of a known scheme, and without what could hide another address or end a sequence of the
-    terminal."""
-    if len(address) > LONGEST or not address.lower().startswith(SCHEMES):
+    """Tell whether an address has a known scheme and contains nothing that could hide another
+    address or end a terminal sequence."""
+    if len(address) > MAX_URL_LENGTH or not address.lower().startswith(SCHEMES):
         return False
     return address.isprintable() and " " not in address and clean(address) == address
 
 
-def target(address: str, said: str) -> Target | None:
-    """Of a link with these words; None: it may not be followed."""
+def target(address: str, text: str) -> Target | None:
+    """Return the target of a link with this text, or None if it may not be followed."""
     if not can_follow(address):
         return None
-    said = said.strip()
+    text = text.strip()
     if address.lower().startswith(MAIL):
         to = address[len(MAIL) :].partition("?")[0]
-        return Target(address, "" if said.removeprefix(MAIL) == to else to[:SHOWN])
+        return Target(address, "" if text.removeprefix(MAIL) == to else to[:SHOWN])
     if (link := _read(address)) is None:
         return None
-    spoken = _read(said if "://" in said else f"https://{said}")
+    spoken = _read(text if "://" in text else f"https://{text}")
     if link.disguise:
         return Target(link.url, link.host, link.disguise)
-    if spoken is None or (spoken.host != link.host and not _BARE.match(said)):
+    if spoken is None or (spoken.host != link.host and not _BARE.match(text)):
         return Target(link.url, link.host)
     if spoken.host != link.host:
         return Target(link.url, link.host, f"This link does not lead to {spoken.host}.")
-    here, there = (_bare(each.url, keeps="://" in said) for each in (spoken, link))
+    here, there = (_bare(each.url, keeps="://" in text) for each in (spoken, link))
     return Target(link.url, "" if here == there else _cut(_bare(link.url, keeps=False)))
 
 
@@ -69,7 +68,7 @@ def _read(address: str) -> links.Link | None:
 
 
 def _bare(url: str, *, keeps: bool) -> str:
-    """Without what makes no difference. `keeps`: the scheme."""
+    """Strip the parts of a URL that make no difference; `keeps` keeps the scheme."""
     return (url if keeps else url.partition("://")[2]).rstrip("/")
 
 
@@ -78,27 +77,27 @@ def _cut(text: str) -> str:
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """The text in pieces, each with the address that it is; "": it is none."""
+    """Split the text into pieces, each with its address, or "" if it is none."""
     at = 0
-    for found in _BARE.finditer(text) if _SIGN.search(text) else ():
-        said = _without_ends(found.group())
-        address = f"https://{said}" if said[:4].lower() == "www." else said
+    for match in _BARE.finditer(text) if _SIGN.search(text) else ():
+        shown = _without_ends(match.group())
+        address = f"https://{shown}" if shown[:4].lower() == "www." else shown
         if not can_follow(address):
             continue
-        if found.start() > at:
-            yield text[at : found.start()], ""
-        yield said, address
-        at = found.start() + len(said)
+        if match.start() > at:
+            yield text[at : match.start()], ""
+        yield shown, address
+        at = match.start() + len(shown)
     if at < len(text):
         yield text[at:], ""
 
 
-def _without_ends(said: str) -> str:
-    """A sentence's own signs behind an address are no part of it, nor brackets around it."""
-    while said:
-        last = said[-1]
-        unpaired = last in _PAIRS and said.count(last) > said.count(_PAIRS[last])
+def _without_ends(address: str) -> str:
+    """Strip a sentence's punctuation after an address, and brackets around it."""
+    while address:
+        last = address[-1]
+        unpaired = last in _PAIRS and address.count(last) > address.count(_PAIRS[last])
         if last not in _ENDS and not unpaired:
             break
-        said = said[:-1]
-    return said
+        address = address[:-1]
+    return address

@@ -1,4 +1,4 @@
-"""Markdown as a tree of blocks with spans of text. HTML in it is text."""
+"""Parsing Markdown into a tree of blocks with spans of text. HTML in it stays text."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A block, called as markdown-it calls it: paragraph, bullet_list, fence, table, …"""
+    """A block, named as in markdown-it: paragraph, bullet_list, fence, table, …"""
 
     kind: str
     children: tuple["Node", ...] = ()
@@ -43,8 +43,8 @@ class Node(NamedTuple):
 
 
 def blocks(text: str) -> tuple[Node, ...]:
-    """Text that is little but markup, and much of it, is left as it is: to parse it would take many
-    times as long as prose of that length, and nobody would read it."""
+    """Parse the blocks of a text. A long text that consists mostly of markup is left as it is:
+    parsing would take many times as long as for prose of that length, and nobody would read it."""
     if _is_dense(text):
         return (Node("html_block", text=clean(text)),)
     return _nodes(iter(_parser().parse(clean(text))))
@@ -75,18 +75,18 @@ def _parser() -> Any:
 
 
 def _nodes(tokens: Iterator[Any]) -> tuple[Node, ...]:
-    """The blocks up to the end of the one that the tokens are in."""
-    found: list[Node] = []
+    """Return the blocks up to the end of the one that the tokens are in."""
+    nodes: list[Node] = []
     for token in tokens:
         if token.nesting < 0:
             break
         inner = _nodes(tokens) if token.nesting > 0 else ()
         kind = token.type.removesuffix("_open")
         if kind in ("thead", "tbody"):
-            found += inner
+            nodes += inner
         else:
-            found.append(_node(kind, token, inner))
-    return tuple(found)
+            nodes.append(_node(kind, token, inner))
+    return tuple(nodes)
 
 
 def _node(kind: str, token: Any, inner: tuple[Node, ...]) -> Node:
@@ -121,7 +121,7 @@ def _formula(tex: str) -> str:
 
 
 def _ticked(item: Node) -> Node:
-    """`[x]` at the start of an item is its box."""
+    """Convert `[x]` at the start of an item into its checkbox."""
     first = item.children[0] if item.children else None
     if first is None or not first.spans or first.spans[0].text[:3] not in BOXES:
         return item
@@ -131,7 +131,7 @@ def _ticked(item: Node) -> Node:
 
 
 def _spans(token: Any) -> tuple[Span, ...]:
-    found: list[Span] = []
+    spans: list[Span] = []
     marks: list[str] = []
     href = ""
     for child in token.children or []:
@@ -144,21 +144,21 @@ def _spans(token: Any) -> tuple[Span, ...]:
             href = "" if kind == "link_close" else href
         elif kind == "image":
             source = str(child.attrs.get("src", ""))
-            found.append(Span(clean(child.content) or "image", (*marks, "image"), source))
+            spans.append(Span(clean(child.content) or "image", (*marks, "image"), source))
         elif kind == "math":
-            found.append(Span(_formula(child.content), (*marks, "math"), href))
+            spans.append(Span(_formula(child.content), (*marks, "math"), href))
         elif kind == "note":
-            found.append(Span(clean(child.content), (*marks, "note"), child.info))
+            spans.append(Span(clean(child.content), (*marks, "note"), child.info))
         elif kind == "text" and not href:
-            found += _linked(clean(child.content), tuple(marks))
+            spans += _linked(clean(child.content), tuple(marks))
         else:
             own = ("code",) if kind == "code_inline" else ()
             text = {"softbreak": " ", "hardbreak": "\n"}.get(kind) or clean(child.content)
-            found.append(Span(text, (*marks, *own), href))
-    return tuple(found)
+            spans.append(Span(text, (*marks, *own), href))
+    return tuple(spans)
 
 
 def _linked(text: str, marks: tuple[str, ...]) -> Iterator[Span]:
-    """An address that stands there bare is a link, too."""
+    """Yield spans in which bare URLs are links, too."""
     for piece, address in links.pieces(text):
         yield Span(piece, (*marks, "link"), address) if address else Span(piece, marks)

@@ -1,4 +1,5 @@
-"""Blocks of a page as they are nested: sub-agents, terminals of a call, quiet neighbours."""
+"""How the blocks of a page are nested: sub-agents, terminals of a call, neighbouring quiet
+calls."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -20,7 +21,7 @@ class Families(NamedTuple):
 
 
 def tops(blocks: dict[str, Block]) -> list[Block]:
-    """Those that are nested under no other."""
+    """Return the blocks that are nested under no other."""
     return [block for block in blocks.values() if owner(block, blocks) is None]
 
 
@@ -37,7 +38,7 @@ def families_of(blocks: dict[str, Block]) -> Families:
 
 
 def owner(block: Block, blocks: dict[str, Block]) -> str | None:
-    """The parent, if it is on this page and there is no cycle."""
+    """Return the block's parent if it is on this page and there is no cycle, else None."""
     parent = block["parent"]
     if parent is None or parent not in blocks:
         return None
@@ -50,8 +51,8 @@ def owner(block: Block, blocks: dict[str, Block]) -> str | None:
 
 
 def is_folded(block: Block, children: dict[str, list[Block]], opened: bool | None) -> bool:
-    """Whether what a sub-agent said and did is one line: it is over, or the user folded it. An open
-    ask is always in sight. `opened`: what the user chose."""
+    """Tell whether a sub-agent's work is folded into one line: it has ended, or the user folded it.
+    An open ask is always in sight. `opened` is the user's choice, if any."""
     if not captions.is_subagent(block):
         return False
     folded = captions.is_over(block) if opened is None else not opened
@@ -67,7 +68,7 @@ def _waits(block: Block, children: dict[str, list[Block]], steps: int = 50) -> b
 
 
 def rows(blocks: list[Block], children: dict[str, list[Block]]) -> Iterable[list[Block]]:
-    """Quiet neighbours together, any other block alone."""
+    """Group neighbouring quiet blocks; any other block stands alone."""
     row: list[Block] = []
     for block in blocks:
         if captions.is_quiet(block) and not children.get(block["id"]) and not _says(block):
@@ -84,10 +85,10 @@ def _settled(row: list[Block]) -> Iterable[list[Block]]:
 
 
 def says_all(ask: Block) -> bool:
-    """An open ask shows its call whole: it needs no card above it."""
+    """Tell whether an open ask shows its whole call, which then needs no card above it."""
     return bool(ask["status"] == "asked" and ask.get("does"))
 
 
 def _says(block: Block) -> bool:
-    """Whether a call is worth its own line."""
+    """Tell whether a call is worth a line of its own."""
     return any(lenient.text(part, "type") in ("diff", "image") for part in captions.parts_of(block))

@@ -1,4 +1,5 @@
-"""Text from agents for a face that places each letter: every control is replaced by a sign."""
+"""Cleaning agents' text for faces that place each character: every control character is replaced by
+a sign."""
 
 from rookery.core.json import safe_text
 
@@ -6,10 +7,10 @@ TAB = 4
 
 
 def clean(text: str) -> str:
-    """Keep newlines, expand tabs, show every other control as a sign."""
+    """Keep newlines, expand tabs, and replace every other control character by a sign."""
     return safe_text.clean(text.expandtabs(TAB))
 
 
 def clean_line(text: str, most: int = 2000) -> str:
-    """The same on one line, with runs of blanks collapsed."""
+    """Clean text like `clean`, on one line, with runs of blanks collapsed."""
     return safe_text.clean_line(text[:most])

@@ -1,5 +1,5 @@
-"""The state of a session in words, the same in every face: a label of core/view/states, and after a
-colon what is particular. A waiting session never looks busy."""
+"""The state of a session as text, the same in every face: a label of core/view/states, and after a
+colon the details. A waiting session never looks busy."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ WHY = 80
 """Characters of why a turn failed."""
 
 
-class Said(NamedTuple):
+class SessionStatus(NamedTuple):
     sign: str
     """A key of render/signs."""
     words: str
@@ -29,40 +29,41 @@ class Said(NamedTuple):
     """When it is over, where the time that is left is shown."""
 
 
-def said(header: Json, at: int, *, awake: bool | None = None) -> Said:
-    """`awake`: whether it has a worker; None: what its log says last of the agent decides."""
+def status_of(header: Json, at: int, *, awake: bool | None = None) -> SessionStatus:
+    """Return the status of a session. `awake` says whether it has a worker; with None, the last
+    state of the agent in the log decides."""
     since = int(header["since"])
     if unanswered(header):
         more = "" if budgets.open_ask(header) is None else "budget reached"
-        return Said("needs-you", _label("needs-you", more), _asked(header, at))
+        return SessionStatus("needs-you", _label("needs-you", more), _asked(header, at))
     if header["state"] != "idle" or (is_judged(header) and awake is not False):
         return _running(header, at, since)
     process, reason = lenient.text(header["process"], "state"), header["reason"]
     if lenient.text(header["process"], "reason") == WORKER_DIED:
-        return Said("failed", _label("failed", "does not start"))
+        return SessionStatus("failed", _label("failed", "does not start"))
     if reason == "rate_limited":
         from rookery.core.turn import rate_limit  # not needed for the first paint
 
-        return Said("limited", limited(rate_limit.limited_until(header), at))
+        return SessionStatus("limited", limited(rate_limit.limited_until(header), at))
     if reason in FAILED:
-        return Said("failed", _label("failed", _why(header)))
+        return SessionStatus("failed", _label("failed", _why(header)))
     if process == "parked":
-        return Said("failed", _label("failed", "does not start"))
+        return SessionStatus("failed", _label("failed", "does not start"))
     if held := sum(not item.get("placeless") for item in header["queue"]):
-        return Said("held", states.label_of("held", queued=held))
+        return SessionStatus("held", states.label_of("held", queued=held))
     if header["queue"]:
-        return Said("waiting", states.label_of("waiting"))
+        return SessionStatus("waiting", states.label_of("waiting"))
     if lenient.text(header["agentSession"], "unloaded"):
-        return Said("not-loaded", states.label_of("not-loaded"))
+        return SessionStatus("not-loaded", states.label_of("not-loaded"))
     if not header["turn"]:
-        return Said("not-begun", states.label_of("not-begun"))
+        return SessionStatus("not-begun", states.label_of("not-begun"))
     condition = "asleep" if (_has_ended(header) if awake is None else not awake) else "idle"
     why = _why(header) if reason not in ("", "end_turn") else ""
-    return Said("warn" if why else condition, _label(condition, why))
+    return SessionStatus("warn" if why else condition, _label(condition, why))
 
 
 def _has_ended(header: Json) -> bool:
-    """Whether the worker ended the agent with itself, as far as the log tells."""
+    """Tell whether the worker ended the agent along with itself, according to the log."""
     process = header["process"]
     own_doing = not process.keys() & {"status", "link"}
     return process["state"] in ("stopped", "absent") or (process["state"] == "exited" and own_doing)
@@ -78,40 +79,40 @@ def _label(condition: str, more: str = "") -> str:
     return states.label_of(condition) + (f": {more}" if more else "")
 
 
-def _running(header: Json, at: int, since: int) -> Said:
+def _running(header: Json, at: int, since: int) -> SessionStatus:
     if header["state"] == "quiet":
-        return Said("warn", _label("running", "quiet"), since)
+        return SessionStatus("warn", _label("running", "quiet"), since)
     if lenient.text(header, "stopping"):
-        return Said("warn", _label("running", "stopping, budget reached"), since)
+        return SessionStatus("warn", _label("running", "stopping, budget reached"), since)
     if header["retrying"]:
         return _retrying(header, at, since)
     starts = lenient.text(header["process"], "state") == "starting"
-    return Said("running", _label("running", "starting" if starts else ""), since)
+    return SessionStatus("running", _label("running", "starting" if starts else ""), since)
 
 
 def _asked(header: Json, at: int) -> int:
-    """When the first open ask came."""
+    """Return when the first open ask came."""
     times = [lenient.integer(ask, "at") or at for ask in header["asks"].values()]
     return min(times, default=at)
 
 
-def _retrying(header: Json, at: int, since: int) -> Said:
-    """`running: retrying 3 of 5`, and when."""
+def _retrying(header: Json, at: int, since: int) -> SessionStatus:
+    """Return `running: retrying 3 of 5`, and the time of the retry."""
     retry = lenient.mapping(header, "retry")
     attempt, of = lenient.integer(retry, "attempt"), lenient.integer(retry, "of")
     until = lenient.integer(retry, "until")
-    words = "retrying"
+    text = "retrying"
     if attempt is not None:
-        words += f" {attempt}" + (f" of {of}" if of else "")
-    words = f"model unreachable, {words}" if retries.is_unreachable(header) else words
+        text += f" {attempt}" + (f" of {of}" if of else "")
+    text = f"model unreachable, {text}" if retries.is_unreachable(header) else text
     if until is not None and until > at:
-        return Said("warn", _label("running", words), until=until)
-    return Said("warn", _label("running", words), since)
+        return SessionStatus("warn", _label("running", text), until=until)
+    return SessionStatus("warn", _label("running", text), since)
 
 
 def login_words(state: str, account: str, at: int, now: float) -> str:
-    """What a list says about an agent's login: `not logged in (2 h ago)`, `logged in: Claude Max`;
-    "": nothing is known. Both times in milliseconds."""
+    """Describe an agent's login for a list: `not logged in (2 h ago)`, `logged in: Claude Max`; ""
+    if nothing is known. Both times are in milliseconds."""
     if state == logins.OUT:
         return f"not logged in ({ago(at, now)})"
     if state == logins.IN:

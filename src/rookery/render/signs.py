@@ -1,4 +1,4 @@
-"""A sign and a label for each state, the same in every face: they say it without a colour."""
+"""A sign and a label for each state, the same in every face and readable without colour."""
 
 from rookery.core.blocks import Block
 from rookery.core.json import Json
@@ -34,13 +34,13 @@ NOTICES |= dict.fromkeys(("warn", "warning", "rate_limited"), "warn")
 
 
 def notice_state(block: Block) -> str:
-    """failed, warn, note or stopped."""
+    """Return the state of a notice: failed, warn, note or stopped."""
     status = "error" if block["role"] == "error" else block["status"]
     return NOTICES.get(status, "stopped")
 
 
 def label(listed: Json, now: float) -> str:
-    """The state of a session in a list; `listed` has what `states.standing` tells."""
+    """Return the label of a session in a list; `listed` includes what `states.standing` returns."""
     condition = listed["condition"]
     if condition == "limited":
         return limited(int(listed.get("limitedUntil") or 0), now)
@@ -48,7 +48,8 @@ def label(listed: Json, now: float) -> str:
 
 
 def limited(until: int, now: float) -> str:
-    """`limited until 09:00`; `limited, lifted at 09:00`, where it did not continue by itself."""
+    """Return `limited until 09:00`, or `limited, lifted at 09:00` if it did not continue by
+    itself."""
     clock = clock_time(until, now) if until else ""
     if clock and until <= now:
         return f"{states.label_of('limited')}, lifted at {clock}"

@@ -1,5 +1,5 @@
-"""A command's output as the lines a terminal would show: of its escape sequences only the colours
-and moves within the text are obeyed."""
+"""A command's output as the lines that a terminal would show. The only escape sequences obeyed are
+those for colours and for moves within the text."""
 
 import re
 from typing import NamedTuple
@@ -22,7 +22,7 @@ type Line = list[Run]
 
 
 class Mark(NamedTuple):
-    """Where a screen was: its last rows, the cursor and the style."""
+    """A saved state of a screen: its last rows, the cursor and the style."""
 
     first: int
     rows: list[Line]
@@ -49,7 +49,7 @@ PLAIN = Style()
 
 
 def lines_of(text: str) -> list[Line]:
-    """Colours run on from line to line, as in a terminal."""
+    """Return the lines of a text; colours continue from line to line, as in a terminal."""
     screen = Screen()
     for number, row in enumerate(text.replace("\r\n", "\n").split("\n")):
         if number:
@@ -59,8 +59,9 @@ def lines_of(text: str) -> list[Line]:
 
 
 class Screen:
-    """Rows of cells where a row was written over, plain runs where it was not. For output that is
-    still coming: `mark` before what may change, `go_back` to it, `forget` what is far above."""
+    """A terminal screen: cells for rows that were overwritten, plain runs for others. For output
+    that is still coming, call `mark` before what may change, `go_back` to it, and `forget` what is
+    far above."""
 
     def __init__(self) -> None:
         self._rows: list[Line] = [[]]
@@ -82,10 +83,10 @@ class Screen:
             row = row[: 2 * LONGEST_LINE] + row[-2 * LONGEST_LINE :] if "\r" in row else row
             row = row[: 4 * LONGEST_LINE]
         place = 0
-        for found in _TOKEN.finditer(row):
-            self._put(row[place : found.start()])
-            place = found.end()
-            self._obey(found)
+        for match in _TOKEN.finditer(row):
+            self._put(row[place : match.start()])
+            place = match.end()
+            self._obey(match)
         self._put(row[place:])
 
     def lines(self, last: int | None = None) -> list[Line]:
@@ -105,7 +106,7 @@ class Screen:
         self._row, self._column, self._style = mark.row, mark.column, mark.style
 
     def forget(self, number: int) -> None:
-        """That many rows at the top, which nothing can reach any more."""
+        """Drop that many rows at the top, which nothing can reach any more."""
         del self._rows[:number]
         self._row -= number
 
@@ -123,17 +124,17 @@ class Screen:
         self._column += len(text)
         self._rows[self._row] = _joined(cells)
 
-    def _obey(self, found: re.Match[str]) -> None:
-        sign = found.group()
+    def _obey(self, match: re.Match[str]) -> None:
+        sign = match.group()
         if sign == "\r":
             self._column = 0
         elif sign == "\b":
             here = len(_cells(self._rows[self._row])) if self._column is None else self._column
             self._column = max(0, here - 1)
-        elif found.group(2) == "m":
-            self._style = restyled(self._style, found.group(1))
-        elif found.group(2):
-            self._move(found.group(2), found.group(1))
+        elif match.group(2) == "m":
+            self._style = restyled(self._style, match.group(1))
+        elif match.group(2):
+            self._move(match.group(2), match.group(1))
 
     def _move(self, verb: str, given: str) -> None:
         number = int(given) if given.isdigit() and len(given) < 4 else 1
@@ -184,7 +185,7 @@ _UNSET = {22: {"bold", "dim"}, 23: {"italic"}, 24: {"underline"}, 27: {"reverse"
 
 
 def restyled(style: Style, given: str) -> Style:
-    """The style after a colour sequence; unknown codes change nothing."""
+    """Return the style after a colour sequence; unknown codes change nothing."""
     parts = given.replace(":", ";").split(";")[:40]
     codes = [int(part) if part.isdigit() and len(part) < 4 else 0 for part in parts]
     while codes:
@@ -209,7 +210,7 @@ def _coloured(style: Style, tens: int, colour: Colour) -> Style:
 
 
 def _extended(codes: list[int]) -> Colour:
-    """`5;n` and `2;r;g;b`; takes its numbers off the list."""
+    """Parse `5;n` or `2;r;g;b`, removing its numbers from the list."""
     kind = codes.pop(0) if codes else 0
     if kind == 5 and codes:
         return codes.pop(0) & 255

@@ -1,1 +1,1 @@
-"""Where an agent runs so that it cannot leave its session's directories (docs/sandbox.md)."""
+"""Sandboxes, which keep an agent inside its session's directories (docs/sandbox.md)."""

@@ -1,8 +1,8 @@
-"""The kind `bwrap`: namespaces of the kernel's, made by bubblewrap without privileges.
+"""The sandbox kind `bwrap`: kernel namespaces, made by bubblewrap without privileges.
 
-What is not named here is not there: the system's programs (read-only), the session's directories,
-what the agent keeps in the user's home, and a /tmp, /proc and /dev for each command alone.
-"""
+Nothing is visible inside except what is named here: the system's programs (read-only), the
+session's directories, what the agent keeps in the user's home, and a separate /tmp, /proc and /dev
+for each command."""
 
 import os
 import sys
@@ -36,7 +36,7 @@ LOADER = (
 """How variables begin that bwrap's own loader and library would obey, before anything is closed: a
 terminal's may come from the agent."""
 READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
-"""Of /proc, what root may write even without a capability: the kernel's settings, for one."""
+"""Parts of /proc that root may write even without a capability, such as the kernel's settings."""
 
 SHARED = (
     "This kernel is older than Linux 6.12: in a sandbox with network = on, the abstract sockets of "
@@ -61,7 +61,7 @@ TOWARDS = {
     "no_proxy": _HERE,
     "NODE_USE_ENV_PROXY": "1",
 }
-"""By which programs find the proxy; Node's own fetch from version 24 on."""
+"""Variables by which programs find the proxy; Node's own fetch from version 24 on."""
 
 
 class Bwrap(Sandbox):
@@ -93,9 +93,9 @@ class Bwrap(Sandbox):
         binds = [word for path in sorted(rows, key=_depth) for word in rows[path]]
         inside = {name: value for name, value in environment.items() if name not in USELESS}
         command = [*self._limit.before, program, *argv[1:]]
-        words = [self._program, *SEALED]
+        args = [self._program, *SEALED]
         if self.wish.network == ON:
-            words.append("--share-net")
+            args.append("--share-net")
         elif self.wish.network == LISTED:
             binds += ["--bind", self._proxied(), DOOR]
             command = [*FORWARD, DOOR, PORT, *command]
@@ -105,8 +105,8 @@ class Bwrap(Sandbox):
             command = [*FORWARD, door(port), str(port), *command]
         late = [name for name in inside if name.startswith(LOADER)]
         added = [word for name in late for word in ("--setenv", name, inside.pop(name))]
-        words += [*binds, *added, "--chdir", cwd, "--"]
-        return Spawn([*words, *command], inside, "/", entry=self._limit.entry, wrapped=True)
+        args += [*binds, *added, "--chdir", cwd, "--"]
+        return Spawn([*args, *command], inside, "/", entry=self._limit.entry, wrapped=True)
 
     def close(self) -> None:
         for leading in (self._proxy, *self._relays.values()):
@@ -117,7 +117,7 @@ class Bwrap(Sandbox):
             self._placeholders.close()
 
     def _proxied(self) -> str:
-        """The socket of the proxy, which runs from the first command on."""
+        """Return the socket of the proxy, which runs from the first command on."""
         if self._proxy is None:
             from rookery.sandbox.proxy import Proxy
 
@@ -125,7 +125,7 @@ class Bwrap(Sandbox):
         return self._proxy.path
 
     def _relayed(self, port: int) -> str:
-        """The socket that leads to a port of this machine, from the first command on."""
+        """Return the socket that leads to a port of this machine, from the first command on."""
         name = f"port-{port}"
         if port not in self._relays:
             from rookery.sandbox.relay import Relay, listening, port_here
@@ -134,9 +134,9 @@ class Bwrap(Sandbox):
         return os.path.join(self.place.scratch, name)
 
     def fault(self, status: int, stderr: Sequence[str], /) -> str:
-        said = next((line for line in stderr if line.startswith("bwrap: ")), "")
-        if said:
-            return unmade(said)
+        message = next((line for line in stderr if line.startswith("bwrap: ")), "")
+        if message:
+            return unmade(message)
         named = any(f"{self._agent}: " in line for line in stderr)  # by what started it inside
         return not_run(self._agent) if status == MISSING and named else ""
 
@@ -147,9 +147,9 @@ class Bwrap(Sandbox):
         cwd: str,
         rows: Mapping[str, Sequence[str]],
     ) -> str:
-        """The first that there is inside: bwrap itself could only say that it found none. An entry
-        of PATH that is relative leads into the session's directory, where anybody's program may
-        lie."""
+        """Return the first path of a program that exists inside: bwrap itself could only say that
+        it found none. Relative entries of PATH are skipped: they lead into the session's directory,
+        where anybody's program may lie."""
         named = environment.get("PATH", os.defpath).split(os.pathsep)
         for place in [cwd] if "/" in program else filter(os.path.isabs, named):
             path = os.path.normpath(os.path.join(place, program))
@@ -166,7 +166,7 @@ class Bwrap(Sandbox):
     # --- files -----------------------------------------------------------------------------------
 
     def _rows(self) -> dict[str, list[str]]:
-        """What is mounted, by its place."""
+        """Return what is mounted, by its place inside."""
         rows: dict[str, list[str]] = {}
         for path in visible.SYSTEM:
             if os.path.islink(path):
@@ -199,7 +199,8 @@ class Bwrap(Sandbox):
         return rows
 
     def _read(self) -> set[str]:
-        """By what the session was made with: nothing here may follow from what an agent says."""
+        """Return the paths to be readable, from how the session was created: nothing here may
+        depend on what an agent says."""
         place, user = self.place, self._user
         named = visible.of_path(place.path, [user, *self._hidden], self._roots)
         if len(named) > visible.MOST_OF_PATH:
@@ -213,15 +214,15 @@ class Bwrap(Sandbox):
         }
 
 
-def unmade(said: str) -> str:
-    """Why it could not be made, by what bwrap said."""
-    words = said.removeprefix("bwrap: ")
-    if words.startswith("execvp "):
-        return not_run(words.removeprefix("execvp ").rpartition(": ")[0])
-    if words.startswith(OF_FILES):
-        return f"The sandbox could not be made: {words}."
+def unmade(message: str) -> str:
+    """Return why the sandbox could not be made, from bwrap's message."""
+    detail = message.removeprefix("bwrap: ")
+    if detail.startswith("execvp "):
+        return not_run(detail.removeprefix("execvp ").rpartition(": ")[0])
+    if detail.startswith(OF_FILES):
+        return f"The sandbox could not be made: {detail}."
     return (
-        f"The sandbox could not be made ({words}). If this system "
+        f"The sandbox could not be made ({detail}). If this system "
         "forbids user namespaces, docs/sandbox.md says how to allow them for bwrap."
     )
 
@@ -238,7 +239,7 @@ def _bound(bind: Bind, inside: str) -> list[str]:
 
 
 def door(port: int) -> str:
-    """The socket inside that leads to a port of this machine."""
+    """Return the socket inside that leads to a port of this machine."""
     return f"/run/rookery-{port}.s"
 
 
@@ -251,10 +252,10 @@ def _depth(path: str) -> int:
 
 
 def find(roots: Sequence[str]) -> str:
-    """Where bwrap is; one that an agent could have written is not taken. Raises SandboxError."""
+    """Return the path of bwrap, skipping any an agent could have written. Raises SandboxError."""
     for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        found = os.path.join(place, PROGRAM)
-        usable = os.path.isabs(found) and os.path.isfile(found) and os.access(found, os.X_OK)
-        if usable and not is_in(os.path.realpath(found), roots):
-            return found
+        path = os.path.join(place, PROGRAM)
+        usable = os.path.isabs(path) and os.path.isfile(path) and os.access(path, os.X_OK)
+        if usable and not is_in(os.path.realpath(path), roots):
+            return path
     raise SandboxError(f"The sandbox bwrap needs bubblewrap, which is not installed. {INSTALL}")

@@ -1,9 +1,8 @@
-"""The kind `container`: podman, else docker, around the command. An image has the agent's program;
-of this machine only the session's directories are inside, and what the agent keeps.
+"""The sandbox kind `container`: podman, else docker, around the command. An image has the agent's
+program; of this machine only the session's directories are inside, and what the agent keeps.
 
 The first command is the agent, and `keeper.py` is around it: it starts the container, which lives
-as long as the agent does. What follows runs in the same one.
-"""
+as long as the agent does. Later commands run in the same container."""
 
 import json
 import os
@@ -60,7 +59,7 @@ class Container(Sandbox):
         first, self._first = self._first is None, self._first or dict(environment)
         listed = self.wish.network == LISTED
         _write(files, self._inside(environment) | (TOWARDS if listed else {}))
-        words = [*self._engine, "exec", "-i", f"--env-file={files}", "--workdir"]
+        args = [*self._engine, "exec", "-i", f"--env-file={files}", "--workdir"]
         doors = {PORT: DOOR} if listed else {}
         doors |= {str(port): door(port) for port in self.place.ports}
         forward = [
@@ -68,7 +67,7 @@ class Container(Sandbox):
             for port in (doors if first else ())
             for word in ("python3", "-I", "-S", FORWARD, doors[port], port)
         ]
-        command = [*words, self.to_agent(cwd), self._name, *forward, *argv]
+        command = [*args, self.to_agent(cwd), self._name, *forward, *argv]
         if first:
             self._program = argv[0]
             _write(self._running, {})
@@ -97,12 +96,12 @@ class Container(Sandbox):
         return _moved(path, [(bind.host, bind.inside) for bind in self._roots])
 
     def fault(self, status: int, stderr: Sequence[str], /) -> str:
-        said = [line.strip() for line in stderr if line.strip()]
-        told = [line for line in said if line.startswith(("Error:", "docker:"))] or said[-1:]
-        last = told[0].removeprefix("Error: ") if told else f"status {status}"
+        lines = [line.strip() for line in stderr if line.strip()]
+        errors = [line for line in lines if line.startswith(("Error:", "docker:"))] or lines[-1:]
+        last = errors[0].removeprefix("Error: ") if errors else f"status {status}"
         if status not in MISSING:
             return ""
-        if any(words in line for line in said for words in engine.MISSING):
+        if any(phrase in line for line in lines for phrase in engine.MISSING):
             return engine.missing(self._image, self._engine, self.place.make_image)
         if status == MISSING[-1] and "python3" in last and self.wish.network == LISTED:
             return (
@@ -121,12 +120,13 @@ class Container(Sandbox):
         return [*self._engine, "rm", "--force", *at_once, self._name]
 
     def _prune(self) -> list[str]:
-        """What workers left that were killed; not what is about to start."""
+        """Return the command that removes killed workers' containers, not starting ones."""
         filters = ("--filter=label=rookery.session", "--filter=until=10m")
         return [*self._engine, "container", "prune", "--force", *filters]
 
     def _left(self) -> list[str]:
-        """docker's daemon sees itself when a container is killed."""
+        """Return the command that lists containers whose engine process may be gone; [] for docker,
+        whose daemon itself notices when a container is killed."""
         listed = ("ps", "--all", "--filter=label=rookery.session", "--format={{.Names}} {{.Pid}}")
         return [*self._engine, *listed] if self._podman() and LINUX else []
 
@@ -154,25 +154,26 @@ class Container(Sandbox):
         ]
 
     def _doors(self) -> list[Bind]:
-        """The sockets of the proxy, where the network is a list, and of ports on this machine; and
-        what leads to them from inside."""
-        found, scratch = list[Bind](), self.place.scratch
+        """Return binds for the sockets of the proxy, if the network is a list, and of ports on this
+        machine; and for the program that leads to them from inside."""
+        binds, scratch = list[Bind](), self.place.scratch
         if self.wish.network == LISTED:
             from rookery.sandbox.proxy import Proxy
 
             self._proxy = Proxy(scratch, "proxy", self.wish.allow)
-            found.append(Bind(self._proxy.path, DOOR, writable=True))
+            binds.append(Bind(self._proxy.path, DOOR, writable=True))
         for port in self.place.ports:
             from rookery.sandbox.relay import Relay, listening, port_here
 
             name = f"port-{port}"
             self._relays.append(Relay(listening(scratch, name), port_here(port)))
-            found.append(Bind(os.path.join(scratch, name), door(port), writable=True))
+            binds.append(Bind(os.path.join(scratch, name), door(port), writable=True))
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forward.py")
-        return [*found, Bind(source, FORWARD)] if found else []
+        return [*binds, Bind(source, FORWARD)] if binds else []
 
     def _inside(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Without the user's own places: where the agent itself sets such a variable, it counts."""
+        """Leave out variables that name the user's own places, unless the agent itself sets
+        them."""
         before = self._first or {}
         return {
             name: value
@@ -182,17 +183,17 @@ class Container(Sandbox):
 
 
 def _roots(place: Place, workspace: str) -> list[Bind]:
-    """The session's directories: the first of them where the settings say, the others by the name
-    they were given and by their own."""
+    """Return the session's directories: the first at the place that the settings name, the others
+    both by the name they were given and by their real one."""
     cwd, *others = [(os.path.realpath(root), root) for root in place.roots]
-    found = [Bind(cwd[0], workspace, writable=True)] if workspace else []
+    binds = [Bind(cwd[0], workspace, writable=True)] if workspace else []
     for host, given in others if workspace else (cwd, *others):
-        found += [Bind(host, inside, writable=True) for inside in dict.fromkeys((given, host))]
-    return found
+        binds += [Bind(host, inside, writable=True) for inside in dict.fromkeys((given, host))]
+    return binds
 
 
 def _binds(place: Place, roots: Sequence[Bind], *, guard: bool) -> list[Bind]:
-    """With what else the session has inside. Raises SandboxError."""
+    """Return these binds with everything else the session has inside. Raises SandboxError."""
     own, given = [bind.inside for bind in roots], [bind.inside for bind in place.binds]
     hosts = list(dict.fromkeys(bind.host for bind in roots))
     known = {bind.inside: bind for bind in roots}
@@ -218,7 +219,8 @@ def _mount(bind: Bind) -> str:
 
 
 def _moved(path: str, rows: Sequence[tuple[str, str]]) -> str:
-    """A path below one place, below the other; of several, by the longest."""
+    """Translate a path below one place into a path below the other; the longest matching place
+    counts."""
     for before, after in sorted(rows, key=lambda row: -len(row[0])):
         if is_in(path, [before]):
             return after + path[len(before) :]
@@ -226,8 +228,8 @@ def _moved(path: str, rows: Sequence[tuple[str, str]]) -> str:
 
 
 def _write(path: str, environment: Mapping[str, str]) -> None:
-    """A file for the engine: nobody else sees what is in it. A value of several lines has no place
-    there, nor has a name that no shell knows."""
+    """Write a file of variables for the engine, private since it may hold secrets. A value of
+    several lines has no place there, nor has a name that no shell knows."""
     fit = {name: value for name, value in environment.items() if name.isidentifier()}
     lines = [f"{name}={value}\n" for name, value in fit.items() if "\n" not in value]
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

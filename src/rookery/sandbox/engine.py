@@ -1,4 +1,5 @@
-"""The program that runs containers, and what is in its images, as far as they say so themselves."""
+"""The program that runs containers, and the contents of its images, as far as the images state
+them."""
 
 import json
 import os
@@ -20,10 +21,10 @@ INSTALL = (
     "brew install podman (macOS)."
 )
 _WITH = {registry.DEMO: registry.OWN}
-"""What comes with another agent."""
+"""Agents that come with another agent."""
 SECONDS = 30.0
 MISSING = ("not known", "No such image", "no such image", "no such object", "No such object")
-"""What podman and docker say about an image that they do not have."""
+"""Phrases with which podman and docker report an image that they do not have."""
 
 
 class Contents(NamedTuple):
@@ -36,36 +37,36 @@ class Contents(NamedTuple):
     """Of the Rookery in it."""
 
 
-def split(key: str, words: str) -> list[str]:
-    """The words of a setting. Raises SandboxError."""
+def split(key: str, value: str) -> list[str]:
+    """Split the value of a setting into words. Raises SandboxError."""
     try:
-        return shlex.split(words)
+        return shlex.split(value)
     except ValueError as error:
         raise SandboxError(f"The setting sandbox.{key} is not valid: {error}.") from None
 
 
-def find(words: str, roots: Sequence[str]) -> list[str]:
-    """The command of the engine; one that an agent could have written is not taken. Raises
+def find(setting: str, roots: Sequence[str]) -> list[str]:
+    """Return the command of the engine; one that an agent could have written is not used. Raises
     SandboxError."""
-    wanted = split("engine", words)
+    wanted = split("engine", setting)
     for name in wanted[:1] or ENGINES:
         for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
-            found = os.path.join(place, name)
-            usable = os.path.isabs(found) and os.path.isfile(found) and os.access(found, os.X_OK)
-            if usable and not is_in(os.path.realpath(found), [*map(os.path.realpath, roots)]):
-                return [found, *wanted[1:]]
+            path = os.path.join(place, name)
+            usable = os.path.isabs(path) and os.path.isfile(path) and os.access(path, os.X_OK)
+            if usable and not is_in(os.path.realpath(path), [*map(os.path.realpath, roots)]):
+                return [path, *wanted[1:]]
     named = wanted[0] if wanted else "podman or docker"
     raise SandboxError(f"The sandbox container needs {named}, which is not installed. {INSTALL}")
 
 
 def contents(engine: Sequence[str], name: str) -> Contents | None:
-    """None: there is no such image. Blocks. Raises SandboxError."""
+    """Return an image's contents; None if there is no such image. Blocks. Raises SandboxError."""
     done = _ran([*engine, "image", "inspect", "--format={{json .Config}}", name])
-    said = done.stderr.decode("utf-8", "replace").strip()
-    if done.returncode and (not said or any(words in said for words in MISSING)):
+    errors = done.stderr.decode("utf-8", "replace").strip()
+    if done.returncode and (not errors or any(phrase in errors for phrase in MISSING)):
         return None
     if done.returncode:
-        raise SandboxError(f"{engine[0]} does not work here: {said.splitlines()[-1][:300]}")
+        raise SandboxError(f"{engine[0]} does not work here: {errors.splitlines()[-1][:300]}")
     try:
         config: Json = json.loads(done.stdout)
     except ValueError:
@@ -77,45 +78,47 @@ def contents(engine: Sequence[str], name: str) -> Contents | None:
 
 
 def _ran(line: list[str]) -> "subprocess.CompletedProcess[bytes]":
-    """Raises SandboxError."""
+    """Run a command. Raises SandboxError."""
     try:
         return subprocess.run(
             line, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        words = f"{line[0]} does not respond. Try it yourself: {shlex.join(line)}"
-        raise SandboxError(words) from None
+        message = f"{line[0]} does not respond. Try it yourself: {shlex.join(line)}"
+        raise SandboxError(message) from None
 
 
 def check(wish: Wish, argv: Sequence[str], *, deep: bool = False) -> Contents:
-    """What is in the image for an agent's command. Blocks. Raises SandboxError: the image is not
-    there, or does not have the agent's program. `deep`: one that does not say is run."""
+    """Return the contents of the image for an agent's command. Blocks. Raises SandboxError: the
+    image does not exist, or does not have the agent's program. `deep`: an image that does not list
+    its agents is run to find out."""
     name = registry.image_of(argv) or wish.image or image.NAME
     engine = find(wish.engine, [])
-    found = contents(engine, name)
-    if found is None:
+    inside = contents(engine, name)
+    if inside is None:
         raise SandboxError(missing(name, engine, image.make_line(argv, name)))
     known, program = image.name_of(argv), registry.in_image(argv)[0]
-    lacks = known and found.agents and not {known, _WITH.get(known, known)} & {*found.agents}
-    if lacks or (deep and not found.agents and not _runs(engine, wish, name, program)):
-        make = image.make_line(argv, name, ours=bool(found.agents))
+    lacks = known and inside.agents and not {known, _WITH.get(known, known)} & {*inside.agents}
+    if lacks or (deep and not inside.agents and not _runs(engine, wish, name, program)):
+        make = image.make_line(argv, name, ours=bool(inside.agents))
         raise SandboxError(lacking(name, program, make))
-    return found
+    return inside
 
 
 def _runs(engine: Sequence[str], wish: Wish, name: str, program: str) -> bool:
-    """Whether an image has a program. Raises SandboxError: no container starts."""
+    """Tell whether an image has a program. Raises SandboxError: no container starts."""
     run = [*engine, "run", "--rm", "--pull=never", "--network=none", *split("args", wish.args)]
     line = [*run, "--entrypoint=/bin/sh", name, "-c", 'command -v "$0"', program]
     done = _ran(line)
     if done.returncode in (125, 126):
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise SandboxError(f"{engine[0]} does not start the image {name}: {''.join(said[-1:])}")
+        output = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise SandboxError(f"{engine[0]} does not start the image {name}: {''.join(output[-1:])}")
     return not done.returncode
 
 
 def missing(name: str, engine: Sequence[str], make: str) -> str:
-    """`make`: the command that makes the image with the agent in it."""
+    """Return the message about a missing image. `make`: the command that makes the image with the
+    agent in it."""
     if name == image.NAME and make:
         return f"The sandbox container has no image yet. To make it: {make}"
     program = os.path.basename(engine[0])

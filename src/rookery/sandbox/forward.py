@@ -1,11 +1,10 @@
-"""Inside a sandbox: a port of its loopback interface that leads out to the proxy, or to a model on
-this machine; then the command.
+"""Inside a sandbox: makes a port of its loopback interface lead out to the proxy, or to a model on
+this machine; then runs the command.
 
     python -I -S forward.py SOCKET PORT COMMAND…
 
-The command takes the place of this process; what forwards is no child of it. Of the standard
-library, and of that little before the command runs: every start waits for it.
-"""
+The command takes the place of this process; the forwarder is no child of it. Only the standard
+library is used, and little of that before the command runs: every start waits for it."""
 
 import errno
 import os

@@ -1,6 +1,6 @@
-"""Which parts of a git repository an agent may write, so that it can commit, and nothing that it
-leaves there runs when the user's own git looks at it: hooks, settings, and what names the place of
-either are only read."""
+"""Which parts of a git repository an agent may write, so that it can commit, but leave nothing
+behind that runs when the user's own git looks at it: hooks, settings, and files that say where
+either lies are read-only."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,58 +11,57 @@ from rookery.sandbox.visible import is_in
 
 OWN = ".git"
 READ = ("hooks", "config", "config.worktree", "commondir", "worktrees")
-"""Of a repository: hooks, settings, what says where they are, and where its work trees have
-theirs."""
+"""Read-only parts of a repository: hooks, settings, the file that says where they are, and the
+directory with those of its work trees."""
 POINTERS = ("commondir", "gitdir", "config.worktree")
-"""Of a work tree's own part: where its repository is, and settings."""
+"""Read-only files in a work tree's own part: where its repository is, and settings."""
 WRITTEN = ("objects", "refs", "logs")
-"""Of a repository outside of the roots: what a commit changes."""
+"""Parts of a repository outside of the roots that a commit changes."""
 
 
 def repositories(roots: Sequence[str], known: Iterable[str] = ()) -> list[Bind]:
-    """Of the git directories outside of the roots that work trees in them belong to, what a commit
-    needs. `known`: those that are seen to otherwise."""
-    found: list[Bind] = []
+    """Return binds for what a commit needs of git directories outside of the roots, if work trees
+    in the roots belong to them. `known`: directories that are taken care of otherwise."""
+    binds: list[Bind] = []
     for own in filter(None, map(_part_of, roots)):
         above = os.path.dirname(os.path.dirname(own))
         if not is_in(above, (*roots, *known)):
             written = (own, *(os.path.join(above, each) for each in WRITTEN))
-            found += [Bind(above, above), *(Bind(each, each, True) for each in written)]
-            found += pointers(own)
-    return found
+            binds += [Bind(above, above), *(Bind(each, each, True) for each in written)]
+            binds += pointers(own)
+    return binds
 
 
 def guarded(roots: Sequence[str]) -> list[Bind]:
-    """Of the repositories in the roots, what is mounted over them. Each directory on the way is
+    """Return what is mounted over the repositories in the roots. Each directory on the way is
     mounted itself, or it could be moved away, and another put in its place.
 
-    To be asked before the agent runs: what it could have replaced by a link is not to be mounted.
-    """
-    found: list[Bind] = []
+    Call this before the agent runs: what it could have replaced by a link is not to be mounted."""
+    binds: list[Bind] = []
     for root in roots:
         own = os.path.join(root, OWN)
         if os.path.isfile(own):  # of a work tree: it says where the rest is
-            found.append(Bind(own, own))
+            binds.append(Bind(own, own))
         elif _is_repository(own):
             os.makedirs(os.path.join(own, "hooks"), exist_ok=True)
-            found.append(Bind(own, own, True))
-            found += [Bind(path, path) for path in (os.path.join(own, each) for each in READ)]
+            binds.append(Bind(own, own, True))
+            binds += [Bind(path, path) for path in (os.path.join(own, each) for each in READ)]
     for own in filter(None, map(_part_of, roots)):
         if is_in(own, roots):
-            found += [Bind(own, own, True), *pointers(own)]
-    return list(still(found))
+            binds += [Bind(own, own, True), *pointers(own)]
+    return list(still(binds))
 
 
 def placeholders(roots: Sequence[str]) -> Placeholders:
-    """For what is not there in the repositories of the roots. Before the rest is asked. Raises
-    SandboxError."""
+    """Make placeholders for missing files in the repositories of the roots. Call this before the
+    other functions. Raises SandboxError."""
     plain = [os.path.join(root, OWN) for root in roots]
     plain = [each for each in plain if _is_repository(each) and not _moved(each)]
     return Placeholders(plain, filter(None, map(_part_of, roots)))
 
 
 def still(binds: Iterable[Bind]) -> Iterator[Bind]:
-    """Those that are there, with no link on the way to them."""
+    """Yield the binds that exist, with no link on the way to them."""
     return (each for each in binds if os.path.exists(each.host) and not _moved(each.host))
 
 
@@ -72,16 +71,15 @@ def pointers(own: str) -> list[Bind]:
 
 
 def _part_of(root: str) -> str:
-    """The part of a repository that is a work tree's own; "": the root is none.
+    """Return the part of a repository that is a work tree's own; "" if the root is no work tree.
 
-    Only where the repository, too, says that this work tree is its own: else a file that an agent
-    wrote would open any directory. Where the repository is, is told by the place, not by
-    `commondir`, which an agent may have written.
-    """
-    said = _first_line(os.path.join(root, OWN))
-    if not said.startswith("gitdir: "):
+    Only if the repository, too, says that this work tree is its own: else a file that an agent
+    wrote would open any directory. The repository is determined by the place of that part, not by
+    `commondir`, which an agent may have written."""
+    line = _first_line(os.path.join(root, OWN))
+    if not line.startswith("gitdir: "):
         return ""
-    own = os.path.realpath(os.path.join(root, said.removeprefix("gitdir: ")))
+    own = os.path.realpath(os.path.join(root, line.removeprefix("gitdir: ")))
     if _first_line(os.path.join(own, "gitdir")) != os.path.join(root, OWN):
         return ""
     above, name = os.path.split(os.path.dirname(own))
@@ -89,8 +87,8 @@ def _part_of(root: str) -> str:
 
 
 def repository_of(directory: str) -> tuple[str, str]:
-    """The root of the work tree that a directory is in, and the repository, which all its work
-    trees share. Without one, the directory is both."""
+    """Return the root of the work tree that a directory is in, and the repository, which all its
+    work trees share. Without one, the directory is both."""
     root = directory
     while not os.path.lexists(os.path.join(root, OWN)):
         above = os.path.dirname(root)

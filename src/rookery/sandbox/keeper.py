@@ -1,11 +1,10 @@
-"""Around an agent in a container: starts the container, runs the agent in it, and ends it with the
-agent. A program of its own, so that the worker waits for none of it: standard library only.
+"""Runs around an agent in a container: starts the container, runs the agent in it, and ends it with
+the agent. A program of its own, so that the worker waits for none of it: standard library only.
 
     python -I -S keeper.py PLAN
 
-The container waits for the end of its input, which this process holds: whatever way this process
-ends, the container ends, too. The kernel then ends all that is in it.
-"""
+The container waits for the end of its input, which this process holds: however this process ends,
+the container ends, too. The kernel then ends everything in it."""
 
 import json
 import os
@@ -17,10 +16,11 @@ from contextlib import suppress
 from types import FrameType
 
 WAITING = "trap '' TERM; echo; (read _); exit"
-"""What the container runs: it says that it is there, and waits. The shell takes leave of orphans
-meanwhile. A TERM is for the agent, which may take its time."""
+"""The container's main command: it prints a line once it runs, then waits for the end of its input.
+Meanwhile the shell reaps orphans. It ignores TERM, which is meant for the agent: that may take its
+time."""
 
-PATIENCE = 10.0
+END_TIMEOUT = 10.0
 """Seconds that the engine may take to end an empty container."""
 
 PR_SET_PDEATHSIG = 1
@@ -50,18 +50,18 @@ def main(plan: dict[str, list[str]]) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         container.stdin.close()
         try:
-            container.wait(PATIENCE)
+            container.wait(END_TIMEOUT)
         except subprocess.TimeoutExpired:
             _call(plan["remove"])
         with suppress(OSError):
             os.unlink(plan["running"][0])
         if tidying.is_alive():
-            tidying.join(PATIENCE)
+            tidying.join(END_TIMEOUT)
 
 
 def _tidy(plan: dict[str, list[str]]) -> None:
-    """What killed workers left. Where the engine's own process was killed with its container, the
-    engine takes it for running: `left` lists names with their first process."""
+    """Remove what killed workers left. If the engine's own process was killed with its container,
+    the engine believes that it still runs: `left` lists names with their first process."""
     _call(plan["prune"])
     for line in _call(plan["left"]).decode("utf-8", "replace").splitlines() if plan["left"] else ():
         name, _, pid = line.partition(" ")
@@ -70,13 +70,13 @@ def _tidy(plan: dict[str, list[str]]) -> None:
 
 
 def _call(command: list[str]) -> bytes:
-    """What it says, whatever comes of it: what it should take away may be gone."""
+    """Return a command's output, even if it fails: what it should remove may be gone."""
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
     return done.stdout
 
 
 def _let_go() -> None:
-    """The pipes are the agent's alone from here on: their ends are its ends."""
+    """Leave the pipes to the agent alone from here on: they end when it closes them."""
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1):
         os.dup2(null, number)

@@ -5,7 +5,7 @@ from rookery.sandbox.plan import Place, Sandbox, SandboxError, Wish
 
 
 def prepare(wish: Wish, place: Place) -> Sandbox:
-    """Raises SandboxError."""
+    """Make the sandbox of the kind that the settings name. Raises SandboxError."""
     if wish.kind == BWRAP:
         from rookery.sandbox.bwrap import Bwrap
 

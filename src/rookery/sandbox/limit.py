@@ -1,5 +1,6 @@
-"""How many processes may run in a sandbox at once: by a control group, else by a limit that counts
-in the sandbox's own user namespace, else not at all, and then it says so."""
+"""Limits how many processes may run in a sandbox at once: by a control group, else by a limit that
+counts in the sandbox's own user namespace. If neither is possible there is no limit, and it says
+so."""
 
 import os
 import shutil
@@ -39,6 +40,6 @@ class ProcessLimit:
 
 
 def _release() -> tuple[int, ...]:
-    """Of the kernel."""
-    words = os.uname().release.split(".")[:2]
-    return tuple(int(word) for word in words if word.isdecimal())
+    """Return the version of the kernel."""
+    parts = os.uname().release.split(".")[:2]
+    return tuple(int(word) for word in parts if word.isdecimal())

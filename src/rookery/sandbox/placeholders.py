@@ -1,10 +1,9 @@
-"""Files of a git directory that a plain repository has not, and that git would obey: what does not
-exist cannot be mounted over, so they are made, with nothing in them that changes anything.
+"""Files of a git directory that a plain repository lacks, and that git would obey. A file that does
+not exist cannot be mounted over, so they are created, with content that changes nothing.
 
-`commondir` says where settings and hooks are: here, where they are anyhow. `config.worktree` has
-settings of one work tree: none. They are removed with the last sandbox that is around them; each
-holds a lock on them until then. A killed worker leaves them, and they do no harm.
-"""
+`commondir` says where settings and hooks are: here, where they are anyway. `config.worktree` has
+settings of one work tree: none. They are removed with the last sandbox around them; each sandbox
+holds a lock on them until then. A killed worker leaves them, and they do no harm."""
 
 import contextlib
 import errno
@@ -35,10 +34,11 @@ class Held(NamedTuple):
 
 
 class Placeholders:
-    """Those in some git directories. Raises SandboxError."""
+    """The placeholders in some git directories. Raises SandboxError."""
 
     def __init__(self, plain: Iterable[str], of_work_trees: Iterable[str]) -> None:
-        """`plain`: whole ones; `of_work_trees`: parts of one, which have a `commondir`."""
+        """`plain`: whole git directories; `of_work_trees`: parts of one, which have a
+        `commondir`."""
         self._held: list[Held] = []
         try:
             for folder in plain:
@@ -85,7 +85,7 @@ class Placeholders:
 
 
 def is_one(path: str) -> bool:
-    """Whether what stands there changes nothing."""
+    """Tell whether a file is a placeholder, with content that changes nothing."""
     wanted = CONTENT[os.path.basename(path)]
     with contextlib.suppress(OSError), open(path, "rb", opener=_without_links) as file:
         return file.read(len(wanted) + 1) == wanted
@@ -97,8 +97,8 @@ def _without_links(path: str, flags: int) -> int:
 
 
 def _make(path: str, content: bytes) -> None:
-    """At once with all that is in it: git reads it at any time. What is there stays. Raises
-    OSError."""
+    """Create a file atomically with its whole content, since git may read it at any time. An
+    existing file stays. Raises OSError."""
     if os.path.lexists(path):
         return
     fresh = f"{path}.{secrets.token_hex(8)}"

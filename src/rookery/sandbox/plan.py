@@ -1,9 +1,9 @@
-"""A sandbox around what a worker starts for its agent: the agent itself, its terminals, and all
-that they start. It fails closed: where one cannot be made, nothing runs.
+"""A sandbox around everything that a worker starts for its agent: the agent itself, its terminals,
+and what they start. It fails closed: if it cannot be made, nothing runs.
 
     sandbox = kinds.prepare(wish, place)            # raises SandboxError
     spawn = sandbox.spawn(argv, environment, cwd)   # start this instead
-    sandbox.to_host(path)                           # what a path of the agent's is called here
+    sandbox.to_host(path)                           # translate a path of the agent's to the host's
 """
 
 import os
@@ -19,13 +19,13 @@ Wish = settings.Sandbox
 
 
 class SandboxError(Fixed, OSError):
-    """It cannot be made; the message says why and what to do."""
+    """The sandbox cannot be made; the message says why and what to do."""
 
     reason = "no_sandbox"
 
 
 class Bind(NamedTuple):
-    """A file or directory of this machine, and where it is inside; one that does not exist is left
+    """A file or directory of this machine, and its path inside; one that does not exist is left
     out."""
 
     host: str
@@ -34,7 +34,7 @@ class Bind(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What a sandbox is made around. Paths are absolute."""
+    """The directories and files that a sandbox is built from. Paths are absolute."""
 
     roots: Sequence[str]
     """The session's directories: read and written."""
@@ -59,14 +59,14 @@ class Place(NamedTuple):
 
 
 def readable(wish: Wish, user: str) -> list[Bind]:
-    """What `sandbox.read` names."""
+    """Return the paths that `sandbox.read` names."""
     named = shlex.split(wish.read)
-    found = [os.path.join(user, word[2:]) if word.startswith("~/") else word for word in named]
-    return [Bind(path, path) for path in found if os.path.isabs(path)]
+    paths = [os.path.join(user, word[2:]) if word.startswith("~/") else word for word in named]
+    return [Bind(path, path) for path in paths if os.path.isabs(path)]
 
 
 class Spawn(NamedTuple):
-    """What is started for a command."""
+    """The process to start for a command."""
 
     argv: list[str]
     environment: dict[str, str]
@@ -80,7 +80,7 @@ class Spawn(NamedTuple):
     """False: no domain of Landlock's is around it, since it could not do its work in one."""
 
     def more(self) -> dict[str, Any]:
-        """What `processes.child` is given besides command, environment and directory."""
+        """Return the arguments for `processes.child` besides command, environment and directory."""
         return {
             "pass_fds": self.pass_fds,
             "entry": self.entry,
@@ -90,7 +90,7 @@ class Spawn(NamedTuple):
 
 
 class Sandbox:
-    """None at all, and what every kind has."""
+    """The interface of every kind of sandbox. This class itself is no sandbox at all."""
 
     def __init__(self, wish: Wish, place: Place) -> None:
         self.wish = wish
@@ -99,20 +99,22 @@ class Sandbox:
         """What this machine cannot do for it, each a sentence for the session's log."""
 
     def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
-        """Raises SandboxError, and OSError for a program that is not there."""
+        """Return what to start for a command. Raises SandboxError; OSError for a missing
+        program."""
         return Spawn(list(argv), dict(environment), cwd)
 
     def to_host(self, path: str) -> str:
-        """A path that the agent named, before it is checked against the roots."""
+        """Translate a path that the agent named, before it is checked against the roots."""
         return path
 
     def to_agent(self, path: str) -> str:
-        """A path of ours, as the agent is told of it."""
+        """Translate a path of ours into the agent's name for it."""
         return path
 
     def fault(self, _status: int, _stderr: Sequence[str], /) -> str:
-        """Why it did not start and what helps, where that is the sandbox's doing; "": it is not."""
+        """Return why a command did not start and what helps, if the sandbox is the cause;
+        else ""."""
         return ""
 
     def close(self) -> None:
-        """Nothing runs in it any more."""
+        """Release everything: nothing runs in the sandbox any more."""

@@ -2,9 +2,8 @@
 and speaks nothing but CONNECT. It listens on a socket that is bound into the sandbox, where
 `forward` makes it a port of the loopback interface.
 
-It resolves names itself, and connects to what it has checked: a name cannot become another address
-in between.
-"""
+It resolves names itself, and connects to the address it has checked: a name cannot become another
+address in between."""
 
 import asyncio
 import os
@@ -17,11 +16,11 @@ from typing import NamedTuple
 from rookery.sandbox.relay import PIECE, Streams, forever, joined, listening
 
 PORTS: tuple[int, ...] = (443, 80)
-"""Of an entry without one."""
-MOST = 256
+"""The ports of an entry that names none."""
+MAX_CONNECTIONS = 256
 """Connections at once."""
-LONGEST = 8192
-PATIENCE = 30.0
+MAX_HEAD_BYTES = 8192
+CONNECT_TIMEOUT = 30.0
 HERE = "localhost"
 
 type Address = IPv4Address | IPv6Address
@@ -34,11 +33,11 @@ class Entry(NamedTuple):
 
 
 class Refused(Exception):
-    """It is not for us to connect there; the message says why."""
+    """We may not connect there; the message says why."""
 
 
 def entries(text: str) -> list[Entry]:
-    """Names, *.names and addresses, each perhaps with a :port, separated by spaces or commas."""
+    """Parse names, *.names and addresses, each perhaps with a :port, by spaces or commas."""
     return [_entry(word) for word in text.replace(",", " ").split()]
 
 
@@ -52,7 +51,7 @@ def _entry(word: str) -> Entry:
 
 
 def allowed(known: Iterable[Entry], host: str, port: int) -> Entry | None:
-    """The entry that lets a host be connected to."""
+    """Return the entry that allows a connection to a host; None if there is none."""
     host, address = host.lower().rstrip("."), _address(host)
     for entry in known:
         if port not in entry.ports:
@@ -66,8 +65,9 @@ def allowed(known: Iterable[Entry], host: str, port: int) -> Entry | None:
 
 
 def may_reach(entry: Entry, address: Address) -> bool:
-    """A listed name does not lead to this machine's own services, or to what hands out a cloud's
-    credentials, unless it is an address or `localhost` itself."""
+    """Tell whether an entry may lead to an address. A listed name must not lead to this machine's
+    own services, or to a service that hands out a cloud's credentials, unless it is an address or
+    `localhost` itself."""
     if _address(entry.name) is not None or entry.name == HERE:
         return True
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
@@ -83,7 +83,7 @@ def _address(text: str) -> Address | None:
 
 
 class Proxy:
-    """To be made in a running loop. Raises OSError."""
+    """The proxy's server. To be made in a running loop. Raises OSError."""
 
     def __init__(self, folder: str, name: str, allow: str) -> None:
         self.path = os.path.join(folder, name)
@@ -91,7 +91,7 @@ class Proxy:
         self._open = 0
         listener = listening(folder, name)
         # Not start_unix_server: it looks for the socket by that path, which is no longer one.
-        served = asyncio.start_server(self._serve, sock=listener, limit=LONGEST)
+        served = asyncio.start_server(self._serve, sock=listener, limit=MAX_HEAD_BYTES)
         self._serving = asyncio.create_task(forever(served), name="sandbox proxy")
 
     def close(self) -> None:
@@ -100,14 +100,14 @@ class Proxy:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open += 1
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(CONNECT_TIMEOUT):
                 far = await self._reached(reader)
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             await joined((reader, writer), far)
         except Refused as refused:
-            words = f"{refused}\n".encode()
+            body = f"{refused}\n".encode()
             writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\n")
-            writer.write(b"Content-Length: %d\r\nConnection: close\r\n\r\n" % len(words) + words)
+            writer.write(b"Content-Length: %d\r\nConnection: close\r\n\r\n" % len(body) + body)
             with suppress(OSError):
                 await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
@@ -119,16 +119,16 @@ class Proxy:
 
     async def _reached(self, reader: asyncio.StreamReader) -> Streams:
         head = await reader.readuntil(b"\r\n\r\n")
-        if self._open > MOST:
+        if self._open > MAX_CONNECTIONS:
             raise Refused("Too many connections are open.")
         host, port = _target(head)
         entry = allowed(self._known, host, port)
         if entry is None:
             raise Refused(f"{host}:{port} is not in sandbox.allow of this Rookery.")
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+        addresses = await loop.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
         fault: OSError | None = None
-        for *_, place in found:
+        for *_, place in addresses:
             address = str(place[0]).partition("%")[0]
             if not may_reach(entry, ip_address(address)):
                 raise Refused(f"{host} leads to {address}, which a listed name must not.")
@@ -140,11 +140,11 @@ class Proxy:
 
 
 def _target(head: bytes) -> tuple[str, int]:
-    """Raises Refused."""
-    words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
-    if len(words) != 3 or words[0] != "CONNECT":
+    """Return the host and port of a request. Raises Refused."""
+    parts = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
+    if len(parts) != 3 or parts[0] != "CONNECT":
         raise Refused("This proxy speaks CONNECT only: use https.")
-    host, _, port = words[1].rpartition(":")
+    host, _, port = parts[1].rpartition(":")
     if not host or not host.isascii() or not port.isdecimal() or len(port) > 5:
         raise Refused("CONNECT needs host:port.")
     return host, int(port)

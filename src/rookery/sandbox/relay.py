@@ -1,4 +1,4 @@
-"""Connections that are passed on byte by byte, from one side of a sandbox's wall to the other."""
+"""Connections passed on byte by byte between the inside and the outside of a sandbox."""
 
 import asyncio
 import os
@@ -10,15 +10,15 @@ from typing import Any
 PIECE = 64 * 1024
 BACKLOG = 256
 """Connections that wait to be taken."""
-MOST = 256
+MAX_CONNECTIONS = 256
 """Connections at once: each takes two descriptors of this process."""
 
 type Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Relay:
-    """Each connection to `listener` goes to what `reach` opens; if that fails, it is closed. To be
-    made in a running loop."""
+    """Passes each connection to `listener` on to what `reach` opens; if that fails, it is closed.
+    To be made in a running loop."""
 
     def __init__(self, listener: socket.socket, reach: Callable[[], Awaitable[Streams]]) -> None:
         self._reach = reach
@@ -33,7 +33,7 @@ class Relay:
         self._open += 1
         try:
             with suppress(OSError):
-                if self._open <= MOST:
+                if self._open <= MAX_CONNECTIONS:
                     await joined((reader, writer), await self._reach())
         finally:
             self._open -= 1
@@ -41,8 +41,8 @@ class Relay:
 
 
 def listening(folder: str, name: str) -> socket.socket:
-    """A unix socket in a folder. The path may be longer than a socket's can be: it is bound by way
-    of its folder. Raises OSError."""
+    """Return a unix socket that listens in a folder. Its path may be longer than a socket's can be:
+    it is bound by way of its folder. Raises OSError."""
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -57,7 +57,7 @@ def listening(folder: str, name: str) -> socket.socket:
 
 
 def port_here(port: int) -> Callable[[], Awaitable[Streams]]:
-    """Opens connections to a port of this machine's loopback interface."""
+    """Return a function that opens connections to a port of this machine's loopback interface."""
     return lambda: asyncio.open_connection("localhost", port, limit=PIECE)
 
 
@@ -67,7 +67,7 @@ async def forever(starting: Coroutine[Any, Any, asyncio.Server]) -> None:
 
 
 async def joined(near: Streams, far: Streams) -> None:
-    """Until both have ended, or one has gone."""
+    """Pass data both ways until both sides have ended, or one is gone."""
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(_copied(near[0], far[1]), name="relay out")

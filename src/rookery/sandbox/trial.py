@@ -1,4 +1,5 @@
-"""Whether a kind of sandbox can be made on this machine, by making the smallest one there is."""
+"""Tests whether a kind of sandbox can be made on this machine, by making the smallest one
+there is."""
 
 import os
 import subprocess
@@ -17,32 +18,32 @@ def _bwrap(_wish: Wish) -> str:
     if not LINUX:
         raise SandboxError(bwrap.ELSEWHERE)
     program = bwrap.find([])
-    words = (*bwrap.SEALED, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--")
-    code, said = _ran([program, *words, "true"])
+    args = (*bwrap.SEALED, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--")
+    code, output = _ran([program, *args, "true"])
     if code:
-        raise SandboxError(bwrap.unmade(said))
+        raise SandboxError(bwrap.unmade(output))
     return f"{_ran([program, '--version'])[1]} works"
 
 
 def _container(wish: Wish) -> str:
     program = engine.find(wish.engine, [])
-    code, said = _ran([*program, "--version"])
+    code, output = _ran([*program, "--version"])
     if code:
-        raise SandboxError(f"{' '.join(program)} does not run: {said}")
+        raise SandboxError(f"{' '.join(program)} does not run: {output}")
     name = wish.image or image.NAME
-    found = engine.contents(program, name)
-    if found is None:
-        return f"{said} found; no image {name} yet: {image.MAKE}"
-    agents = f" has {', '.join(found.agents)}" if found.agents else ""
-    return f"{said} found; image {name}{agents}"
+    contents = engine.contents(program, name)
+    if contents is None:
+        return f"{output} found; no image {name} yet: {image.MAKE}"
+    agents = f" has {', '.join(contents.agents)}" if contents.agents else ""
+    return f"{output} found; image {name}{agents}"
 
 
 TRIALS: Mapping[str, Callable[[Wish], str]] = {BWRAP: _bwrap, CONTAINER: _container}
-"""By the kind: what there is, in a few words. Raises SandboxError."""
+"""The trial of each kind: it returns what is available, in a few words. Raises SandboxError."""
 
 
 def _ran(command: list[str]) -> tuple[int, str]:
-    """How it ended, and the last line that it said."""
+    """Run a command; return its exit status and the last line of its output."""
     try:
         done = subprocess.run(
             command,

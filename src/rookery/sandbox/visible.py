@@ -1,5 +1,5 @@
-"""Which files a command needs to see before it can run at all: the system's, and those of a program
-that lies in the user's home."""
+"""Which files a command needs to see to run at all: the system's, and those of a program that lies
+in the user's home."""
 
 import os
 import sys
@@ -18,10 +18,10 @@ SECRETS = (
     *("/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private", "/etc/krb5.keytab", "/etc/NetworkManager"),
     *("/etc/wireguard", "/etc/openvpn", "/etc/docker", "/etc/kubernetes", "/etc/rancher"),
 )
-"""Of these, what the user may read (root may read all)."""
+"""Secrets among these paths that the user may read (root may read all)."""
 
 PARTS = ("bin", "lib", "lib64", "libexec", "pyvenv.cfg")
-"""What programs need of their prefix. The rest of it may hold secrets, as ~/.cargo does."""
+"""Parts of their prefix that programs need. The rest of it may hold secrets, as ~/.cargo does."""
 
 TOOLS = (
     *(".rustup", ".pyenv", ".rbenv", ".nvm", ".fnm", ".volta", ".asdf/installs", ".asdf/shims"),
@@ -45,13 +45,13 @@ MODULES = "/node_modules/"
 
 
 def is_in(path: str, places: Iterable[str]) -> bool:
-    """Whether a path is one of the places or inside one."""
+    """Tell whether a path is one of the places or inside one."""
     return any(path == place or path.startswith(place.rstrip("/") + "/") for place in places)
 
 
 def outermost(roots: Sequence[str]) -> list[str]:
-    """Without those in another one: they are visible there, and one that was replaced by a link
-    would lead anywhere."""
+    """Leave out roots inside another one: they are visible there, and one that was replaced by a
+    link would lead anywhere."""
     placed = [os.path.normpath(root) for root in roots]
     real = [os.path.realpath(root) for root in roots]
     return [
@@ -63,7 +63,7 @@ def outermost(roots: Sequence[str]) -> list[str]:
 
 
 def check_roots(place: Place) -> None:
-    """None of the roots may hold what is to be hidden. Raises SandboxError."""
+    """Check that none of the roots holds what is to be hidden. Raises SandboxError."""
     closed = [os.path.realpath(path) for path in (*place.hidden, place.user)]
     for root in map(os.path.realpath, place.roots):
         if holds := [path for path in closed if is_in(path, [root])]:
@@ -74,7 +74,7 @@ def check_roots(place: Place) -> None:
 
 
 def settled(cwd: str, others: Sequence[str]) -> list[str]:
-    """The session's directories, its own first, without those in another one. Raises
+    """Return the session's directories, its own first, without those inside another one. Raises
     SandboxError."""
     outer = outermost([cwd, *others])
     if not is_in(os.path.realpath(cwd), [os.path.realpath(each) for each in outer]):
@@ -83,23 +83,23 @@ def settled(cwd: str, others: Sequence[str]) -> list[str]:
 
 
 def resolver() -> list[str]:
-    """What /etc/resolv.conf is a link to."""
+    """Return the file that /etc/resolv.conf is a link to."""
     return [os.path.realpath("/etc/resolv.conf")]
 
 
 def of_path(path: Sequence[str], closed: Sequence[str], roots: Sequence[str]) -> list[str]:
-    """The directories of PATH and what they are links to, with the libraries beside them. None that
-    holds one of the closed places or lies in it, none that a root decides about: an agent can
-    replace what is there by a link."""
-    found: dict[str, None] = {}
+    """Return the directories of PATH and what they are links to, with the libraries beside them.
+    Leaves out any that holds one of the closed places or lies in it, or that a root decides about:
+    an agent can replace what is there by a link."""
+    paths: dict[str, None] = {}
     for place in dict.fromkeys(os.path.normpath(each) for each in path if os.path.isabs(each)):
         if not os.path.isdir(place) or any(is_in(at, roots) for at in _walk(place, _link)):
             continue
         parts = [each for one in (place, os.path.realpath(place)) for each in _of_folder(one, "")]
-        found |= {each: None for each in parts if _is_shown(each, closed)}
-        if len(found) > MOST_OF_PATH:
+        paths |= {each: None for each in parts if _is_shown(each, closed)}
+        if len(paths) > MOST_OF_PATH:
             break
-    return list(found)
+    return list(paths)
 
 
 def _is_shown(path: str, closed: Sequence[str]) -> bool:
@@ -112,22 +112,22 @@ def _is_shown(path: str, closed: Sequence[str]) -> bool:
 
 
 def of_program(path: str, user: str) -> list[str]:
-    """What a program needs of the place where it lies: its prefix, those of each link on the way to
-    it, and of the interpreter that its first line names."""
-    found: list[str] = []
+    """Return what a program needs of the place where it lies: its prefix, those of each link on the
+    way to it, and of the interpreter that its first line names."""
+    paths: list[str] = []
     real = os.path.realpath(path)
     for hop in (*_links(path), real):
-        found += [hop, *_of_folder(os.path.dirname(hop), user)]
+        paths += [hop, *_of_folder(os.path.dirname(hop), user)]
         if MODULES in hop:  # of npm: what it imports lies beside it
-            found.append(hop[: hop.index(MODULES) + len(MODULES) - 1])
+            paths.append(hop[: hop.index(MODULES) + len(MODULES) - 1])
     interpreter = _interpreter(real)
     if interpreter and not is_in(interpreter, ("/usr", "/bin")):
-        found += of_program(interpreter, user)
-    return found
+        paths += of_program(interpreter, user)
+    return paths
 
 
 def of_python() -> list[str]:
-    """The Python that runs now, with Rookery in it."""
+    """Return the paths of the Python that runs now, with Rookery in it."""
     prefixes = (sys.prefix, sys.base_prefix)
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return [own, *(os.path.join(each, part) for each in prefixes for part in PARTS)]
@@ -138,7 +138,7 @@ def tools(user: str) -> list[str]:
 
 
 def _of_folder(folder: str, user: str) -> list[str]:
-    """A directory of programs, with what they need of what lies beside it."""
+    """Return a directory of programs, with what they need of its neighbours."""
     prefix, name = os.path.split(folder)
     if name == "bin":
         return [os.path.join(prefix, part) for part in PARTS]
@@ -146,8 +146,9 @@ def _of_folder(folder: str, user: str) -> list[str]:
 
 
 def source(path: str, rows: Mapping[str, Sequence[str]]) -> str:
-    """The file of this machine that a path leads to inside, by what is mounted (bwrap's words for
-    each place); "": none, or one that a process without capabilities cannot reach."""
+    """Return the file of this machine that a path leads to inside, by what is mounted (bwrap's
+    arguments for each place); "" if there is none, or one that a process without capabilities
+    cannot reach."""
     at = "/"
     for at in _walk(path, lambda each: _link_inside(each, rows)):
         here = _mounted(at, rows)
@@ -172,7 +173,8 @@ def _link_inside(path: str, rows: Mapping[str, Sequence[str]]) -> str:
 
 
 def _is_open(path: str) -> bool:
-    """Whether it may be searched or run. Root may do so with everything here, but not inside."""
+    """Tell whether a path may be searched or run. Root may do so with everything here, but not
+    inside."""
     if os.geteuid():
         return os.access(path, os.X_OK)
     try:
@@ -185,7 +187,7 @@ def _is_open(path: str) -> bool:
 
 
 def _walk(path: str, link: Callable[[str], str]) -> Iterator[str]:
-    """Each place on the way to where a path leads."""
+    """Yield each place on the way to where a path leads."""
     at, rest, hops = "/", path.split("/"), 0
     while rest:
         at = os.path.normpath(os.path.join(at, rest.pop(0)))
@@ -221,5 +223,5 @@ def _interpreter(path: str) -> str:
         return ""
     if not first.startswith(b"#!"):
         return ""
-    words = os.fsdecode(first[2:].split(b"\n", 1)[0]).split()
-    return words[0] if words and os.path.isabs(words[0]) else ""
+    tokens = os.fsdecode(first[2:].split(b"\n", 1)[0]).split()
+    return tokens[0] if tokens and os.path.isabs(tokens[0]) else ""

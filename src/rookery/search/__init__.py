@@ -1,1 +1,1 @@
-"""Search over everything that was ever said in the sessions of a home: with a daemon or without."""
+"""Full-text search over all sessions of a home, with a daemon or without."""

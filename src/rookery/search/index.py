@@ -1,14 +1,13 @@
-"""The index: one SQLite file of the home, beside a lock. It only caches the logs, and may be
+"""The search index: one SQLite file of the home, beside a lock. It only caches the logs, and may be
 deleted at any time.
 
-The text itself is not in it: FTS5 keeps which word is where (`content=''`), and what is shown of a
-hit is read from the log. Rows lie in volumes, each an FTS5 table of its own. A volume is dropped as
-a whole when one of its sessions is deleted or its log was replaced, and what else was in it is
+The text itself is not in it: FTS5 stores which word is where (`content=''`), and the text shown for
+a hit is read from the log. Rows are in volumes, each an FTS5 table of its own. A volume is dropped
+as a whole when one of its sessions is deleted or its log was replaced, and the rest of it is
 indexed again: so nothing of a deleted session is left, on every version of SQLite.
 
-An extent is a run of rows of one session, made of a run of events. What no extent has is still to
-be indexed.
-"""
+An extent is a run of rows of one session, made of a run of events. Events in no extent are still to
+be indexed."""
 
 import os
 import sqlite3
@@ -24,7 +23,7 @@ from rookery.search.texts import Row
 
 FOLDER = "search"
 VERSION = 1
-"""Of the file, and of how texts and words are made: another version is another file."""
+"""The version of the file, and of how texts and words are made: another version is another file."""
 
 FILE = f"words-{VERSION}.db"
 
@@ -73,7 +72,7 @@ NEAT = 4096
 
 
 class Damaged(Exception):
-    """The file is no index, or not a sound one: it is made again."""
+    """The file is not an index, or a damaged one: it is built again."""
 
 
 class Extent(NamedTuple):
@@ -93,7 +92,7 @@ class Known(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Rows of a run of events of one session."""
+    """The rows of a run of events of one session."""
 
     session: int
     first_seq: int
@@ -117,7 +116,7 @@ def table(volume: int) -> str:
 
 
 class Index(AbstractContextManager["Index", None]):
-    """For the one that writes it. Get one from `open`; it holds the lock until `close`."""
+    """The index, for its one writer. Get one from `open`; it holds the lock until `close`."""
 
     def __init__(self, lock: Lock, connection: sqlite3.Connection) -> None:
         self._lock = lock
@@ -127,8 +126,8 @@ class Index(AbstractContextManager["Index", None]):
 
     @classmethod
     def open(cls, home: str, wait: float = 0.0) -> "Index":
-        """Made where there is none, or none that can be read. Raises Busy, OSError, sqlite3.Error
-        (there is no space)."""
+        """Open the index; create it if there is none that can be read. Raises Busy, OSError,
+        sqlite3.Error (the disk is full)."""
         place = folder(home)
         paths.make_private(place)
         with ExitStack() as undo:
@@ -147,7 +146,7 @@ class Index(AbstractContextManager["Index", None]):
             return index
 
     def stands(self) -> bool:
-        """False once its files were deleted: what is written now is lost."""
+        """Return False once its files were deleted: what is written now is lost."""
         return self._lock.stands()
 
     def close(self) -> None:
@@ -163,7 +162,7 @@ class Index(AbstractContextManager["Index", None]):
 
     @contextmanager
     def changes(self) -> Iterator[None]:
-        """All of the block, or nothing."""
+        """Commit all that the block writes, or nothing."""
         self._link.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -181,11 +180,12 @@ class Index(AbstractContextManager["Index", None]):
 
     def admit(self, session: str) -> int:
         self._link.execute("INSERT OR IGNORE INTO session (id) VALUES (?)", (session,))
-        found = self._link.execute("SELECT n FROM session WHERE id = ?", (session,)).fetchall()
-        return int(found[0][0])
+        rows = self._link.execute("SELECT n FROM session WHERE id = ?", (session,)).fetchall()
+        return int(rows[0][0])
 
     def note(self, session: int, stamp: str, agent: str, cwd: str) -> None:
-        """How its log stands, all of which is indexed; and by what it can be chosen."""
+        """Record the state of a session's log, all of which is indexed, and the fields to filter
+        by."""
         change = "UPDATE session SET stamp = ?, agent = ?, cwd = ? WHERE n = ?"
         self._link.execute(change, (stamp, _storable(agent), _storable(cwd), session))
 
@@ -199,7 +199,7 @@ class Index(AbstractContextManager["Index", None]):
     # --- rows
 
     def add(self, stretch: Stretch) -> None:
-        """The rows of events that are in no extent so far."""
+        """Add the rows of events that are in no extent so far."""
         if self._rows >= ROWS or self._text >= TEXT:
             self._fill()
         if not self._volume:
@@ -207,10 +207,10 @@ class Index(AbstractContextManager["Index", None]):
         row = first = self._next_row()
         size = 0
         entries, texts = [], []
-        for said in stretch.rows:
-            text = words.indexed(said.text, said.role)
+        for item in stretch.rows:
+            text = words.indexed(item.text, item.role)
             size += len(text)
-            entries.append((row, stretch.session, said.seq, said.at - self._base, said.part))
+            entries.append((row, stretch.session, item.seq, item.at - self._base, item.part))
             texts.append((row, text))
             row += 1
         insert = f"INSERT INTO {table(self._volume)} (rowid, text) VALUES (?, ?)"  # noqa: S608
@@ -225,7 +225,7 @@ class Index(AbstractContextManager["Index", None]):
         self._rows, self._text = self._rows + len(entries), self._text + size
 
     def _keep(self, stretch: Stretch, first: int, last: int) -> None:
-        """As an extent, or as more of the last one."""
+        """Record the rows as an extent, or as an extension of the last one."""
         more = (
             "UPDATE extent SET last_row = ?, last_seq = ?, newest = ?, print = ? WHERE n = ?"
             " AND volume = ? AND session = ? AND last_seq = ?"
@@ -242,7 +242,7 @@ class Index(AbstractContextManager["Index", None]):
         self._extent = self._link.execute(insert, begins).lastrowid or 0
 
     def drop(self, volumes: Iterable[int]) -> None:
-        """Forget volumes; the sessions in them are to be looked at again."""
+        """Drop volumes; the sessions in them are to be indexed again."""
         for volume in sorted(set(volumes)):
             ends = "SELECT min(first_row), max(last_row) FROM extent WHERE volume = ?"
             [(first, last)] = self._link.execute(ends, (volume,)).fetchall()
@@ -259,16 +259,16 @@ class Index(AbstractContextManager["Index", None]):
         self._continue()
 
     def forget(self, sessions: Iterable[int]) -> None:
-        """Sessions whose extents were dropped."""
+        """Forget sessions whose extents were dropped."""
         self._link.executemany("DELETE FROM session WHERE n = ?", [(n,) for n in sessions])
 
     def shrink(self) -> None:
-        """Give free pages back to the disk."""
+        """Return free pages to the disk."""
         self._link.execute("PRAGMA incremental_vacuum").fetchall()
         self._link.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def is_loose(self) -> bool:
-        """Whether much of the file is free pages."""
+        """Return whether much of the file is free pages."""
         [(free,)] = self._link.execute("PRAGMA freelist_count").fetchall()
         [(pages,)] = self._link.execute("PRAGMA page_count").fetchall()
         return bool(free > max(256, pages // 20))
@@ -276,10 +276,10 @@ class Index(AbstractContextManager["Index", None]):
     # --- volumes
 
     def _continue(self) -> None:
-        """Where the file stands: after it is opened, and after a transaction failed."""
+        """Load the position at which to append, after opening the file or a failed transaction."""
         open_ = "SELECT n, rows, text, base FROM volume WHERE full = 0 ORDER BY n DESC LIMIT 1"
-        found = self._link.execute(open_).fetchall()
-        self._volume, self._rows, self._text, self._base = found[0] if found else (0, 0, 0, 0)
+        rows = self._link.execute(open_).fetchall()
+        self._volume, self._rows, self._text, self._base = rows[0] if rows else (0, 0, 0, 0)
         [(last,)] = self._link.execute(
             "SELECT max(n) FROM extent WHERE volume = ?", (self._volume,)
         ).fetchall()
@@ -294,13 +294,13 @@ class Index(AbstractContextManager["Index", None]):
             self._link.execute(statement.format(table(self._volume)))
 
     def _fill(self) -> None:
-        """A volume that gets no more rows is brought into its smallest form."""
+        """Close a volume that gets no more rows, and compact it."""
         self._merge()
         self._link.execute("UPDATE volume SET full = 1 WHERE n = ?", (self._volume,))
         self._volume = 0
 
     def neaten(self) -> None:
-        """The same for the open volume, if it has grown by much."""
+        """Compact the open volume, if it has grown by much."""
         find = "SELECT n FROM volume WHERE n = ? AND rows - neat > max(?, neat / 4)"
         if self._link.execute(find, (self._volume, NEAT)).fetchall():
             with self.changes():
@@ -336,7 +336,7 @@ def _opened(home: str) -> sqlite3.Connection:
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    """0: the file is new. Raises Damaged."""
+    """Return the version of the file; 0 if it is new. Raises Damaged."""
     [(version,)] = connection.execute("PRAGMA user_version").fetchall()
     if version not in (0, VERSION):
         raise Damaged
@@ -344,14 +344,15 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def remove(home: str) -> None:
-    """Delete the file. Whoever holds the lock may."""
+    """Delete the file. The caller holds the lock."""
     for end in ("", "-wal", "-shm", "-journal"):
         with suppress(FileNotFoundError):
             os.unlink(path(home) + end)
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether an index is to be made again; else the disk is full, or it cannot be written."""
+    """Return whether an index must be rebuilt; otherwise the disk is full, or it cannot be
+    written."""
     if isinstance(error, Damaged):
         return True
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -1,10 +1,9 @@
-"""Answers from the index: hits in the order of time, the newest first.
+"""Querying the index: hits ordered by time, the newest first.
 
 Nothing is ranked: a word that is in 800,000 rows is answered from the newest extents alone. Volumes
-and extents are opened in the order of their newest row, as far as hits are asked for. What is shown
-of a hit is read from its log, and a hit whose log does not have it is left out: the answer is the
-same whenever the index was made.
-"""
+and extents are opened in the order of their newest row, as far as hits are asked for. The text
+shown for a hit is read from its log, and a hit whose log does not have it is left out: the answer
+is the same whenever the index was made."""
 
 import heapq
 import os
@@ -23,7 +22,7 @@ from rookery.log.schema import connect
 from rookery.search import index as files
 from rookery.search import words
 from rookery.search.snippets import Marker, Snippet
-from rookery.search.texts import MOST, ROLES, Row, Rows
+from rookery.search.texts import MAX_EVENTS, ROLES, Row, Rows
 
 LIMIT = 20
 MOST_HITS = 1000
@@ -61,7 +60,7 @@ class Hit(NamedTuple):
     cwd: str
 
     def to_json(self) -> Json:
-        """`marks`: from where to where in `text` the words are."""
+        """Return the hit as JSON. `marks`: the ranges of `text` that matched."""
         fields = self._asdict()
         del fields["snippet"]
         return fields | {"text": self.snippet.text, "marks": [list(m) for m in self.snippet.marks]}
@@ -76,7 +75,7 @@ class Answer(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A row that matches."""
+    """A row that matches the query."""
 
     at: int
     session: str
@@ -88,7 +87,7 @@ EVERYTHING = Filters()
 
 
 def query(home: str, text: str, filters: Filters = EVERYTHING, limit: int = LIMIT) -> Answer:
-    """The newest hits for a query. Never raises for what is asked, nor for what the files are."""
+    """Return the newest hits for a query. Never raises because of the query or the files."""
     match = words.match_of(text, filters.role if filters.role in ROLES else "")
     if not match:
         return Answer([])
@@ -105,11 +104,11 @@ def query(home: str, text: str, filters: Filters = EVERYTHING, limit: int = LIMI
         return Answer([], problem=f"{files.path(home)} cannot be read: {error}")
 
 
-def _answer(logs: "_Logs", marker: Marker, found: Iterator[_Found], limit: int) -> Answer:
+def _answer(logs: "_Logs", marker: Marker, matches: Iterator[_Found], limit: int) -> Answer:
     hits: list[Hit] = []
     shown: set[tuple[str, Any]] = set()
     copies: dict[tuple[str, str, str], str] = {}
-    for each in found:
+    for each in matches:
         row = logs.row(each)
         snippet = marker.snippet(row) if row else None
         if row is None or snippet is None:
@@ -131,7 +130,7 @@ def _answer(logs: "_Logs", marker: Marker, found: Iterator[_Found], limit: int) 
 
 
 def _opened(home: str, closing: ExitStack) -> sqlite3.Connection | None:
-    """None: there is no index yet."""
+    """Open the index; return None if there is none yet."""
     place = files.path(home)
     if not os.path.exists(place):
         return None
@@ -155,7 +154,8 @@ def _opened(home: str, closing: ExitStack) -> sqlite3.Connection | None:
 
 
 def _rows(connection: sqlite3.Connection, match: str, filters: Filters) -> Iterator[_Found]:
-    """The order: time, newest first; then session, then the later event."""
+    """Yield the matching rows by time, newest first; then by session, then the later event
+    first."""
     connection.execute("BEGIN")
     names = _sessions(connection, filters)
     volumes = connection.execute(
@@ -176,7 +176,7 @@ def _rows(connection: sqlite3.Connection, match: str, filters: Filters) -> Itera
 
 
 def _sessions(connection: sqlite3.Connection, filters: Filters) -> dict[int, str]:
-    """Those that may have hits, by number."""
+    """Return the sessions that may have hits, by number."""
     find, values = "SELECT n, id, cwd FROM session WHERE 1", list[str]()
     for column, value in (("agent", filters.agent), ("id", filters.session)):
         if value:
@@ -188,7 +188,8 @@ def _sessions(connection: sqlite3.Connection, filters: Filters) -> dict[int, str
 
 
 type Entry = tuple[Any, ...]
-"""Of the heap: when its newest hit is, 0 for what is to be opened and 1 for a hit."""
+"""An entry of the heap: the time of its newest hit, then 0 for what is still to be opened, 1 for a
+hit."""
 
 
 class _Volume:
@@ -249,19 +250,19 @@ class _Extent:
 
     def opened(self) -> list[Entry]:
         rows = self._volume.between(self._first, self._last, PAGE)
-        found = self._volume.hits(rows)
+        entries = self._volume.hits(rows)
         if len(rows) == PAGE:
             oldest = min(rows)
             self._last = oldest[0] - 1
-            found.append(self._volume.entry(oldest, self))
-        return found
+            entries.append(self._volume.entry(oldest, self))
+        return entries
 
 
 # --- what hits show ------------------------------------------------------------------------------
 
 
 class _Logs:
-    """The logs that hits are in, each opened once."""
+    """The logs that contain hits, each opened once."""
 
     def __init__(self, home: str) -> None:
         self._home = home
@@ -279,26 +280,27 @@ class _Logs:
             if log is not None:
                 log.close()
 
-    def row(self, found: _Found) -> Row | None:
-        """As it was indexed; None: it is there no more."""
-        log = self._log(found.session)
-        if log is None or is_hidden(self._hidden[found.session], found.seq):
+    def row(self, match: _Found) -> Row | None:
+        """Return the row as it was indexed; None if the log no longer has it."""
+        log = self._log(match.session)
+        if log is None or is_hidden(self._hidden[match.session], match.seq):
             return None
         with suppress(LogError):
-            rows, made = Rows(log.read(max(0, found.seq - 6), 5, found.seq - 1)), list[Row]()
-            place, room = found.seq - 1, FIRST
-            while not made and place < found.seq + 2 * MOST:
-                events = log.stretch(place, room, found.seq + 2 * MOST)
-                if place < found.seq and (not events or not _is(events[0], found)):
+            rows, made = Rows(log.read(max(0, match.seq - 6), 5, match.seq - 1)), list[Row]()
+            place, room = match.seq - 1, FIRST
+            while not made and place < match.seq + 2 * MAX_EVENTS:
+                events = log.stretch(place, room, match.seq + 2 * MAX_EVENTS)
+                if place < match.seq and (not events or not _is(events[0], match)):
                     return None
                 made = rows.take(events)
                 place, room = (events[-1].seq, 4 * room) if events else (LAST, room)
             made += rows.finish(place)
-            return next((r for r in made if (r.seq, r.part) == (found.seq, found.part)), None)
+            return next((r for r in made if (r.seq, r.part) == (match.seq, match.part)), None)
         return None
 
     def origin(self, session: str) -> str:
-        """The session that it was forked from, and that one from another; itself, if from none."""
+        """Follow forks back to the session that this one stems from; itself, if it is not a
+        fork."""
         log = self._log(session)
         if log is None:
             return session
@@ -309,7 +311,7 @@ class _Logs:
         return self._origins.get(session, session)
 
     def head(self, session: str) -> tuple[str, str, str]:
-        """Title, agent and directory."""
+        """Return a session's title, agent and directory."""
         if session not in self._heads:
             directory = paths.session_dir(self._home, session)
             head = paths.read_json(os.path.join(directory, paths.HEAD))
@@ -328,5 +330,5 @@ class _Logs:
         return self._logs[session]
 
 
-def _is(event: Event, found: _Found) -> bool:
-    return (event.seq, event.at) == (found.seq, found.at)
+def _is(event: Event, match: _Found) -> bool:
+    return (event.seq, event.at) == (match.seq, match.at)

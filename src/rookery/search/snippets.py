@@ -1,7 +1,6 @@
-"""What is shown of a hit: some words around the first match, with the matches marked.
+"""Snippets of hits: some words around the first match, with the matches marked.
 
-The text is matched again by FTS5 itself, in memory: what is marked is what was found.
-"""
+The text is matched again by FTS5 itself, in memory, so that exactly what matched is marked."""
 
 import re
 import sqlite3
@@ -14,8 +13,8 @@ from rookery.search.texts import Row
 BEFORE, AFTER = 60, 180
 """Characters before and after the first match."""
 
-MOST = 50
-"""Marks of a snippet."""
+MAX_MARKS = 50
+"""How many matches of a snippet are marked."""
 
 BEGIN, END = "\ue001", "\ue002"
 """Around a match. FTS5 is given no text that has them."""
@@ -32,7 +31,7 @@ class Snippet(NamedTuple):
 
 
 class Marker:
-    """For one query."""
+    """Marks the matches of one query."""
 
     def __init__(self, match: str) -> None:
         self._match = match
@@ -46,12 +45,12 @@ class Marker:
         self._link.close()
 
     def snippet(self, row: Row) -> Snippet | None:
-        """None: the row does not match."""
+        """Return the snippet of a row; None if the row does not match."""
         self._link.execute("DELETE FROM t")
         self._link.execute("INSERT INTO t VALUES (?)", (words.indexed(row.text, row.role),))
         find = "SELECT highlight(t, 0, ?, ?) FROM t WHERE t MATCH ?"
-        found = self._link.execute(find, (BEGIN, END, self._match)).fetchall()
-        return _snippet(found[0][0]) if found else None
+        matches = self._link.execute(find, (BEGIN, END, self._match)).fetchall()
+        return _snippet(matches[0][0]) if matches else None
 
 
 def _snippet(marked: str) -> Snippet:
@@ -61,23 +60,23 @@ def _snippet(marked: str) -> Snippet:
         spans = _inside(text, _MARKED.findall(extra))
     first = spans[0][0] if spans else 0
     start, end = _window(text, first)
-    said = "…" if start else ""
+    shown = "…" if start else ""
     marks: list[tuple[int, int]] = []
     place = start
-    for begins, ends in spans[:MOST]:
+    for begins, ends in spans[:MAX_MARKS]:
         if begins >= end:
             break
-        said = _with(said, text[place:begins])
-        before = len(said)
+        shown = _with(shown, text[place:begins])
+        before = len(shown)
         place = min(ends, end)
-        said = _with(said, text[begins:place])
-        marks.append((before, len(said)))
-    said = _with(said, text[place:end]).rstrip()
-    return Snippet(said + ("…" if text[end:].strip() else ""), tuple(marks), first)
+        shown = _with(shown, text[begins:place])
+        marks.append((before, len(shown)))
+    shown = _with(shown, text[place:end]).rstrip()
+    return Snippet(shown + ("…" if text[end:].strip() else ""), tuple(marks), first)
 
 
 def _spans(marked: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text without its marks, and where they were."""
+    """Return the text without its marks, and the ranges that they enclosed."""
     text = ""
     spans = []
     for number, piece in enumerate(re.split(f"[{BEGIN}{END}]", marked)):
@@ -88,13 +87,14 @@ def _spans(marked: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _inside(text: str, parts: list[str]) -> list[tuple[int, int]]:
-    """Where the words of an identifier stand in it, of which the text has only the whole."""
-    found = (re.search(re.escape(part), text) for part in dict.fromkeys(parts))
-    return sorted(each.span() for each in found if each)
+    """Return the ranges of an identifier's words in the text, which has only the whole
+    identifier."""
+    matches = (re.search(re.escape(part), text) for part in dict.fromkeys(parts))
+    return sorted(each.span() for each in matches if each)
 
 
 def _window(text: str, first: int) -> tuple[int, int]:
-    """About the first match, from word to word."""
+    """Return a range around the first match, from word to word."""
     start, end = max(0, first - BEFORE), min(len(text), first + AFTER)
     if start and (blank := re.compile(r"\s").search(text, start, first)):
         start = blank.end()
@@ -103,7 +103,7 @@ def _window(text: str, first: int) -> tuple[int, int]:
     return start, end
 
 
-def _with(said: str, piece: str) -> str:
-    """One line of both: each run of blanks is one."""
+def _with(line: str, piece: str) -> str:
+    """Append a piece to a line; each run of blanks becomes one."""
     piece = re.sub(r"\s+", " ", clean(piece))
-    return said + (piece.lstrip() if said in ("", "…") or said.endswith(" ") else piece)
+    return line + (piece.lstrip() if line in ("", "…") or line.endswith(" ") else piece)

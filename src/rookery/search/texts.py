@@ -1,9 +1,8 @@
-"""Events as rows of text: what was said, by whom, and at which event.
+"""Converting events to rows of text to index: the text, who wrote it, and at which event.
 
-The pieces of a message make one row, as do the updates of a call that follow each other: a word
-that came in two pieces is found. A long text makes several rows. Where a row begins and ends
-depends on the log alone, so an index that is made again is the same.
-"""
+The pieces of a message make one row, as do consecutive updates of a call: a word that came in two
+pieces is matched. A long text makes several rows. Where a row begins and ends depends on the log
+alone, so an index that is built again is the same."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -30,11 +29,11 @@ ROLES = ("prompt", "answer", "thought", "tool", OTHER)
 SIZE = 8192
 """Characters of a row, about; of a text of its own that is twice as long, each part."""
 
-MOST = 256
-"""Events of a row."""
+MAX_EVENTS = 256
+"""How many events one row can have."""
 
-LONGEST = 1024 * 1024
-"""Characters of one event: of a longer one, the beginning and the end are searched."""
+MAX_EVENT_LENGTH = 1024 * 1024
+"""How many characters of one event are indexed: of a longer one, the beginning and the end."""
 
 SHORT = 16
 """Characters of a text that is not looked for in others."""
@@ -63,8 +62,8 @@ _ESCAPES = re.compile(
 _BLANK = re.compile(r"\s")
 
 
-class Said(NamedTuple):
-    """What one event says."""
+class Passage(NamedTuple):
+    """The text of one event."""
 
     key: tuple[str, str]
     """Of the message, call or terminal that it belongs to."""
@@ -75,7 +74,7 @@ class Said(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What is found as one."""
+    """A unit of search: text that is indexed and matched as one."""
 
     seq: int
     part: int
@@ -88,12 +87,12 @@ class Row(NamedTuple):
     key: tuple[str, str]
 
     def seq_at(self, offset: int) -> int:
-        """The event that has this character."""
+        """Return the event that contains this character."""
         return max((place for place in self.places if place[0] <= offset), default=(0, self.seq))[1]
 
 
 class Rows:
-    """Takes events in order; returns the rows that are complete."""
+    """Converts events, taken in order, to rows; returns each row once it is complete."""
 
     def __init__(self, before: Sequence[Event] = ()) -> None:
         """`before`: the events before the first. Only the end of the last message counts."""
@@ -110,48 +109,50 @@ class Rows:
         """The message whose last word came in two pieces, and was searched with the first."""
         for event in reversed(before):
             if event.update.get("sessionUpdate") not in ASIDES:
-                said = said_by(event.update)
-                if said and said.flows and said.text and not said.text[-1].isspace():
-                    self._cut = said.key
+                passage = said_by(event.update)
+                if passage and passage.flows and passage.text and not passage.text[-1].isspace():
+                    self._cut = passage.key
                 break
 
     def take(self, events: Iterable[Event]) -> list[Row]:
-        found: list[Row] = []
+        rows: list[Row] = []
         for event in events:
             update = event.update
             kind = update.get("sessionUpdate")
-            said = said_by(update) if isinstance(kind, str) else None
-            if said is not None and self._texts and self._goes_on(said):
-                if said.text:
-                    self._add(event, said, found)
-                elif said.flows and taken_back(update):
+            passage = said_by(update) if isinstance(kind, str) else None
+            if passage is not None and self._texts and self._goes_on(passage):
+                if passage.text:
+                    self._add(event, passage, rows)
+                elif passage.flows and taken_back(update):
                     self._texts, self._ready = [], []
-            elif said is not None and said.text:
-                self._close(found)
-                self._begin(event, said)
+            elif passage is not None and passage.text:
+                self._close(rows)
+                self._begin(event, passage)
             elif kind not in ASIDES:
-                self._close(found)
+                self._close(rows)
             if not self._texts:
                 self.covered = event.seq
-        return found
+        return rows
 
-    def _goes_on(self, said: Said) -> bool:
-        """What has no name is alone, unless it flows."""
-        return said.key == self._key and (said.flows or bool(said.key[1]))
+    def _goes_on(self, passage: Passage) -> bool:
+        """Whether the text continues the open row; text without a name stands alone, unless it
+        flows."""
+        return passage.key == self._key and (passage.flows or bool(passage.key[1]))
 
     def finish(self, last: int) -> list[Row]:
-        """No more of the row that is still open will come, and `last` is the last event."""
-        found: list[Row] = []
-        self._close(found)
+        """Close the row that is still open, since no more of it will come. `last` is the last
+        event."""
+        rows: list[Row] = []
+        self._close(rows)
         self.covered = max(self.covered, last)
-        return found
+        return rows
 
-    def _begin(self, event: Event, said: Said) -> None:
-        text = said.text
-        if self._cut == said.key:
+    def _begin(self, event: Event, passage: Passage) -> None:
+        text = passage.text
+        if self._cut == passage.key:
             text = text[len(_head(text)) :]
         self._cut = None
-        self._key, self._role, self._flows = said.key, said.role, said.flows
+        self._key, self._role, self._flows = passage.key, passage.role, passage.flows
         self._seq, self._part, self._at = event.seq, 0, event.at
         self._texts, self._places, self._size = [text], [(0, event.seq)], len(text)
         self.covered = event.seq - 1
@@ -159,7 +160,7 @@ class Rows:
             self._split(text)
 
     def _split(self, text: str) -> None:
-        """The parts of a long text; the last of them may go on."""
+        """Split a long text into parts; the last of them may continue."""
         place = 0
         while len(text) - place >= 2 * SIZE:
             blank = _BLANK.search(text, place + SIZE, place + 2 * SIZE)
@@ -169,24 +170,24 @@ class Rows:
             self._part, place = self._part + 1, end
         self._texts, self._size = [text[place:]], len(text) - place
 
-    def _add(self, event: Event, said: Said, found: list[Row]) -> None:
-        if self._size < SIZE and len(self._places) < MOST and len(said.text) < 2 * SIZE:
-            if not said.flows:
+    def _add(self, event: Event, passage: Passage, rows: list[Row]) -> None:
+        if self._size < SIZE and len(self._places) < MAX_EVENTS and len(passage.text) < 2 * SIZE:
+            if not passage.flows:
                 self._texts.append("\n")
                 self._size += 1
             self._places.append((self._size, event.seq))
-            self._texts.append(said.text)
-            self._size += len(said.text)
+            self._texts.append(passage.text)
+            self._size += len(passage.text)
             return
-        if said.flows and not self._texts[-1][-1:].isspace() and (head := _head(said.text)):
+        if passage.flows and not self._texts[-1][-1:].isspace() and (head := _head(passage.text)):
             self._texts.append(head)
-            self._cut = said.key
-        self._close(found)
-        self._begin(event, said)
+            self._cut = passage.key
+        self._close(rows)
+        self._begin(event, passage)
 
-    def _close(self, found: list[Row]) -> None:
+    def _close(self, rows: list[Row]) -> None:
         if self._texts:
-            found += [*self._ready, self._row()]
+            rows += [*self._ready, self._row()]
             self._ready, self._texts, self._places = [], [], []
 
     def _row(self) -> Row:
@@ -196,12 +197,12 @@ class Rows:
 
 
 def plain(text: str) -> str:
-    """Without escape sequences and secrets."""
+    """Return the text without escape sequences and secrets."""
     return masked(_ESCAPES.sub("", text) if "\x1b" in text else text)
 
 
 def _head(text: str) -> str:
-    """The rest of a word that began in the piece before."""
+    """Return the rest of a word that began in the piece before."""
     blank = _BLANK.search(text, 0, HEAD)
     return text[: blank.start()] if blank else text[:HEAD]
 
@@ -209,19 +210,19 @@ def _head(text: str) -> str:
 # --- one event -----------------------------------------------------------------------------------
 
 
-def said_by(update: Json) -> Said | None:
-    """None: it says nothing."""
+def said_by(update: Json) -> Passage | None:
+    """Return the text of an update; None if it has none."""
     look = _KINDS.get(update["sessionUpdate"]) if "sessionUpdate" in update else None
-    said = look(update) if look else None
-    if said is not None and "\x1b" in said.text:
-        said = said._replace(text=_ESCAPES.sub("", said.text))
-    if said is not None and len(said.text) > LONGEST:
-        half = LONGEST // 2
-        return said._replace(text=said.text[:half] + "\n" + said.text[-half:])
-    return said
+    passage = look(update) if look else None
+    if passage is not None and "\x1b" in passage.text:
+        passage = passage._replace(text=_ESCAPES.sub("", passage.text))
+    if passage is not None and len(passage.text) > MAX_EVENT_LENGTH:
+        half = MAX_EVENT_LENGTH // 2
+        return passage._replace(text=passage.text[:half] + "\n" + passage.text[-half:])
+    return passage
 
 
-def _chunk(update: Json) -> Said | None:
+def _chunk(update: Json) -> Passage | None:
     content = update.get("content")
     if not isinstance(content, dict):
         return None
@@ -233,8 +234,8 @@ def _chunk(update: Json) -> Said | None:
             text = ""
         if role == "thought" and text.startswith(SYSTEM_PROMPTS):  # no thought of the agent's
             text = ""
-        return Said((kind, name), role, text, flows=True)
-    return Said((kind + ":", name), role, _joined([content]))
+        return Passage((kind, name), role, text, flows=True)
+    return Passage((kind + ":", name), role, _joined([content]))
 
 
 _CHUNKS = {
@@ -245,45 +246,45 @@ _CHUNKS = {
 }
 
 
-def _child(update: Json) -> Said | None:
-    """A sub-agent's words are no answer of the agent's."""
+def _child(update: Json) -> Passage | None:
+    """Return a sub-agent's text, which does not count as an answer of the agent's."""
     inner = lenient.mapping(update, "update")
-    found = said_by(inner) if kind_of(inner) in children.FOLDED else None
-    if found is None:
+    passage = said_by(inner) if kind_of(inner) in children.FOLDED else None
+    if passage is None:
         return None
-    key = (f"{children.key_of(update)} {found.key[0]}", found.key[1])
-    return found._replace(key=key, role="tool" if found.role == "tool" else "other")
+    key = (f"{children.key_of(update)} {passage.key[0]}", passage.key[1])
+    return passage._replace(key=key, role="tool" if passage.role == "tool" else "other")
 
 
-def _message(update: Json) -> Said | None:
+def _message(update: Json) -> Passage | None:
     content = update.get("content")
     text = words_of(content if isinstance(content, list) else [content])
     key = (update["sessionUpdate"], lenient.text(update, "messageId"))
-    return Said(key, "other", text, flows="chunk" in key[0]) if text else None
+    return Passage(key, "other", text, flows="chunk" in key[0]) if text else None
 
 
-def _prompt(update: Json) -> Said:
+def _prompt(update: Json) -> Passage:
     given = lenient.sequence(update, "prompt")
     rest = [each for each in given if lenient.text(each, "type") != "text"]
     text = words_of(given)
-    return Said(("_prompt", ""), "prompt", f"{text}\n{_joined(rest)}" if rest else text)
+    return Passage(("_prompt", ""), "prompt", f"{text}\n{_joined(rest)}" if rest else text)
 
 
-def _tool(update: Json) -> Said:
-    return Said(("tool", key_of(update)), "tool", of_call(update))
+def _tool(update: Json) -> Passage:
+    return Passage(("tool", key_of(update)), "tool", of_call(update))
 
 
 def of_call(call: Json) -> str:
-    """The words of a call, whichever agent sent it: its title, places, input, content, output."""
-    told = terminals.told(call) if "_meta" in call else None
+    """Return the text of a call, whichever agent sent it: title, places, input, content, output."""
+    terminal = terminals.terminal_news(call) if "_meta" in call else None
     content = [_content(each) for each in lenient.sequence(call, "content")]
     given = (call.get("title"), call.get("locations"), call.get("rawInput"), content)
-    said = (*given, told.text if told else None, call.get("rawOutput"))
-    return _joined([each for each in said if each])
+    parts = (*given, terminal.text if terminal else None, call.get("rawOutput"))
+    return _joined([each for each in parts if each])
 
 
 def _content(item: Any) -> Any:
-    """Of a diff only what changed: whole files come often."""
+    """Return the content, but of a diff only what changed: whole files come often."""
     if isinstance(item, dict) and item.get("type") == "diff":
         old, new = item.get("oldText"), item.get("newText")
         if isinstance(old, str) and isinstance(new, str):
@@ -292,38 +293,38 @@ def _content(item: Any) -> Any:
     return item
 
 
-def _terminal(update: Json) -> Said:
+def _terminal(update: Json) -> Passage:
     command, text = lenient.text(update, "command"), lenient.text(update, "text")
-    said = f"{command}\n{text}" if command else text
-    return Said(("terminal", lenient.text(update, "id")), "tool", said, flows=not command)
+    content = f"{command}\n{text}" if command else text
+    return Passage(("terminal", lenient.text(update, "id")), "tool", content, flows=not command)
 
 
-def _ask(update: Json) -> Said | None:
+def _ask(update: Json) -> Passage | None:
     if update.get("state") != "asked":
-        said = reason_of(update.get("outcome"))
-        return Said(("answer", lenient.text(update, "id")), "prompt", said) if said else None
+        reason = reason_of(update.get("outcome"))
+        return Passage(("answer", lenient.text(update, "id")), "prompt", reason) if reason else None
     call = lenient.mapping(update, "toolCall")
     key = ("tool", key_of(call)) if call else ("ask", lenient.text(update, "id"))
     text = _joined([update.get("message"), update.get("reason"), update.get("danger")])
     of = of_call(call) if call else _joined([lenient.mapping(update, "schema").get("properties")])
-    return Said(key, "other", f"{text}\n{of}" if text and of else text or of)
+    return Passage(key, "other", f"{text}\n{of}" if text and of else text or of)
 
 
-def _words(*keys: str) -> Callable[[Json], Said | None]:
-    """Of an update whose words have these keys."""
+def _words(*keys: str) -> Callable[[Json], Passage | None]:
+    """Return a function that takes the text from these keys of an update."""
 
-    def look(update: Json) -> Said | None:
+    def look(update: Json) -> Passage | None:
         text = _joined([update.get(key) for key in keys])
-        return Said((update["sessionUpdate"], ""), "other", text) if text else None
+        return Passage((update["sessionUpdate"], ""), "other", text) if text else None
 
     return look
 
 
-def _raw(update: Json) -> Said | None:
+def _raw(update: Json) -> Passage | None:
     return None if is_aside(update) else _words("why", "value")(update)
 
 
-_KINDS: dict[Any, Callable[[Json], Said | None]] = {
+_KINDS: dict[Any, Callable[[Json], Passage | None]] = {
     **dict.fromkeys(_CHUNKS, _chunk),
     "_prompt": _prompt,
     "tool_call": _tool,
@@ -348,27 +349,27 @@ _KINDS: dict[Any, Callable[[Json], Said | None]] = {
 
 
 def _joined(values: list[Any]) -> str:
-    """All texts in JSON values, each on a line of its own, and none that was there before: an agent
-    sends an output as content and as raw output."""
-    found: dict[str, None] = {}
+    """Join all texts in JSON values, each on a line of its own, without repetitions: an agent sends
+    an output both as content and as raw output."""
+    lines: dict[str, None] = {}
     long = ""
     for text in _leaves(values):
-        if text in found or (len(text) > SHORT and text in long):
+        if text in lines or (len(text) > SHORT and text in long):
             continue
-        found[text] = None
+        lines[text] = None
         if len(text) > SHORT and len(long) < 8 * SIZE:
             long += f"\n{text}"
-    return "\n".join(found)
+    return "\n".join(lines)
 
 
 def _leaves(values: list[Any]) -> list[str]:
-    found: list[str] = []
+    leaves: list[str] = []
     heap, left = values[::-1], LEAVES
     while heap and left > 0:
         value = heap.pop()
         if isinstance(value, str):
             if value:
-                found.append(value)
+                leaves.append(value)
                 left -= 1
         elif isinstance(value, dict):
             heap += [value[key] for key in reversed(value) if key not in UNSAID]
@@ -376,4 +377,4 @@ def _leaves(values: list[Any]) -> list[str]:
         elif isinstance(value, list):
             heap += reversed(value)
             left -= 1
-    return found
+    return leaves

@@ -1,7 +1,7 @@
-"""Brings the index up to date with the logs: in slices, each a transaction, that can be stopped.
+"""Bringing the index up to date with the logs, in slices, each a transaction; it can be stopped
+between them.
 
-One process at a time does it, the holder of the lock; others read what there is.
-"""
+Only one process at a time does it, the holder of the lock; others read the index as it is."""
 
 import os
 import sqlite3
@@ -22,7 +22,8 @@ from rookery.search.index import Extent, Index, Known, Stretch
 from rookery.search.texts import Row, Rows
 
 EVENTS, TEXT = 32_768, 8 * 1024 * 1024
-"""Of a transaction, at most about: each makes a part of the index that is merged with others."""
+"""Approximate bounds of a transaction: each makes a part of the index that is merged with
+others."""
 
 ROOM = 256 * 1024
 """Bytes of events that are read at once."""
@@ -70,8 +71,8 @@ def update(
     wait: float = 0.0,
     tell: Tell = lambda _done, _all: None,
 ) -> Progress:
-    """Index what is new in all sessions. Ends early when `stop` says so, or after `seconds`; what
-    was done stays. `wait`: seconds for another process that is at it."""
+    """Index what is new in all sessions. Ends early when `stop` returns true, or after `seconds`;
+    what was done stays. `wait`: seconds to wait for another process that is updating."""
     if not os.path.isdir(paths.sessions(home)):
         return Progress(done=True)
     until = None if seconds is None else time.monotonic() + seconds
@@ -96,13 +97,13 @@ def update(
 
 
 def drop_deleted(home: str) -> None:
-    """Drop what the index has of sessions that are gone, and index nothing."""
+    """Drop deleted sessions from the index, and index nothing."""
     if os.path.exists(files.path(home)):
         update(home, stop=lambda: True, wait=DROPS)
 
 
 def _remove(home: str) -> None:
-    """It is damaged. Not while another process uses it."""
+    """Remove a damaged index, but not while another process uses it."""
     with suppress(Busy, OSError):
         lock = Lock.acquire(os.path.join(files.folder(home), LOCK_FILE), 0)
         try:
@@ -154,7 +155,8 @@ class _Update:
         self._index.shrink()
 
     def _bring(self, names: list[str]) -> int:
-        """Sessions up to date, those with the latest news first; how many are not."""
+        """Bring sessions up to date, those with the latest events first; return how many are
+        not."""
         names.sort(key=lambda name: (-_time(self._home, name), name))
         place = 0
         while place < len(names):
@@ -172,7 +174,7 @@ class _Update:
         return self._events >= EVENTS or self._text >= TEXT
 
     def _session(self, name: str) -> bool:
-        """Index what a transaction takes of a session; whether that was all."""
+        """Index as much of a session as a transaction takes; return whether that was all."""
         directory = paths.session_dir(self._home, name)
         stamp = stamp_of(self._home, name)
         number = self._index.admit(name)
@@ -195,8 +197,8 @@ class _Update:
         return True
 
     def _checked(self, log: Reader, extents: list[Extent], last: int) -> list[Extent]:
-        """Those that are of this log. It may have been replaced, or be shorter than it was; and
-        events of earlier turns may be gone, which changes nothing."""
+        """Return the extents that belong to this log. It may have been replaced, or be shorter than
+        it was; events of earlier turns may have been pruned, which changes nothing."""
         if not extents or _is_of(log, extents[-1], last):
             return extents
         bad = {extent.volume for extent in extents if not _is_of(log, extent, last)}
@@ -204,8 +206,8 @@ class _Update:
         return [extent for extent in extents if extent.volume not in bad]
 
     def _gap(self, log: Reader, number: int, first: int, upto: int, *, open_: bool) -> int | None:
-        """Up to which event it was indexed; None: there is more. `open_`: the last message may go
-        on, and is left for later."""
+        """Index a gap; return up to which event, or None if there is more. `open_`: the last
+        message may continue, and is left for later."""
         rows = Rows(log.read(max(0, first - 1 - BEFORE), BEFORE, first - 1))
         begin, place = first, first - 1
         events: list[Event] = []
@@ -213,15 +215,15 @@ class _Update:
             if self._is_full() or self._over():
                 return None
             read = log.stretch(place, ROOM, upto)
-            found = rows.take(read)
+            new_rows = rows.take(read)
             place = read[-1].seq if read else upto
             if place >= upto and not open_:
-                found += rows.finish(upto)
+                new_rows += rows.finish(upto)
             events += read
             if rows.covered >= begin:
                 end = bisect_right(events, rows.covered, key=lambda event: event.seq)
-                self._index.add(_stretch(number, begin, rows.covered, events[:end], found))
-                self._count(rows.covered + 1 - begin, found)
+                self._index.add(_stretch(number, begin, rows.covered, events[:end], new_rows))
+                self._count(rows.covered + 1 - begin, new_rows)
                 begin, events = rows.covered + 1, events[end:]
         return begin - 1
 
@@ -237,7 +239,7 @@ class _Update:
 
 
 def gaps(extents: list[Extent], last: int) -> Iterator[tuple[int, int]]:
-    """The events that no extent has, as runs of them."""
+    """Yield the runs of events that no extent has."""
     place = 1
     for extent in extents:
         if extent.first_seq > place:
@@ -247,40 +249,41 @@ def gaps(extents: list[Extent], last: int) -> Iterator[tuple[int, int]]:
         yield place, last
 
 
-def _stretch(number: int, first: int, last: int, events: list[Event], found: list[Row]) -> Stretch:
+def _stretch(number: int, first: int, last: int, events: list[Event], rows: list[Row]) -> Stretch:
     at = max((event.at for event in events), default=0)
     mark = print_of(events[-1]) if events and events[-1].seq == last else 0
-    return Stretch(number, first, last, at, mark, found)
+    return Stretch(number, first, last, at, mark, rows)
 
 
 def _is_of(log: Reader, extent: Extent, last: int) -> bool:
     if extent.last_seq > last:
         return False
-    found = log.read(extent.last_seq - 1, 1, extent.last_seq)
-    return not found or not extent.print or print_of(found[0]) == extent.print
+    events = log.read(extent.last_seq - 1, 1, extent.last_seq)
+    return not events or not extent.print or print_of(events[0]) == extent.print
 
 
 def print_of(event: Event) -> int:
-    """By which an event is known again."""
+    """Return a checksum by which an event is recognized."""
     return crc32(f"{event.at} {dumps(event.update)}".encode()) or 1
 
 
 def stamp_of(home: str, session: str) -> str:
-    """How the files of a log stand: the same as long as nothing was written. "": there is none."""
+    """Return a stamp of a log's files: the same as long as nothing was written. "" if there is no
+    log."""
     log = os.path.join(paths.session_dir(home, session), paths.LOG)
     try:
-        found = [os.stat(log)]
+        states = [os.stat(log)]
     except OSError:
         return ""
     with suppress(OSError):
-        found.append(os.stat(f"{log}-wal"))
-    if max(each.st_mtime for each in found) > time.time() - FRESH:
+        states.append(os.stat(f"{log}-wal"))
+    if max(each.st_mtime for each in states) > time.time() - FRESH:
         return AGAIN
-    return " ".join(f"{each.st_ino}.{each.st_size}.{each.st_mtime_ns}" for each in found)
+    return " ".join(f"{each.st_ino}.{each.st_size}.{each.st_mtime_ns}" for each in states)
 
 
 def _time(home: str, session: str) -> int:
-    """Of the latest news of a session."""
+    """Return the time at which a session last changed."""
     log = os.path.join(paths.session_dir(home, session), paths.LOG)
     times = [0]
     for name in (log, f"{log}-wal"):
@@ -290,7 +293,7 @@ def _time(home: str, session: str) -> int:
 
 
 def _delete_earlier(home: str) -> None:
-    """Files of earlier versions, which no process has used for a day."""
+    """Delete files of earlier versions that no process has used for a day."""
     place = files.folder(home)
     with suppress(OSError):
         for name in os.listdir(place):

@@ -1,9 +1,8 @@
-"""Texts and queries as SQLite's FTS5 takes them.
+"""Preparing texts and queries for SQLite's FTS5.
 
-Its tokenizer knows letters and digits, upper and lower case, and diacritics. What it does not know
-is added here: scripts without blanks between words are split into letters, and so are identifiers
-such as `readFile` into their words.
-"""
+Its tokenizer handles letters and digits, upper and lower case, and diacritics. The rest is done
+here: scripts without blanks between words are split into letters, and identifiers such as
+`readFile` into their words."""
 
 import re
 
@@ -18,11 +17,11 @@ EXTRA = "\u2063"
 ROLE = "\ue000"
 """Begins the word that says who said it. FTS5 takes it for a letter."""
 
-LONGEST = 4096
+MAX_QUERY_LENGTH = 4096
 """Characters of a query."""
 
-MOST = 32
-"""Words of a query."""
+MAX_WORDS = 32
+"""How many words of a query are used."""
 
 LONGEST_WORD = 128
 """Longer ones are no words: base64, hashes in a row."""
@@ -44,7 +43,8 @@ _NO_WORD = re.compile(rf"\w{{{LONGEST_WORD},}}")
 
 
 def indexed(text: str, role: str) -> str:
-    """What is given to FTS5: the text itself, letters apart where need be, and words of ours."""
+    """Return the text to give to FTS5: the text itself, with letters split if need be, and words of
+    ours."""
     if not text.isascii():
         rare = _rare(text)
         if _OURS.search(rare):
@@ -58,14 +58,14 @@ def indexed(text: str, role: str) -> str:
 
 
 def _rare(text: str) -> str:
-    """Its letters that are none of ASCII: few, of most texts, and sooner looked at than all."""
+    """Return the text's unusual characters: in most texts few, and faster to check than all."""
     left = text.encode("utf-8", "surrogatepass").translate(None, _USUAL)
     return left.decode("utf-8", "surrogatepass")
 
 
 def _identifiers(text: str) -> dict[str, None]:
-    """Those with a capital letter inside."""
-    found: dict[str, None] = {}
+    """Return the identifiers with a capital letter inside."""
+    names: dict[str, None] = {}
     end = 0
     for hump in _HUMP.finditer(text):
         start = hump.start()
@@ -75,20 +75,20 @@ def _identifiers(text: str) -> dict[str, None]:
             start -= 1
         name = _NAME.match(text, start)
         if name:
-            found[name[0]] = None
+            names[name[0]] = None
             end = name.end()
-    return found
+    return names
 
 
 def match_of(query: str, role: str = "") -> str:
-    """The expression for a query: all its words, in any order; "two words" beside each other;
-    beg* for words that begin so. "": it has no word. Nothing in it is an error."""
+    """Return the FTS5 expression for a query: all its words, in any order; "two words" next to each
+    other; beg* for words that begin so. "" if it has no word. No query is an error."""
     terms = []
-    for phrase, star, word in _PIECE.findall(_OURS.sub(" ", query[:LONGEST])):
+    for phrase, star, word in _PIECE.findall(_OURS.sub(" ", query[:MAX_QUERY_LENGTH])):
         begins = bool(star) or word.endswith("*")
         if term := _term(phrase or word, begins=begins):
             terms.append(term)
-        if len(terms) == MOST:
+        if len(terms) == MAX_WORDS:
             break
     if terms and role:
         terms.append(f'"{ROLE}{role}"')

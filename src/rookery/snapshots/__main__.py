@@ -1,5 +1,5 @@
-"""One job at a store, as a process of its own: a request on stdin, an answer on stdout, each a line
-of JSON. Run by its path with -I and -S, as a worker is."""
+"""Runs one job at a store in a process of its own: a request on stdin, an answer on stdout, each a
+line of JSON. Run by its path with -I and -S, like a worker."""
 
 import json
 import os
@@ -20,7 +20,7 @@ type Json = dict[str, Any]
 
 
 def work(given: Json) -> Json:
-    """Raises Unfit, OSError."""
+    """Do the requested job and return the answer. Raises Unfit, OSError."""
     asked = (given["store"], given["git"], given["root"], given["home"], given["environment"])
     with Store.opened(*asked) as store:
         match given["do"]:
@@ -36,18 +36,20 @@ def work(given: Json) -> Json:
 
 
 def _compared(store: Store, given: Json) -> Json:
-    """What makes the present into the target: each path with who changed it (`acts`), as far as the
-    snapshots tell, and what is left alone. Nothing is changed."""
+    """The changes that turn the present into the target: each path with who changed it (`acts`), as
+    far as the snapshots tell, and what is left alone. Nothing is changed."""
     from rookery.snapshots import provenance, restore
 
     target = given["target"]
     taken = store.take(given["most"])
-    found = restore.changes(store, taken.id, target)
-    spared = restore.left_alone(store, target, found)
-    found = [each for each in found if each.path not in spared]
-    traces = provenance.traces(store, found, given["acts"], taken.id)
-    committed = provenance.committed(store, target, found)
-    rows = [{"kind": each.kind, **each._asdict(), **traces[each.path]._asdict()} for each in found]
+    changes = restore.changes(store, taken.id, target)
+    spared = restore.left_alone(store, target, changes)
+    changes = [each for each in changes if each.path not in spared]
+    traces = provenance.traces(store, changes, given["acts"], taken.id)
+    committed = provenance.committed(store, target, changes)
+    rows = [
+        {"kind": each.kind, **each._asdict(), **traces[each.path]._asdict()} for each in changes
+    ]
     left = {path: why for path, why in spared.items() if not path.endswith("/")}
     names = {"large": taken.large, "nested": taken.nested, "unreadable": taken.unreadable}
     return {
@@ -75,12 +77,12 @@ def main() -> int:
     if given["do"] in ("take", "tidy"):
         os.nice(GENTLE)
     try:
-        said = work(given)
+        reply = work(given)
     except Unfit as error:
-        said = {"refused": error.reason, "message": str(error)}
+        reply = {"refused": error.reason, "message": str(error)}
     except OSError as error:
-        said = {"refused": "failed", "message": str(error)}
-    sys.stdout.write(json.dumps(said) + "\n")
+        reply = {"refused": "failed", "message": str(error)}
+    sys.stdout.write(json.dumps(reply) + "\n")
     return 0
 
 

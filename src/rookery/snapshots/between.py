@@ -1,4 +1,4 @@
-"""What a session's turns changed, as one difference: each turn is a step from one snapshot to
+"""The changes made by a session's turns, as one diff: each turn is a step from one snapshot to
 another, and what others did between two steps is left out."""
 
 import os
@@ -30,7 +30,7 @@ type Mine = Callable[[int, str], bool]
 
 
 def difference(store: Store, steps: Sequence[tuple[str, str]], is_own: Mine) -> bytes:
-    """As git prints it, with the records of all files first. Raises Unfit."""
+    """Return the diff as git prints it, with the records of all files first. Raises Unfit."""
     first, last = dict[str, Entry](), dict[str, Entry]()
     for number, (before, after) in enumerate(steps):
         for path, was, now in _changes(store, before, after):
@@ -50,8 +50,8 @@ def _changes(store: Store, before: str, after: str) -> Iterator[tuple[str, Entry
     for each in (before, after):
         if not store.has(each):
             raise Unfit("gone", "A snapshot is no longer in the store.")
-    words = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev")
-    fields = iter(split(store.git(*words, store.tree(before), store.tree(after))))
+    args = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev")
+    fields = iter(split(store.git(*args, store.tree(before), store.tree(after))))
     for about in fields:
         was, now, was_blob, now_blob, _ = about.lstrip(":").split(" ")
         path = next(fields)
@@ -60,8 +60,8 @@ def _changes(store: Store, before: str, after: str) -> Iterator[tuple[str, Entry
 
 
 def _carried(store: Store, present: Entry, was: Entry, now: Entry) -> Entry:
-    """A change of a file that someone else had changed meanwhile, without what that one did; with
-    it, where the two cannot be told apart."""
+    """The change of a file that someone else had changed in between, without their change; with it,
+    if the two cannot be separated."""
     if not {present.mode, was.mode, now.mode} <= PLAIN:
         return now
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,7 @@ def _carried(store: Store, present: Entry, was: Entry, now: Entry) -> Entry:
 
 
 def _tree(store: Store, entries: Mapping[str, Entry]) -> str:
-    """Of these files alone."""
+    """Write a tree with these files alone."""
     rows = (
         f"{entry.mode} {entry.blob}\t".encode() + os.fsencode(path) + b"\0"
         for path, entry in entries.items()
@@ -86,6 +86,6 @@ def _tree(store: Store, entries: Mapping[str, Entry]) -> str:
     )
     with tempfile.TemporaryDirectory() as folder:
         index = os.path.join(folder, "index")
-        words = ("update-index", "-z", "--replace", "--index-info")
-        store.git(*words, given=b"".join(rows), index=index)
+        args = ("update-index", "-z", "--replace", "--index-info")
+        store.git(*args, given=b"".join(rows), index=index)
         return store.git("write-tree", index=index).decode().strip()

@@ -1,4 +1,4 @@
-"""Which files a snapshot would bring back, without taking one. Git is asked in the store's own
+"""Which files a snapshot would bring back, without taking one. Git runs in the store's own
 directory, or in an empty one: nothing of the repository's configuration is read."""
 
 import os
@@ -18,8 +18,8 @@ _BARE = {"HEAD": "ref: refs/heads/none\n", "config": "[core]\n\trepositoryformat
 def kept(
     paths: Sequence[str], root: str, store: str, home: str, environment: Mapping[str, str]
 ) -> set[str]:
-    """Those of some files below a directory that its snapshots have, or that the next one takes;
-    their links are followed already. `store`: of the session; "": it has none yet."""
+    """Return those of some files below a directory that its snapshots contain, or that the next one
+    takes; links must have been resolved. `store`: the session's; "" if it has none yet."""
     git = job.find_git(environment.get("PATH") or os.defpath)
     if not git or not paths or job.unfit(root, home, environment):
         return set()
@@ -31,9 +31,9 @@ def kept(
             _make_bare(store)
         excludes = [f"--exclude-from={top}/.git/info/exclude"] if top else _made()
         excludes = [] if top and not os.path.isfile(f"{top}/.git/info/exclude") else excludes
-        said = _ask([git, "-c", "core.fsmonitor=false", *_LISTS, *excludes], names, top or root,
+        listed = _ask([git, "-c", "core.fsmonitor=false", *_LISTS, *excludes], names, top or root,
                     store, environment)  # fmt: skip
-    return {names[name] for name in said if name in names}
+    return {names[name] for name in listed if name in names}
 
 
 def _made() -> list[str]:
@@ -41,7 +41,7 @@ def _made() -> list[str]:
 
 
 def _top(root: str) -> str:
-    """Of the repository that a directory is in; "": it is in none."""
+    """The top of the repository that a directory is in; "" if it is in none."""
     folder = root
     while not os.path.lexists(os.path.join(folder, ".git")):
         folder, last = os.path.dirname(folder), folder
@@ -61,11 +61,11 @@ def _make_bare(place: str) -> None:
 def _ask(
     argv: list[str], names: Iterable[str], top: str, store: str, environment: Mapping[str, str]
 ) -> list[str]:
-    """[]: git does not say."""
+    """The paths that git lists; [] if it fails."""
     env = {name: environment[name] for name in job.GIVEN if name in environment}
     env |= {"LC_ALL": "C", "GIT_DIR": store, "GIT_WORK_TREE": top, "GIT_OPTIONAL_LOCKS": "0"}
     try:
-        said = subprocess.run(
+        done = subprocess.run(
             [*argv, "--", *names],
             cwd=top,
             env=env | {"GIT_LITERAL_PATHSPECS": "1", "GIT_CONFIG_NOSYSTEM": "1"},
@@ -77,4 +77,4 @@ def _ask(
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return [os.fsdecode(name) for name in said.stdout.split(b"\0")]
+    return [os.fsdecode(name) for name in done.stdout.split(b"\0")]

@@ -1,4 +1,5 @@
-"""What a process that works at a store is started with, and given."""
+"""Starting a process that works at a store: its command, its request, and whether it can run at
+all."""
 
 import os
 import sys
@@ -6,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 FOLDER = "snapshots"
-"""Of a session's directory."""
+"""The name of a folder in a session's directory."""
 
 SESSIONS = "sessions"
-"""Of Rookery's home."""
+"""The name of a folder in Rookery's home."""
 
 EMPTY = "empty"
 """The snapshot of a directory in which there is nothing: known without a store."""
@@ -40,7 +41,7 @@ def argv() -> list[str]:
 def request(
     directory: str, root: str, environment: Mapping[str, str], most: int, **more: Any
 ) -> dict[str, Any] | None:
-    """For the store of the session in `directory`; None: there is no git."""
+    """Return the request for the store of the session in `directory`; None if there is no git."""
     git = find_git(environment.get("PATH") or os.defpath)
     if not git:
         return None
@@ -56,23 +57,23 @@ def request(
 
 
 def home_of(directory: str) -> str:
-    """Of the session in `directory`."""
+    """Return Rookery's home, given a session's directory."""
     return os.path.dirname(os.path.dirname(directory))
 
 
 def is_empty(directory: str, root: str) -> bool:
-    """Whether there is nothing to keep, and was nothing so far."""
+    """Tell whether there is nothing to snapshot, and never was."""
     if os.path.isdir(os.path.join(directory, FOLDER)):
         return False
     try:
-        with os.scandir(root) as found:
-            return next(found, None) is None
+        with os.scandir(root) as entries:
+            return next(entries, None) is None
     except OSError:
         return False
 
 
 def unfit(root: str, home: str, environment: Mapping[str, str]) -> str:
-    """Why no snapshot is taken of a directory, whatever is in it; "": one may be."""
+    """Return why no snapshot may be taken of a directory, whatever it contains; "" if one may."""
     root, home = os.path.realpath(root), os.path.realpath(home)
     user = os.path.realpath(environment.get("HOME") or os.path.expanduser("~"))
     if root in {"/", *_SYSTEM} or holds(root, user):
@@ -83,14 +84,15 @@ def unfit(root: str, home: str, environment: Mapping[str, str]) -> str:
 
 
 def holds(folder: str, path: str) -> bool:
-    """Whether a path is a folder's own, or below it."""
+    """Tell whether a path is the folder itself, or below it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def find_git(path: str) -> str:
-    """Never one of the directory that is looked at, as an empty or relative entry would name."""
+    """Return the path of git; never one in the directory being examined, which an empty or relative
+    entry of PATH would name."""
     for folder in path.split(os.pathsep):
-        found = os.path.join(folder, "git")
-        if os.path.isabs(found) and os.access(found, os.X_OK) and os.path.isfile(found):
-            return found
+        candidate = os.path.join(folder, "git")
+        if os.path.isabs(candidate) and os.access(candidate, os.X_OK) and os.path.isfile(candidate):
+            return candidate
     return ""

@@ -1,5 +1,5 @@
-"""What a snapshot has that git does not keep: permissions, what was left out, and folders without
-files."""
+"""The parts of a snapshot that git does not store: permissions, what was left out, and folders
+without files."""
 
 import json
 import os
@@ -16,8 +16,8 @@ JUST_NOW = 2.0
 
 
 class Meta:
-    """What git does not keep. Written before the index: a path that the index does not have yet is
-    looked at again."""
+    """A snapshot's data that git does not store. Written before the index: a path that is not in
+    the index yet is examined again."""
 
     def __init__(self) -> None:
         self.modes: dict[str, int] = {}
@@ -51,21 +51,21 @@ class Meta:
             if mode is not None and mode not in USUAL:
                 self.modes[path] = mode
 
-    def note_time(self, path: str, found: os.stat_result) -> None:
-        if found.st_ctime >= time.time() - JUST_NOW:
+    def note_time(self, path: str, status: os.stat_result) -> None:
+        if status.st_ctime >= time.time() - JUST_NOW:
             self.recent[path] = None
 
     def overlooked(self, top: str) -> list[str]:
-        """Files whose permissions changed in the second in which they were noted."""
+        """Return the files whose permissions changed within the second in which they were noted."""
         before, self.recent = self.recent, {}
         changed: list[str] = []
         for path in before:
             with suppress(OSError):
-                found = os.lstat(os.path.join(top, path))
-                self.note_time(path, found)
-                mode = stat.S_IMODE(found.st_mode)
+                status = os.lstat(os.path.join(top, path))
+                self.note_time(path, status)
+                mode = stat.S_IMODE(status.st_mode)
                 noted = self.modes.get(path, USUAL[bool(mode & stat.S_IXUSR)])
-                if stat.S_ISREG(found.st_mode) and mode != noted:
+                if stat.S_ISREG(status.st_mode) and mode != noted:
                     changed.append(path)
         return changed
 
@@ -74,11 +74,11 @@ class Meta:
         return {"modes": self.modes, "left": self.left, "head": self.head, **named}
 
     def is_saved(self) -> bool:
-        """Nothing of it is news."""
+        """Tell whether everything has been saved already."""
         return all(self._saved.get(key) == value for key, value in self.of_commit().items())
 
     def write(self, path: str) -> None:
-        """Where there is news."""
+        """Write the file if anything changed."""
         more = {"index": self.index, "recent": [*self.recent]}
         if self.is_saved() and all(self._saved.get(key) == more[key] for key in more):
             return

@@ -1,8 +1,7 @@
-"""A file of a directory by its path: read and replaced without leaving the directory.
+"""Reads and replaces a file of a directory by its path, without leaving the directory.
 
 Each folder on the way is opened without following links, so that nothing that an agent puts there
-leads elsewhere, not even while it is looked at.
-"""
+leads elsewhere, not even during the operation."""
 
 import ctypes
 import errno
@@ -29,15 +28,15 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _EXCHANGE = 2
 _renameat2: Any = getattr(ctypes.CDLL(None), "renameat2", None)
-"""Of glibc and musl; elsewhere None."""
+"""The function of glibc and musl; None elsewhere."""
 
 
 class Outside(Exception):
-    """A path that leads out of the directory, or to what is neither file nor link."""
+    """A path that leads out of the directory, or to something that is neither file nor link."""
 
 
 class Content(NamedTuple):
-    """What stands at a path."""
+    """The content of a path."""
 
     kind: str
     mode: int = 0
@@ -50,7 +49,8 @@ NOTHING = Content(ABSENT)
 
 
 def read(cwd: str, path: str, most: int = LARGEST) -> Content:
-    """Raises Outside, OSError: it is larger than `most`, or cannot be read."""
+    """Read the content of a path. Raises Outside, and OSError if it is larger than `most` or
+    unreadable."""
     try:
         with _folder(cwd, path) as (folder, name):
             state = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -66,19 +66,19 @@ def read(cwd: str, path: str, most: int = LARGEST) -> Content:
 
 
 def digest(cwd: str, path: str) -> str:
-    """Another for each content that a file had; "": what stands there has none."""
+    """Return a digest that differs for each content that a file had; "" if it has none."""
     try:
         with _folder(cwd, path) as (folder, name):
             state = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if stat.S_ISREG(state.st_mode) and state.st_size > HASHED:
                 seen = (state.st_size, state.st_mtime_ns, state.st_ino, state.st_mode)
                 return _sum("large", 0, repr(seen).encode())
-        found = read(cwd, path, HASHED)
+        content = read(cwd, path, HASHED)
     except (FileNotFoundError, NotADirectoryError):
-        found = NOTHING
+        content = NOTHING
     except (Outside, OSError, ValueError):
         return ""
-    return digest_of(found)
+    return digest_of(content)
 
 
 def digest_of(content: Content) -> str:
@@ -90,8 +90,8 @@ def _sum(kind: str, mode: int, data: bytes) -> str:
 
 
 def write(cwd: str, path: str, content: Content, *, durable: bool = True) -> None:
-    """All of it or nothing, under the same name. `durable`: also if the power fails now, but for a
-    file with several names. Raises Outside, OSError."""
+    """Write the content, all of it or nothing, under the same name. `durable`: even if the power
+    fails right now, except for a file with several names. Raises Outside, OSError."""
     with _folder(cwd, path, make=content.kind != ABSENT) as (folder, name):
         _check(folder, name)
         if content.kind == ABSENT:
@@ -122,8 +122,8 @@ def write(cwd: str, path: str, content: Content, *, durable: bool = True) -> Non
 
 
 def _exchanged(folder: int, fresh: str, name: str) -> bool:
-    """Both names at once, then the old file goes. A rename onto it would do the same, but ext4
-    writes the new one out first: two milliseconds for each."""
+    """Swap both names at once, then delete the old file. A rename onto it would have the same
+    effect, but ext4 writes the new one to disk first: two milliseconds for each."""
     if _renameat2 is None:
         return False
     names = (os.fsencode(each) for each in (fresh, name))
@@ -134,7 +134,7 @@ def _exchanged(folder: int, fresh: str, name: str) -> bool:
 
 
 def make_folder(cwd: str, path: str) -> None:
-    """Raises Outside, OSError: something else stands there."""
+    """Create a folder. Raises Outside, and OSError if something else is there."""
     with _folder(cwd, path, make=True) as (folder, name), suppress(FileExistsError):
         os.mkdir(name, dir_fd=folder)
     if not is_folder(cwd, path):
@@ -142,7 +142,8 @@ def make_folder(cwd: str, path: str) -> None:
 
 
 def drop_folder(cwd: str, path: str) -> bool:
-    """Whether an empty folder stood there; anything else stays. Raises Outside."""
+    """Remove a folder if it is empty; return whether it was. Anything else stays. Raises
+    Outside."""
     with suppress(OSError), _folder(cwd, path) as (folder, name):
         os.rmdir(name, dir_fd=folder)
         return True
@@ -156,23 +157,24 @@ def is_folder(cwd: str, path: str) -> bool:
 
 
 def folders_in(cwd: str, path: str) -> list[str]:
-    """The names in a folder, if all are folders themselves. Raises Outside, OSError."""
+    """Return the names in a folder, if all of them are folders themselves. Raises Outside,
+    OSError."""
     with _folder(cwd, f"{path}/x") as (folder, _), os.scandir(folder) as entries:
-        found = list(entries)
-        if not all(each.is_dir(follow_symlinks=False) for each in found):
+        children = list(entries)
+        if not all(each.is_dir(follow_symlinks=False) for each in children):
             raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
-        return [each.name for each in found]
+        return [each.name for each in children]
 
 
 def is_empty(cwd: str, path: str) -> bool:
-    """Whether it is a folder with nothing in it."""
+    """Tell whether the path is an empty folder."""
     with suppress(Outside, OSError):
         return not folders_in(cwd, path)
     return False
 
 
 def _check(folder: int, name: str) -> None:
-    """Raises Outside: neither file nor link stands there."""
+    """Raise Outside if the path is neither file nor link."""
     with suppress(FileNotFoundError):
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
@@ -189,7 +191,7 @@ def _opened(folder: int, name: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _folder(cwd: str, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-    """The folder of a path, opened, and the name in it."""
+    """Yield the path's folder, opened, and the name in it."""
     *folders, name = path.split("/")
     for each in (*folders, name):
         if each in ("", ".", "..") or "\0" in each or each.lower() == ".git":

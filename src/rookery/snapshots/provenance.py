@@ -1,5 +1,6 @@
 """Who changed the paths that a rewind would change: whether the session's own acts, from the target
-to the present, account for all that happened to one, and which a commit has changed since."""
+to the present, account for everything that happened to one, and which paths a commit has changed
+since."""
 
 import json
 import os
@@ -18,7 +19,7 @@ SECONDS = 30.0
 
 
 class State(NamedTuple):
-    """Of a path at some moment."""
+    """The state of a path at some moment."""
 
     mode: str
     blob: str
@@ -40,46 +41,48 @@ class _Snapshot(NamedTuple):
 def traces(
     store: Store, changes: Sequence[Change], acts: Sequence[tuple[str, str, bool]], present: str
 ) -> dict[str, Trace]:
-    """Of each path. `acts`: in order, since the target: the snapshots before and after (NOW: the
-    present), and whether it ended half-way. Raises Unfit."""
-    found = {each.path: Trace([], whole=True) for each in changes}
+    """Return a trace of each path. `acts`: in order, since the target: the snapshots before and
+    after (NOW: the present), and whether it ended half-way. Raises Unfit."""
+    by_path = {each.path: Trace([], whole=True) for each in changes}
     states = {each.path: {State(each.now, each.now_blob, each.now_permissions)} for each in changes}
     pairs = [(before, present if after == NOW else after) for before, after, _ in acts]
     known = _snapshots(store, {name for pair in pairs for name in pair})
     for number, steps in _differences(store, pairs, known):
         is_half = acts[number][2]
         for path, (was, now) in steps.items():
-            if path not in found:
+            if path not in by_path:
                 continue
-            trace, before = found[path], states[path]
+            trace, before = by_path[path], states[path]
             trace.acts.append(number)
             if was not in before and not path.endswith("/"):
-                found[path] = trace._replace(whole=False)
+                by_path[path] = trace._replace(whole=False)
             states[path] = {was, now} if is_half else {now}
     for each in changes:
         last = State(each.was, each.was_blob, each.was_permissions)
         if not each.is_folder and last not in states[each.path]:
-            found[each.path] = found[each.path]._replace(whole=False)
-    return found
+            by_path[each.path] = by_path[each.path]._replace(whole=False)
+    return by_path
 
 
 def _snapshots(store: Store, names: Iterable[str]) -> dict[str, _Snapshot]:
-    """Those that there are."""
+    """Those of the snapshots that exist."""
     wanted = sorted({*names} - {EMPTY})
-    said = store.git("cat-file", "--batch", given="".join(f"{each}\n" for each in wanted).encode())
-    found = {EMPTY: _Snapshot(NO_FILES, Meta().of_commit())}
+    output = store.git(
+        "cat-file", "--batch", given="".join(f"{each}\n" for each in wanted).encode()
+    )
+    snapshots = {EMPTY: _Snapshot(NO_FILES, Meta().of_commit())}
     at = 0
     for name in wanted:
-        end = said.index(b"\n", at)
-        about = said[at:end].split()
+        end = output.index(b"\n", at)
+        about = output[at:end].split()
         at = end + 1
         if len(about) == 3 and about[1] == b"commit":
-            text = said[at : at + int(about[2])]
+            text = output[at : at + int(about[2])]
             tree = text.partition(b"\n")[0].split()[1].decode()
-            found[name] = _Snapshot(tree, json.loads(text.partition(b"\n\n")[2]))
+            snapshots[name] = _Snapshot(tree, json.loads(text.partition(b"\n\n")[2]))
         if len(about) == 3:
             at += int(about[2]) + 1
-    return found
+    return snapshots
 
 
 type _Steps = dict[str, tuple[State, State]]
@@ -88,15 +91,16 @@ type _Steps = dict[str, tuple[State, State]]
 def _differences(
     store: Store, pairs: Sequence[tuple[str, str]], known: dict[str, _Snapshot]
 ) -> Iterator[tuple[int, _Steps]]:
-    """By the numbers of the pairs, of which some may be gone or the same: what changed."""
+    """Yield the changes between the two of each pair, with its number. Pairs that are gone or equal
+    are skipped."""
     looked = [
         (number, known[before], known[after])
         for number, (before, after) in enumerate(pairs)
         if before != after and before in known and after in known
     ]
     trees = "".join(f"{before.tree} {after.tree}\n" for _, before, after in looked)
-    words = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
-    parts = _parts(store.git(*words, given=trees.encode())) if looked else iter(())
+    args = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+    parts = _parts(store.git(*args, given=trees.encode())) if looked else iter(())
     for (number, before, after), rows in zip(looked, parts, strict=True):
         steps: _Steps = {}
         modes = before.meta["modes"], after.meta["modes"]
@@ -116,11 +120,11 @@ def _differences(
 
 
 def _same_file(store: Store, tree: str, path: str, noted: tuple[int | None, int | None]) -> _Steps:
-    """A file whose permissions alone changed, and not as git keeps them."""
-    said = store.git("ls-tree", "-z", "--full-tree", tree, "--", path).partition(b"\t")[0]
-    if not said:
+    """A file of which only permissions changed that git does not store."""
+    row = store.git("ls-tree", "-z", "--full-tree", tree, "--", path).partition(b"\t")[0]
+    if not row:
         return {}
-    mode, _, blob = said.decode().split(" ")
+    mode, _, blob = row.decode().split(" ")
     was, now = (State(mode, blob, permissions(mode, each)) for each in noted)
     return {path: (was, now)}
 
@@ -128,10 +132,10 @@ def _same_file(store: Store, tree: str, path: str, noted: tuple[int | None, int 
 type _Row = tuple[str, tuple[str, str, str, str]]
 
 
-def _parts(said: bytes) -> Iterator[list[_Row]]:
+def _parts(output: bytes) -> Iterator[list[_Row]]:
     """For each pair of trees: a line that names them, and the rows of what differs."""
     rows: list[_Row] | None = None
-    fields = iter(said.split(b"\0"))
+    fields = iter(output.split(b"\0"))
     for field in fields:
         *heads, about = field.split(b"\n")
         for _ in heads:
@@ -149,8 +153,8 @@ def _parts(said: bytes) -> Iterator[list[_Row]]:
 
 
 def committed(store: Store, target: str, changes: Iterable[Change]) -> set[str] | None:
-    """Paths that a commit has changed since a snapshot, but for those that the snapshot has as the
-    last commit does. None: git cannot say."""
+    """Return the paths that a commit has changed since a snapshot, except those that are the same
+    in the snapshot as in the last commit. None if git cannot tell."""
     place = places.find(store.scope.top) if store.scope.repository else None
     wanted = {each.path: each.now_blob for each in changes if not each.is_folder}
     if place is None or not wanted:
@@ -161,20 +165,21 @@ def committed(store: Store, target: str, changes: Iterable[Change]) -> set[str] 
             then = _commit_of(store, git, target)
             if not now or then == now.decode():
                 return set()
-            words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
-            said = _asked(git, store.scope.top, *words, then or NO_FILES, now.decode())
+            args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+            output = _asked(git, store.scope.top, *args, then or NO_FILES, now.decode())
     except (NoGit, OSError, subprocess.SubprocessError):
         return None
-    fields, found = iter(split(said)), set[str]()
+    fields, changed_paths = iter(split(output)), set[str]()
     for about in fields:
         blob, path = about.split(" ")[3], next(fields)
         if path in wanted and wanted[path] != blob:
-            found.add(path)
-    return found
+            changed_paths.add(path)
+    return changed_paths
 
 
 def _commit_of(store: Store, git: shadow.Shadow, snapshot: str) -> str:
-    """What was checked out then; of a snapshot that does not say so: the last commit before it."""
+    """The commit that was checked out then; if the snapshot does not record it, the last commit
+    before it."""
     if snapshot == EMPTY:
         return ""
     head = store.meta(snapshot).get("head")
@@ -182,25 +187,25 @@ def _commit_of(store: Store, git: shadow.Shadow, snapshot: str) -> str:
         return head
     about = store.git("cat-file", "commit", snapshot).split(b"\ncommitter ")[1].split(b"\n")[0]
     at = about.split()[-2].decode()
-    words = ("rev-list", "-1", f"--before={at}", "HEAD")
-    return _asked(git, store.scope.top, *words).decode().strip()
+    args = ("rev-list", "-1", f"--before={at}", "HEAD")
+    return _asked(git, store.scope.top, *args).decode().strip()
 
 
-def _asked(git: shadow.Shadow, top: str, *words: str) -> bytes:
-    """Raises SubprocessError, OSError, NoGit."""
-    with git.start(top, words) as process:
+def _asked(git: shadow.Shadow, top: str, *args: str) -> bytes:
+    """Run git and return its output. Raises SubprocessError, OSError, NoGit."""
+    with git.start(top, args) as process:
         try:
-            said, _ = process.communicate(timeout=SECONDS)
+            output, _ = process.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
     if process.returncode not in (0, 1):
-        raise subprocess.CalledProcessError(process.returncode, words)
-    return said
+        raise subprocess.CalledProcessError(process.returncode, args)
+    return output
 
 
 def ignored(store: Store, most: int) -> list[str]:
-    """What the rules leave out, folders as a whole; the first of them."""
-    words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    found = split(store.git(*words, "--", store.scope.below or "."))
-    return [path for path in found if path.rstrip("/") != ".git"][: most + 1]
+    """Return the first of the paths that the rules leave out, folders as a whole."""
+    args = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    paths = split(store.git(*args, "--", store.scope.below or "."))
+    return [path for path in paths if path.rstrip("/") != ".git"][: most + 1]

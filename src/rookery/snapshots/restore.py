@@ -1,9 +1,8 @@
-"""A directory becomes what it was at a snapshot. Every path is looked at again just before it is
-changed: what is not as the snapshot of the present says was changed by someone else, and stays.
+"""Restores a directory to a snapshot. Every path is checked again just before it is changed: what
+differs from the snapshot of the present was changed by someone else, and stays.
 
-Files that are ignored, by today's rules or by those of then, and those that were too large, are
-left alone, and so are repositories in it.
-"""
+Files that are ignored, by the rules of now or of then, and those that were too large, are left
+alone, and so are repositories within it."""
 
 import hashlib
 import os
@@ -28,8 +27,8 @@ FILES = frozenset({"100644", "100755"})
 
 
 class Change(NamedTuple):
-    """A path that differs between two snapshots; modes as git writes them. That of a folder without
-    files ends with a slash."""
+    """A path that differs between two snapshots; modes as git writes them. A folder without files
+    ends with a slash."""
 
     path: str
     was: str
@@ -58,29 +57,30 @@ class Outcome(NamedTuple):
 
 
 def changes(store: Store, present: str, target: str) -> list[Change]:
-    """What makes the first snapshot into the second. Raises Unfit."""
-    words = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev")
-    fields = iter(split(store.git(*words, store.tree(present), store.tree(target))))
+    """Return the changes that turn the first snapshot into the second. Raises Unfit."""
+    args = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev")
+    fields = iter(split(store.git(*args, store.tree(present), store.tree(target))))
     before, after = store.meta(present)["modes"], store.meta(target)["modes"]
-    found: dict[str, Change] = {}
+    by_path: dict[str, Change] = {}
     for about in fields:
         was, now, was_blob, now_blob, _ = about.lstrip(":").split(" ")
         path = next(fields)
         if REPOSITORY in (was, now):
             continue
         modes = (permissions(now, after.get(path)), permissions(was, before.get(path)))
-        found[path] = Change(path, was, was_blob, now, now_blob, *modes)
-    for path in (before.keys() | after.keys()) - found.keys():
+        by_path[path] = Change(path, was, was_blob, now, now_blob, *modes)
+    for path in (before.keys() | after.keys()) - by_path.keys():
         if before.get(path) != after.get(path):
-            found |= _mode_change(store, target, path, (after.get(path), before.get(path)))
-    return sorted((*found.values(), *_folder_changes(store, present, target, found.values())))
+            by_path |= _mode_change(store, target, path, (after.get(path), before.get(path)))
+    return sorted((*by_path.values(), *_folder_changes(store, present, target, by_path.values())))
 
 
 def _folder_changes(
     store: Store, present: str, target: str, files: Iterable[Change]
 ) -> Iterator[Change]:
-    """None where a snapshot of an earlier version does not name its folders, or where the files
-    that come and go make the difference, or some that are left alone."""
+    """Yield the changes of folders. None if a snapshot of an earlier version does not record its
+    folders, or for folders whose difference results from files that come and go, or from some that
+    are left alone."""
     before, after = store.meta(present).get("folders"), store.meta(target).get("folders")
     if before is None or after is None:
         return
@@ -96,7 +96,8 @@ def _folder_changes(
 
 
 def permissions(mode: str, noted: int | None) -> int:
-    """Of a file with a mode as git writes it; `noted`: those that git does not keep."""
+    """Return the permissions of a file with a mode as git writes it; `noted`: those that git does
+    not store."""
     if mode not in FILES:
         return 0
     return USUAL[mode == "100755"] if noted is None else noted
@@ -105,13 +106,13 @@ def permissions(mode: str, noted: int | None) -> int:
 def _mode_change(
     store: Store, target: str, path: str, noted: tuple[int | None, int | None]
 ) -> dict[str, Change]:
-    """Of a file that is the same but for permissions that git does not keep."""
-    said = store.git("ls-tree", "-z", "--full-tree", store.tree(target), "--", path).partition(
+    """The change of a file that is the same except for permissions that git does not store."""
+    row = store.git("ls-tree", "-z", "--full-tree", store.tree(target), "--", path).partition(
         b"\t"
     )[0]
-    if not said:
+    if not row:
         return {}
-    kind, _, blob = said.decode().split(" ")
+    kind, _, blob = row.decode().split(" ")
     modes = (permissions(kind, each) for each in noted)
     return {path: Change(path, kind, blob, kind, blob, *modes)}
 
@@ -119,8 +120,8 @@ def _mode_change(
 def restore(
     store: Store, present: str, target: str, only: Collection[str] | None = None
 ) -> Outcome:
-    """Deletions first, deepest first, so that a folder can become a file. `only`: these paths, of
-    all that differ. Raises Unfit."""
+    """Restore the target. Deletions come first, deepest first, so that a folder can become a file.
+    `only`: restricts it to these of the paths that differ. Raises Unfit."""
     wanted = changes(store, present, target)
     if only is not None:
         wanted = [each for each in wanted if each.path in only]
@@ -148,7 +149,7 @@ def restore(
 
 
 def left_alone(store: Store, target: str, wanted: Iterable[Change]) -> dict[str, str]:
-    """What is not removed although the target does not have it, each with the reason."""
+    """Return what is not removed although the target does not have it, each with the reason."""
     then = store.meta(target)["left"]
     removed = [each.path for each in wanted if each.kind == "removed"]
     ignored = store.ignored([path.rstrip("/") for path in removed])
@@ -160,7 +161,8 @@ def left_alone(store: Store, target: str, wanted: Iterable[Change]) -> dict[str,
 
 
 def _wanted_folders(store: Store, target: str) -> set[str]:
-    """Those that stay when the last file in them is removed: they have none at the target."""
+    """The folders that stay when the last file in them is removed: they are without files at the
+    target."""
     named = store.meta(target).get("folders") or ()
     return {folder for path in named for folder in (path, *folders.above(path))}
 
@@ -170,7 +172,7 @@ def _files_first_and_deepest(change: Change) -> tuple[bool, int]:
 
 
 class _Work:
-    """Changes one by one. `folders`: those that stay though nothing is in them."""
+    """Applies changes one by one. `folders`: those that stay even if empty."""
 
     def __init__(self, store: Store, folders: set[str]) -> None:
         self.blobs = _Blobs(store)
@@ -205,10 +207,10 @@ class _Work:
             self._drop_empty(path)
 
     def _is_reached(self, change: Change) -> bool:
-        """A file whose other name was restored."""
+        """Whether the file is restored already, under another of its names."""
         with suppress(Outside, OSError):
-            found = place.read(self._top, change.path, LARGEST)
-            return found.kind == FILE and blob_id(found.data) == change.now_blob
+            content = place.read(self._top, change.path, LARGEST)
+            return content.kind == FILE and blob_id(content.data) == change.now_blob
         return False
 
     def _content(self, change: Change) -> Content:
@@ -218,7 +220,7 @@ class _Work:
         return Content(FILE, change.now_permissions, data)
 
     def _drop_empty(self, folder: str) -> None:
-        """With those around it, as far as nothing is left in them; never the session's
+        """Remove the folder and those around it, as far as they are empty; never the session's
         directory."""
         while folder and folder != self._below and folder not in self._folders:
             if not place.drop_folder(self._top, folder):
@@ -231,16 +233,18 @@ def _stands(top: str, change: Change) -> bool:
     if change.is_folder:
         return True
     try:
-        found = place.read(top, change.path, LARGEST)
+        content = place.read(top, change.path, LARGEST)
     except IsADirectoryError:
         return change.was_blob == ABSENT
     except Outside:
         return place.is_folder(top, change.path) and change.was_blob == ABSENT
-    if not found.kind or change.was_blob == ABSENT:
-        return not found.kind and change.was_blob == ABSENT
-    if found.kind == FILE and (found.mode ^ change.was_permissions) & 0o777:
+    if not content.kind or change.was_blob == ABSENT:
+        return not content.kind and change.was_blob == ABSENT
+    if content.kind == FILE and (content.mode ^ change.was_permissions) & 0o777:
         return False
-    return (found.kind == LINK) == (change.was == LINKED) and blob_id(found.data) == change.was_blob
+    return (content.kind == LINK) == (change.was == LINKED) and blob_id(
+        content.data
+    ) == change.was_blob
 
 
 def blob_id(data: bytes) -> str:
@@ -248,8 +252,8 @@ def blob_id(data: bytes) -> str:
 
 
 def _make_room(top: str, path: str) -> None:
-    """Empty folders that stand where a file belongs. What else is in one keeps it there. Raises
-    Outside, OSError."""
+    """Remove empty folders that are in the place of a file. One that contains anything else stays.
+    Raises Outside, OSError."""
     if place.is_folder(top, path):
         for name in place.folders_in(top, path):
             _make_room(top, f"{path}/{name}")
@@ -257,7 +261,7 @@ def _make_room(top: str, path: str) -> None:
 
 
 class _Blobs:
-    """Contents by their ids, from one git."""
+    """Reads contents by their ids, from one git process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -277,7 +281,8 @@ class _Blobs:
             self._process.wait()
 
     def ask(self, names: Sequence[str]) -> None:
-        """For all that is read, in this order: to ask for each would wait for each."""
+        """Request everything that will be read, in this order: one request at a time would wait for
+        each."""
         if not names:
             return
         self._process = self._store.start("cat-file", "--batch", stdin=subprocess.PIPE)
@@ -292,17 +297,17 @@ class _Blobs:
         self._asking.start()
 
     def read(self, name: str) -> bytes:
-        """Those asked for before it are passed by. Raises Unfit."""
+        """Return a content; those requested before it are skipped. Raises Unfit."""
         assert self._process is not None
-        said = self._process.stdout
-        assert said is not None
+        stdout = self._process.stdout
+        assert stdout is not None
         while True:
-            about = said.readline().decode().split()
+            about = stdout.readline().decode().split()
             if len(about) != 3:
-                words = f"{name} is missing from the snapshot and cannot be restored."
-                raise Unfit("damaged", words)
-            data = said.read(int(about[2]))
-            said.read(1)
+                message = f"{name} is missing from the snapshot and cannot be restored."
+                raise Unfit("damaged", message)
+            data = stdout.read(int(about[2]))
+            stdout.read(1)
             if about[0] == name:
                 return data
 

@@ -1,6 +1,6 @@
-"""A file with new contents is the same file: other names of it have them, too, and its owner stays.
-Usually a new file takes its name, all at once; where that could not be the same one, it is
-overwritten."""
+"""Keeps a file the same file when its contents are replaced: its other names get them, too, and its
+owner stays. Usually a new file takes its name, atomically; if that could not be the same file, it
+is overwritten."""
 
 import os
 import stat
@@ -10,8 +10,8 @@ _OPEN = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def overwrite(folder: int, name: str, data: bytes, mode: int) -> bool:
-    """Whether it was overwritten. False: a new file can take its name, or there is no file. What
-    fails is put back. Raises OSError."""
+    """Overwrite a file and return True. False if a new file can take its name, or there is no file.
+    A failure is undone. Raises OSError."""
     try:
         file = os.open(name, _OPEN, dir_fd=folder)
     except OSError:
@@ -32,15 +32,15 @@ def overwrite(folder: int, name: str, data: bytes, mode: int) -> bool:
 
 
 def give(file: int, folder: int, name: str) -> None:
-    """A new file to the owner of the one whose name it takes."""
+    """Give a new file to the owner of the one whose name it takes."""
     with suppress(OSError):
         state = os.stat(name, dir_fd=folder, follow_symlinks=False)
         os.fchown(file, state.st_uid, state.st_gid)
 
 
 def can_be_replaced(state: os.stat_result) -> bool:
-    """Whether a new file under its name is the same one for everybody: it has no other name, and
-    its owner can be kept."""
+    """Tell whether a new file under its name is the same file for everybody: it has no other name,
+    and its owner can be preserved."""
     user = os.geteuid()
     groups = (os.getegid(), *os.getgroups())
     owned = user == 0 or (state.st_uid == user and state.st_gid in groups)
@@ -48,7 +48,8 @@ def can_be_replaced(state: os.stat_result) -> bool:
 
 
 def fill(file: int, data: bytes) -> None:
-    """Cut at the end, not at the beginning: what is overwritten needs no room."""
+    """Write the contents and truncate at the end, not at the beginning: what is overwritten needs
+    no space."""
     at = 0
     while at < len(data):
         at += os.pwrite(file, data[at:], at)

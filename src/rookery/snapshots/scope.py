@@ -1,6 +1,6 @@
-"""Which files a snapshot is of: the session's directory without what the user's git ignores; where
-there is no git, without what is usually made by tools. Nothing of the user's configuration is used
-but its ignore rules."""
+"""Which files a snapshot covers: the session's directory without what the user's git ignores;
+without git, without what tools usually generate. Nothing of the user's configuration is used except
+its ignore rules."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ MADE = (
 
 MOST_FILES = {True: 300_000, False: 30_000}
 MOST_BYTES = {True: 8 << 30, False: 1 << 30}
-"""Of a directory in a repository, and of any other."""
+"""The limits of a directory in a repository, and of any other."""
 
 SECONDS = 20.0
 
@@ -59,12 +59,13 @@ class Scope(NamedTuple):
 
 
 def find(root: str, environment: Mapping[str, str], avoid: str) -> Scope:
-    """`avoid`: Rookery's home, which may be in the directory. Raises Unfit."""
+    """Determine the scope of a directory. `avoid`: Rookery's home, which may be in the directory.
+    Raises Unfit."""
     root = os.path.realpath(root)
     if not os.path.isdir(root):
         raise Unfit("no_directory", f"{root} is not a directory.")
-    if words := unfit(root, avoid, environment):
-        raise Unfit(UNFIT, words)
+    if problem := unfit(root, avoid, environment):
+        raise Unfit(UNFIT, problem)
     place = places.find(root)
     known = _settings(place, environment)
     if place is None or known is None or not place.top:
@@ -91,8 +92,8 @@ def _escaped(path: str) -> str:
 
 
 def _settings(place: Place | None, environment: Mapping[str, str]) -> settings.Settings | None:
-    """What is set for a repository; for all of the user's, where there is none. None: it cannot be
-    read."""
+    """The settings of a repository, or the user's global ones if there is none. None if they are
+    unreadable."""
     try:
         return settings.read(place or NOWHERE, environment)
     except NoGit:
@@ -108,20 +109,20 @@ def _read(path: str) -> str:
 
 
 def forced(scope: Scope, environment: Mapping[str, str], home: str) -> list[str]:
-    """Files that the user's repository has although its rules ignore them."""
-    words = ["ls-files", "-ci", "--exclude-standard", "-z", "--full-name", "--"]
+    """Return the files that the user's repository tracks although its rules ignore them."""
+    args = ["ls-files", "-ci", "--exclude-standard", "-z", "--full-name", "--"]
     place = places.find(scope.top)
     if place is None:
         return []
     try:
         with shadow.opened(place, home=home, given=environment) as git:
-            process = git.start(scope.top, [*words, f":(top,literal){scope.below}"])
+            process = git.start(scope.top, [*args, f":(top,literal){scope.below}"])
             with process:
                 try:
-                    said, _ = process.communicate(timeout=SECONDS)
+                    output, _ = process.communicate(timeout=SECONDS)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     return []
     except (NoGit, OSError):
         return []
-    return [path for path in os.fsdecode(said).split("\0") if path]
+    return [path for path in os.fsdecode(output).split("\0") if path]

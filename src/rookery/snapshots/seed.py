@@ -1,7 +1,7 @@
-"""A new store begins with what the newest other one of the same directory has: to read every file
-anew takes seconds of a processor, and its space on the disk, for each session.
+"""Seeds a new store from the newest other store of the same directory: reading every file anew
+would cost seconds of CPU, and disk space, for each session.
 
-Objects never change, so they are linked, and each store stays whole when the other is deleted.
+Objects never change, so they are linked, and each store stays complete when the other is deleted.
 """
 
 import fcntl
@@ -13,10 +13,10 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 
 FOLDER = "snapshots"
-"""Of Rookery's home: for each directory a file that names its newest store."""
+"""A folder in Rookery's home, with a file for each directory that names its newest store."""
 FILES = ("meta.json", "index")
-PATIENCE, EACH = 2.0, 0.02
-"""Seconds for the other store to be free."""
+LOCK_TIMEOUT, EACH = 2.0, 0.02
+"""Seconds to wait for the other store to be free, and between two tries."""
 LONG = 60.0
 """The same for a fork: the snapshot of the last turn may be under way."""
 
@@ -25,9 +25,9 @@ LONG = 60.0
 def planted(
     home: str, directory: str, store: str, blobs: Callable[[], Iterable[str]]
 ) -> Iterator[bool]:
-    """Fill an empty store, then let its first snapshot be taken: who begins another one meanwhile
-    waits for it. `blobs`: those that the index names. What is given is whether more was linked than
-    these: packs hold what the other session had in earlier snapshots, too."""
+    """Fill an empty store, then let its first snapshot be taken; whoever starts another one
+    meanwhile waits. `blobs`: those that the index names. Yields whether more was linked than these:
+    packs also contain what the other session had in earlier snapshots."""
     os.makedirs(folder := os.path.join(home, FOLDER), mode=0o700, exist_ok=True)
     name = os.path.join(folder, sha256(os.fsencode(directory)).hexdigest()[:32])
     with open(name, "ab+") as file:
@@ -43,7 +43,8 @@ def planted(
 
 
 def _fill(store: str, other: str, blobs: Callable[[], Iterable[str]]) -> bool:
-    """An index whose objects are not all there is noticed by who uses it, and made anew."""
+    """Link another store's objects. An index with missing objects is noticed by its user, and
+    rebuilt."""
     with open(os.path.join(other, "lock"), "rb") as lock:
         if not _locked(lock.fileno()):
             return False
@@ -60,15 +61,15 @@ def _fill(store: str, other: str, blobs: Callable[[], Iterable[str]]) -> bool:
 
 
 def share(other: str, store: str) -> None:
-    """All of another store, for a fork: what is in both is linked. What cannot be had leaves the
-    fork without snapshots of before."""
+    """Copy all of another store, for a fork; common objects are linked. If that fails, the fork has
+    no earlier snapshots."""
     with suppress(OSError), open(os.path.join(other, "lock"), "rb") as lock:
         if _locked(lock.fileno(), LONG):
             shutil.copytree(other, store, copy_function=_shared, symlinks=True)
 
 
 def _shared(source: str, target: str) -> str:
-    """Objects never change; all else is each store's own."""
+    """Link an object, which never changes; copy anything else, which each store has its own of."""
     if f"{os.sep}objects{os.sep}" in source[-120:]:
         _link(source, target)
     else:
@@ -80,8 +81,9 @@ def _is_there(store: str, name: str) -> bool:
     return os.path.isdir(os.path.join(store, name))
 
 
-def _locked(lock: int, patience: float = PATIENCE) -> bool:
-    """Whether nobody works there. Not waited for without end: two could wait for each other."""
+def _locked(lock: int, patience: float = LOCK_TIMEOUT) -> bool:
+    """Lock a store and return True; False on timeout. It does not wait for ever: two could wait for
+    each other."""
     end = time.monotonic() + patience
     while True:
         try:

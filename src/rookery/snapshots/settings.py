@@ -1,4 +1,4 @@
-"""What a store tells git: bytes as they are, and nothing that runs by itself."""
+"""The git configuration of a store: bytes are stored as they are, and nothing runs by itself."""
 
 CONFIG = """[core]
 \trepositoryformatversion = 0

@@ -1,10 +1,10 @@
-"""The store of a session's snapshots: git objects with an index of their own. A file's bytes go in
-as they are and come out as they were: no filter, no line endings, no configuration but ours.
+"""The store of a session's snapshots: git objects with an index of their own. A file's bytes are
+stored and restored unchanged: no filters, no line-ending conversion, no configuration but ours.
 
-A snapshot is a commit whose message holds what git does not: permissions, and what was left out. It
-is whole before its ref is written, and the ref is written before anyone hears of it. One process
-works here at a time; the lock goes with its last child, and then what a killed one left is stale.
-"""
+A snapshot is a commit whose message holds what git does not store: permissions, and what was left
+out. It is complete before its ref is written, and the ref is written before anyone is told of it.
+One process works here at a time; the lock is released with its last child, and whatever a killed
+one left is then stale."""
 
 import fcntl
 import json
@@ -51,7 +51,7 @@ class Snapshot(NamedTuple):
 
 
 class Store:
-    """Get one from `opened`."""
+    """The store of a session's snapshots. Get one from `opened`."""
 
     def __init__(self, place: str, git: str, root: str, home: str, env: Mapping[str, str]) -> None:
         self.place = place
@@ -66,7 +66,7 @@ class Store:
     def opened(
         cls, place: str, git: str, root: str, home: str, environment: Mapping[str, str]
     ) -> Iterator[Self]:
-        """Raises Unfit, OSError."""
+        """Open and lock a store, creating it if needed. Raises Unfit, OSError."""
         store = cls(place, git, root, home, environment)
         os.makedirs(place, mode=0o700, exist_ok=True)
         # Inherited by every git that is started here.
@@ -109,9 +109,9 @@ class Store:
     # --- git -----------------------------------------------------------------------------------
 
     def start(
-        self, *words: str, stdin: int = subprocess.DEVNULL, index: str = ""
+        self, *args: str, stdin: int = subprocess.DEVNULL, index: str = ""
     ) -> subprocess.Popen[bytes]:
-        """Git in this store, with nothing of the user's but the ignore rules."""
+        """Start git in this store, with nothing of the user's but the ignore rules."""
         keep = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LD_LIBRARY_PATH")
         env = {name: self.environment[name] for name in keep if name in self.environment}
         env |= {
@@ -130,7 +130,7 @@ class Store:
         }
         more = ["-c", f"core.excludesFile={self.scope.more}"] if self.scope.more else []
         return subprocess.Popen(
-            [self._git, *more, *words],
+            [self._git, *more, *args],
             cwd=self.scope.top,
             env=env,
             stdin=stdin,
@@ -140,16 +140,16 @@ class Store:
         )
 
     def git(
-        self, *words: str, given: bytes = b"", fine: Sequence[int] = (0,), index: str = ""
+        self, *args: str, given: bytes = b"", fine: Sequence[int] = (0,), index: str = ""
     ) -> bytes:
-        """`index`: another file for it. Raises Unfit."""
-        started = self.start(*words, stdin=subprocess.PIPE, index=index)
-        return self._end(started, words, given, fine)
+        """Run git and return its output. `index`: another index file for it. Raises Unfit."""
+        started = self.start(*args, stdin=subprocess.PIPE, index=index)
+        return self._end(started, args, given, fine)
 
     def _end(
         self,
         process: subprocess.Popen[bytes],
-        words: Sequence[str],
+        args: Sequence[str],
         given: bytes = b"",
         fine: Sequence[int] = (0,),
     ) -> bytes:
@@ -158,16 +158,17 @@ class Store:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-            raise Unfit("slow", f"git {words[0]} took longer than {SECONDS:g} s.") from None
+            raise Unfit("slow", f"git {args[0]} took longer than {SECONDS:g} s.") from None
         if process.returncode not in fine:
-            said = os.fsdecode(err).strip()[-500:] or f"status {process.returncode}"
-            raise Unfit("git_failed", f"git {words[0]} failed: {said}")
+            reason = os.fsdecode(err).strip()[-500:] or f"status {process.returncode}"
+            raise Unfit("git_failed", f"git {args[0]} failed: {reason}")
         return out
 
     # --- taking --------------------------------------------------------------------------------
 
     def take(self, most: int) -> Snapshot:
-        """`most`: bytes of a file that is kept. Raises Unfit, OSError."""
+        """Take a snapshot. `most`: the largest file that is kept, in bytes. Raises Unfit,
+        OSError."""
         if os.path.exists(self._at("index")):
             return self._retaken(most)
         directory = os.path.join(self.scope.top, self.scope.below)
@@ -178,12 +179,12 @@ class Store:
         return taken
 
     def _blobs(self) -> list[str]:
-        """What the index names."""
+        """The blobs that the index names."""
         rows = self.git("ls-files", "-s", "-z").split(b"\0")
         return [row.split(b" ", 2)[1].decode() for row in rows if row]
 
     def _retaken(self, most: int) -> Snapshot:
-        """What does not work is tried again, at last without what the store knew."""
+        """Take a snapshot; after a failure try again, and at last without what the store knew."""
         try:
             return self._take(most)
         except Unfit as error:
@@ -221,8 +222,8 @@ class Store:
         self.git(*news, given=joined(taken))
         self._note_emptied(meta, gone, kept)
         tree = self.git("write-tree").decode().strip()
-        said = json.dumps(meta.of_commit()).encode()
-        commit = self.git("commit-tree", tree, "-F", "-", given=said).decode().strip()
+        message = json.dumps(meta.of_commit()).encode()
+        commit = self.git("commit-tree", tree, "-F", "-", given=message).decode().strip()
         self._write(f"{REFS}/{commit}", f"{commit}\n".encode())
         self._write(LAST, f"{commit} {tree}\n".encode())
         return self._told(commit, tree, len(taken) + len(dropped) or 1, meta, taken)
@@ -237,7 +238,7 @@ class Store:
         return Snapshot(commit, tree, changed, large[:NAMED], nested, unread[:NAMED], later)
 
     def last(self) -> tuple[str, str] | None:
-        """The newest snapshot and its tree."""
+        """Return the newest snapshot and its tree; None if there is none."""
         try:
             with open(self._at(LAST), encoding="ascii") as file:
                 commit, tree = file.read().split()
@@ -246,7 +247,7 @@ class Store:
         return commit, tree
 
     def _changed(self, meta: Meta) -> tuple[set[str], set[str], list[str]]:
-        """Paths that differ from the index by their state on the disk, those it has not, and the
+        """The paths that differ from the index by their state on disk, those not in it, and the
         folders of which it has no file."""
         under = ["--", self.scope.below or "."]
         # A repository that took a file's place while that was read is a submodule to the index. To
@@ -265,45 +266,47 @@ class Store:
         more = split(self.git(*OTHERS, *inside)) if listed else []
         meta.nested = sorted({path.rstrip("/") for path in more if path.endswith("/")})
         known.update(meta.overlooked(self.scope.top))
-        found = {path for path in (*first, *more) if not path.endswith("/")}
-        found |= {*self._forced(meta)}
+        untracked = {path for path in (*first, *more) if not path.endswith("/")}
+        untracked |= {*self._forced(meta)}
         limit = scopes.MOST_FILES[self.scope.repository]
-        if max(len(found), len(listed)) > limit:
-            words = f"The directory has more than {limit:,} files that git does not ignore."
-            raise Unfit("too_many", words)
-        return known, found - known, [path for path in listed if path not in meta.nested]
+        if max(len(untracked), len(listed)) > limit:
+            message = f"The directory has more than {limit:,} files that git does not ignore."
+            raise Unfit("too_many", message)
+        return known, untracked - known, [path for path in listed if path not in meta.nested]
 
     def _bare(self, listed: Iterable[str], kept: Iterable[str]) -> list[str]:
         whole = {"", ".", self.scope.below}
-        found = folders.bare(self.scope.top, listed, kept, self.ignored)
-        return [path for path in found if path not in whole]
+        innermost = folders.bare(self.scope.top, listed, kept, self.ignored)
+        return [path for path in innermost if path not in whole]
 
     def _note_emptied(self, meta: Meta, gone: Iterable[str], kept: Iterable[str]) -> None:
-        """Git told of folders while it still knew the files that are gone from them."""
+        """Note the emptied folders: git listed folders while it still knew the files that have gone
+        from them."""
         if left := folders.emptied(self.scope.top, gone):
             inside = folders.asked(sorted(left), self.scope.below or ".")
-            said = split(self.git(*OTHERS, "--directory", "--", *inside))
-            listed = [path.rstrip("/") for path in said if path.endswith("/")]
+            listing = split(self.git(*OTHERS, "--directory", "--", *inside))
+            listed = [path.rstrip("/") for path in listing if path.endswith("/")]
             meta.folders = sorted({*meta.folders, *self._bare(listed, kept)})
             meta.write(self._at(META))
 
     def ignored(self, paths: list[str]) -> set[str]:
-        """Those that the rules leave out."""
+        """Return those of the paths that the rules leave out."""
         if not paths:
             return set()
-        words = ("--no-literal-pathspecs", "check-ignore", "-z", "--no-index", "--stdin")
+        args = ("--no-literal-pathspecs", "check-ignore", "-z", "--no-index", "--stdin")
         given = joined(f"./{path}" for path in paths)  # none of them begins as a pattern does
-        return {path[2:] for path in split(self.git(*words, given=given, fine=(0, 1)))}
+        return {path[2:] for path in split(self.git(*args, given=given, fine=(0, 1)))}
 
     def _forced(self, meta: Meta) -> list[str]:
-        """Looked up only when the user's index is another."""
+        """The ignored files that the user's repository tracks; looked up only when the user's index
+        has changed."""
         if not self.scope.staged:
             return []
         try:
-            found = os.stat(self.scope.staged)
+            status = os.stat(self.scope.staged)
         except OSError:
             return []
-        seen = [found.st_mtime_ns, found.st_size, found.st_ino]
+        seen = [status.st_mtime_ns, status.st_size, status.st_ino]
         if seen == meta.index:
             return []
         meta.index = seen
@@ -319,24 +322,25 @@ class Store:
     def _sorted(
         self, changed: Iterable[str], most: int, meta: Meta
     ) -> tuple[list[str], list[str], dict[str, int | None]]:
-        """Too large, unreadable, and the rest with their permissions (None: gone, or a link)."""
+        """The files that are too large, those unreadable, and the rest with their permissions
+        (None: gone, or a link)."""
         large, unreadable, taken, size = list[str](), list[str](), dict[str, int | None](), 0
         for path in sorted(changed):
             try:
-                found = os.lstat(self._full(path))
+                status = os.lstat(self._full(path))
             except OSError:
                 taken[path] = None
                 continue
-            if not stat.S_ISREG(found.st_mode):
+            if not stat.S_ISREG(status.st_mode):
                 taken[path] = None
-            elif found.st_size > most:
+            elif status.st_size > most:
                 large.append(path)
             elif not os.access(self._full(path), os.R_OK):
                 unreadable.append(path)
             else:
-                taken[path] = stat.S_IMODE(found.st_mode)
-                size += found.st_size
-                meta.note_time(path, found)
+                taken[path] = stat.S_IMODE(status.st_mode)
+                size += status.st_size
+                meta.note_time(path, status)
         limit = scopes.MOST_BYTES[self.scope.repository]
         if size > limit:
             raise Unfit("too_many", f"The directory has more than {limit >> 30} GiB of files.")
@@ -345,13 +349,13 @@ class Store:
     # --- reading -------------------------------------------------------------------------------
 
     def meta(self, commit: str) -> dict[str, Any]:
-        """What the message of a snapshot says. Raises Unfit."""
+        """Return the data in the message of a snapshot. Raises Unfit."""
         if commit == EMPTY:
             return Meta().of_commit()
         if commit not in self._metas:
-            said = self.git("cat-file", "commit", commit).partition(b"\n\n")[2]
-            found = json.loads(said)
-            self._metas[commit] = found if isinstance(found, dict) else {}
+            message = self.git("cat-file", "commit", commit).partition(b"\n\n")[2]
+            parsed = json.loads(message)
+            self._metas[commit] = parsed if isinstance(parsed, dict) else {}
         return self._metas[commit]
 
     def tree(self, commit: str) -> str:
@@ -367,8 +371,8 @@ class Store:
     # --- upkeep --------------------------------------------------------------------------------
 
     def tidy(self, keep: Iterable[str], *, whole: bool = False) -> None:
-        """Drop the snapshots that the log does not know, and pack what is loose, where there is
-        much of it. `keep`: those it knows. `whole`: in any case."""
+        """Drop the snapshots that the log does not know, and pack loose objects if there are many.
+        `keep`: the snapshots it knows. `whole`: in any case."""
         known = {*keep, (self.last() or ("", ""))[0]}
         for name in os.listdir(self._at(REFS)):
             if name not in known:
@@ -382,8 +386,8 @@ class Store:
         self.git("prune", "--expire=1.hour.ago")
 
 
-def split(said: bytes) -> list[str]:
-    return [os.fsdecode(path) for path in said.split(b"\0") if path]
+def split(output: bytes) -> list[str]:
+    return [os.fsdecode(path) for path in output.split(b"\0") if path]
 
 
 def joined(paths: Iterable[str]) -> bytes:

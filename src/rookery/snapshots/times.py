@@ -1,4 +1,4 @@
-"""When files changed, by the clock of their file system: which did so after a moment."""
+"""Which files changed after a given moment, by the clock of their file system."""
 
 import os
 import time
@@ -9,12 +9,13 @@ SKEWED = 1.0
 
 
 def later(top: str, paths: Iterable[str], moment: float) -> list[str]:
-    """Those that came, changed or went after it. A path that is gone changed with its folder."""
-    found, most = list[str](), time.time() + SKEWED
+    """Return the paths that were created, changed or removed after the moment. A path that is gone
+    changed with its folder."""
+    changed, most = list[str](), time.time() + SKEWED
     for path in paths:
         if moment < _changed(top, path) <= most:
-            found.append(path)
-    return found
+            changed.append(path)
+    return changed
 
 
 def _changed(top: str, path: str) -> float:

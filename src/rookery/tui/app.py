@@ -1,7 +1,6 @@
-"""The app: the sessions, the transcript and the composer, and what their keys do.
+"""The app: the sessions, the transcript and the composer, and the actions of their keys.
 
-State belongs to a session, not to this window: leaving, switching and closing stop nothing.
-"""
+State belongs to a session, not to this window: leaving, switching and closing stop nothing."""
 
 import asyncio
 from time import monotonic, perf_counter
@@ -95,7 +94,7 @@ class Rookery(Focus, TranscriptTools):
         self._early = None
 
     def _begin(self) -> None:
-        """After the first paint: now the files are read."""
+        """Start reading files, now that the first paint is done."""
         self.sweeping.wake()
         self.reader.start()
         self.surroundings.begin()
@@ -130,10 +129,10 @@ class Rookery(Focus, TranscriptTools):
 
         self.reader.fetch(since_start, self._tell_update)
 
-    def _tell_update(self, words: str) -> None:
-        if words:
+    def _tell_update(self, text: str) -> None:
+        if text:
             self._updates.stop()
-            self.notify(f"{words} Leave and open Rookery again to use it.", timeout=10)
+            self.notify(f"{text} Leave and open Rookery again to use it.", timeout=10)
 
     def _show_header(self) -> None:
         self.surroundings.tell_header()
@@ -164,9 +163,9 @@ class Rookery(Focus, TranscriptTools):
         else:
             self._show_splash()
 
-    def take_drafts(self, found: dict[str, str]) -> None:
-        """Of an earlier run, unless something is written already."""
-        self._drafts = {**found, **self._drafts}
+    def take_drafts(self, saved: dict[str, str]) -> None:
+        """Take the drafts of an earlier run, unless something is written already."""
+        self._drafts = {**saved, **self._drafts}
         text = self._drafts.get(self.session, "")
         if text and not self.composer.text:
             self.composer.put(self._drafts.pop(self.session))
@@ -179,11 +178,11 @@ class Rookery(Focus, TranscriptTools):
         return self.desk.with_pasted({**others, **here})
 
     def _keep_drafts(self) -> None:
-        """A terminal that is closed, or killed, takes no draft along."""
-        found, shown = self._drafts_now(), {*self._opened_here, self.session}
-        if found != self._kept:
-            self._kept = found
-            self.reader.fetch(lambda: self.keep_drafts(found, shown), lambda _: None)
+        """Save the drafts, so that none is lost with a terminal that is closed or killed."""
+        drafts, shown = self._drafts_now(), {*self._opened_here, self.session}
+        if drafts != self._kept:
+            self._kept = drafts
+            self.reader.fetch(lambda: self.keep_drafts(drafts, shown), lambda _: None)
 
     def _put_away(self) -> None:
         self._opened_here.add(self.session)
@@ -339,8 +338,8 @@ class Rookery(Focus, TranscriptTools):
     # --- keys ----------------------------------------------------------------------------------
 
     def action_cancel(self) -> None:
-        """Back to the composer; from there it cancels. A second press escalates; what is typed
-        stays."""
+        """Go back to the composer; from there, cancel the turn. A second press escalates; typed
+        text stays."""
         if self.focused is not self.composer:
             self.go_back()
             return
@@ -352,17 +351,17 @@ class Rookery(Focus, TranscriptTools):
             self.notify(f"Cancelling. Press {again} again to stop the agent at once.", timeout=3)
 
     def action_help_quit(self) -> None:
-        """Ctrl+C, by habit."""
+        """Say which keys leave and cancel: the user pressed Ctrl+C, by habit."""
         leave, cancel = label(self, "quit"), label(self, "turn.cancel")
         self.notify(f"{leave} to leave (nothing stops), {cancel} to cancel the turn.")
 
     def action_feedback(self, place: int) -> None:
         from rookery.tui.widgets.feedback import keep
 
-        said = self.feedback.say(place)
-        if said is not None:
+        answer = self.feedback.say(place)
+        if answer is not None:
             home = self.start.home
-            self.reader.run(lambda: asyncio.to_thread(keep, home, said))
+            self.reader.run(lambda: asyncio.to_thread(keep, home, answer))
 
     def action_new(self) -> None:
         self.surroundings.want_new()

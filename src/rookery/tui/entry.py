@@ -1,4 +1,4 @@
-"""Runs the screen, then prints what is still running."""
+"""Runs the screen, then prints which sessions are still running."""
 
 import sys
 
@@ -7,10 +7,10 @@ from rookery.tui.shell import Start
 
 
 def run(start: Start) -> int:
-    """The exit code."""
+    """Run the app; return the exit code."""
     app = Rookery(start)
     app.sweeping.begin()
-    words = app.run()
-    if words:
-        sys.stdout.write(f"{words}\n")
+    farewell = app.run()
+    if farewell:
+        sys.stdout.write(f"{farewell}\n")
     return app.return_code or 0

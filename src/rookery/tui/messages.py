@@ -1,4 +1,4 @@
-"""What the reader thread tells the screen."""
+"""The messages from the reader thread to the screen."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ class FleetChanged(Record):
 
 
 class Opened(Record):
-    """A session's end: its header and its last pages."""
+    """A session was opened: its header and its last pages."""
 
     session: str
     header: Json
@@ -28,14 +28,14 @@ class Opened(Record):
 
 
 class News(Record):
-    """What changed in the session that is followed."""
+    """Changes in the session that is followed."""
 
     session: str
     ops: list[Op]
 
 
 class Older(Record):
-    """Pages before an event; none: that was the beginning."""
+    """Pages before an event; none if the beginning was reached."""
 
     session: str
     pages: list[Page]
@@ -43,7 +43,7 @@ class Older(Record):
 
 
 class Sent(Record):
-    """A command's end. `problem`: why it was rejected; `outcome`: the update that it caused."""
+    """A command has ended. `problem`: why it was rejected; `outcome`: the update it caused."""
 
     session: str
     command: Json
@@ -66,7 +66,7 @@ class Trouble(Record):
 
 
 class LinkChanged(Record):
-    """The connection to another machine broke, and why; empty: it stands again."""
+    """The connection to another machine broke, and why; "" if it stands again."""
 
     broken: str
 
@@ -79,13 +79,13 @@ class HungChanged(Record):
 
 
 class SetUpFound(Record):
-    """What is set up here."""
+    """The agents and settings found here."""
 
     found: "SetUp"
 
 
 class Fetched(Record):
-    """Something that was asked for is there."""
+    """The result of a fetch has arrived."""
 
     then: Callable[..., object]
     found: tuple[Any, ...]

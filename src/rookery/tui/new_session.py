@@ -1,4 +1,4 @@
-"""A session made by its first prompt, in the reader's thread."""
+"""Creating a session by its first prompt, in the reader's thread."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,13 @@ type Prompt = tuple[Json, "Sequence[Attachment]"]
 
 
 def unsent(prompts: list[Prompt], why: str) -> Sent:
-    """All of them as one, to be put back into the composer."""
+    """Return all prompts as one, to be put back into the composer."""
     command = {"do": "prompt", "prompt": [each for one, _ in prompts for each in one["prompt"]]}
     return Sent("", command, why, files=[each for _, files in prompts for each in files])
 
 
 def created(rookery: "Rookery", **given: Any) -> tuple[str, str]:
-    """A new session's id, or why there is none and what helps."""
+    """Create a session; return its id, or "" and why there is none and what helps."""
     try:
         return rookery.create(**given), ""
     except Refused as error:

@@ -1,4 +1,4 @@
-"""When the screen is told what is new: not more often than it can paint."""
+"""Paces updates of the screen: not more often than it can paint."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,8 +7,8 @@ from rookery.core.blocks import Op
 
 
 class Pace:
-    """Merges ops into one News per frame; the first goes at once. Whatever does more than extend a
-    text is urgent: it may be the answer to a key."""
+    """Merges ops into one News per frame; the first is sent at once. Any op that does more than
+    extend a text is urgent: it may be the response to a key."""
 
     def __init__(
         self,
@@ -16,7 +16,7 @@ class Pace:
         spacing: Callable[[bool], float],
         busy: Callable[[], float],
     ) -> None:
-        """`busy`: seconds for which the screen has something else to do."""
+        """`busy`: returns for how many seconds the screen has something else to do."""
         self._tell = tell
         self._spacing = spacing
         self._busy = busy

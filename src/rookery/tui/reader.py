@@ -51,12 +51,13 @@ KEY_FIRST = 0.015
 
 
 class ReaderThread:
-    """`tell` is called from the thread: a widget's or an app's `post_message`."""
+    """Reads and sends in a thread of its own. `tell` is called from that thread: a widget's or an
+    app's `post_message`."""
 
     def __init__(
         self, home: str, tell: Callable[[Message], object], other: "Rookery | None" = None
     ) -> None:
-        """`other`: None: this machine's Rookery."""
+        """`other`: the Rookery to talk to; None: this machine's."""
         self.home = home
         self._rookery = other
         self._tell = tell
@@ -89,7 +90,7 @@ class ReaderThread:
         return min(max(least, SHARE * self.frame_took), SLOWEST)
 
     def _key_first(self) -> float:
-        """Seconds until the last key is painted."""
+        """Return the seconds until the last key is painted."""
         return KEY_FIRST - (time.monotonic() - self.typed)
 
     def start(self) -> None:
@@ -99,7 +100,7 @@ class ReaderThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Workers keep running."""
+        """Stop the thread; workers keep running."""
         loop, self._loop = self._loop, None
         if loop is not None:
             loop.call_soon_threadsafe(self._end, loop)
@@ -134,22 +135,22 @@ class ReaderThread:
         work: Callable[[], Coroutine[Any, Any, Found]],
         then: Callable[[Found], object] | None = None,
     ) -> None:
-        """Do work in this thread; `then` gets its result, in the screen's."""
+        """Run `work` in this thread; `then` gets its result, in the screen's thread."""
 
         async def do() -> None:
-            found = await work()
+            outcome = await work()
             if then is not None:
-                self.call(then, found)
+                self.call(then, outcome)
 
         self._soon(lambda: self._do(do()))
 
     def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
-        """The same for work that blocks."""
+        """Run blocking work in another thread; `then` gets its result, in the screen's."""
         self.run(lambda: asyncio.to_thread(work), then)
 
-    def call(self, then: Callable[..., object], *found: Any) -> None:
+    def call(self, then: Callable[..., object], *args: Any) -> None:
         """Call something in the screen's thread."""
-        self._tell(Fetched(then, found))
+        self._tell(Fetched(then, args))
 
     def call_in(self, call: Callable[..., object], *given: Any) -> None:
         """Call something in this thread."""
@@ -172,11 +173,11 @@ class ReaderThread:
         self._soon(begin)
 
     def older(self, session: str, before: int, upto: int = 0) -> None:
-        """Read what is before that event; `upto`: as far as this one."""
+        """Read the pages before an event; `upto`: as far as that event."""
         self.run(lambda: self._older(session, before, upto))
 
     def send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
-        """`files` go with a prompt."""
+        """Send a command to a session; `files` go with a prompt."""
         self.run(lambda: self._send(session, command, files))
 
     def make(
@@ -190,8 +191,8 @@ class ReaderThread:
         sandbox: str = "",
         argv: Sequence[str] = (),
     ) -> None:
-        """A new session, and its first prompt if there is one. What is sent from the same screen
-        before the session is there goes into its queue."""
+        """Create a session, and send its first prompt if there is one. Prompts sent from the same
+        screen before the session exists go into its queue."""
         given: Json = {
             "agent": agent,
             "cwd": cwd,
@@ -227,7 +228,7 @@ class ReaderThread:
         self.run(make)
 
     def begin_another(self) -> None:
-        """What is sent from now on is for another new session."""
+        """Send prompts to another new session from now on."""
 
         async def begin() -> None:  # after those that were asked for before
             self._making = None
@@ -239,7 +240,7 @@ class ReaderThread:
         self._soon(self._looked.set)
 
     def blob(self, session: str, name: str, then: Callable[[bytes | None], object]) -> None:
-        """The bytes that a part names; None: they are gone."""
+        """Read the bytes that a part names; `then` gets None if they are gone."""
 
         def read() -> bytes | None:
             with suppress(Refused), self.rookery.history(session) as log:
@@ -249,16 +250,16 @@ class ReaderThread:
         self.fetch(read, then)
 
     def recap(self, session: str, before: int | None, then: Callable[[str, str], object]) -> None:
-        """What was said, in short, or why there is none."""
+        """Fetch a recap of the session; `then` gets it, or "" and why there is none."""
 
         def read() -> tuple[str, str]:
             try:
-                said = self.rookery.call("recap", session, before=before or 0)
-                return said["text"], "Nothing to recap yet."
+                reply = self.rookery.call("recap", session, before=before or 0)
+                return reply["text"], "Nothing to recap yet."
             except Refused as error:
                 return "", error.sentences
 
-        self.fetch(read, lambda found: then(*found))
+        self.fetch(read, lambda outcome: then(*outcome))
 
     def warm(self, modules: Sequence[str], then: Callable[[], object]) -> None:
         """Load what the first block will need, before it is needed."""
@@ -276,16 +277,16 @@ class ReaderThread:
     # --- the sessions --------------------------------------------------------------------------
 
     async def _watch_fleet(self) -> None:
-        found = self.rookery.fleet(self._looked, self._link_changed)
+        fleet = self.rookery.fleet(self._looked, self._link_changed)
         try:
-            async with aclosing(found) as lists:  # type: ignore[type-var]
+            async with aclosing(fleet) as lists:  # type: ignore[type-var]
                 async for blocks in lists:
                     self._tell(FleetChanged(blocks))
         except Refused as error:
             self._tell(Trouble(error.sentences))
 
     def _link_changed(self, broken: str) -> None:
-        """Each break once, and that it is over."""
+        """Report each break once, and that it is over."""
         if bool(broken) != bool(self._broken):
             self._tell(LinkChanged(broken))
         self._broken = broken
@@ -293,7 +294,7 @@ class ReaderThread:
     # --- one session ---------------------------------------------------------------------------
 
     async def _follow(self, session: str) -> None:
-        from rookery.tui.transcript.pages import last_pages, told
+        from rookery.tui.transcript.pages import last_pages, shown_header
         from rookery.tui.worker_watch import watch
 
         try:
@@ -309,7 +310,7 @@ class ReaderThread:
             watching = self._do(watch(self.rookery, session, due, self._tell))
             while True:  # a rewind shows other turns: it is opened again
                 document, seq, pages = await self._read(lambda: last_pages(client.log))
-                self._tell(Opened(session, told(document), pages))
+                self._tell(Opened(session, shown_header(document), pages))
                 if "unloaded" in (document.header["agentSession"] or ()):
                     self.send(session, {"do": "start"})  # its agent has the history
                 await self._stream(client, document, seq)
@@ -322,11 +323,11 @@ class ReaderThread:
             client.close()
 
     async def _read[Found](self, work: Callable[[], Found]) -> Found:
-        """At once where that takes no longer than a file; another machine is asked by a thread."""
+        """Read at once if that is as fast as a file; query another machine in a thread."""
         return work() if self.rookery.answers_at_once else await asyncio.to_thread(work)
 
     async def _stream(self, client: "Session", document: Document, seq: int) -> None:
-        """Until a rewind."""
+        """Follow the session's events until a rewind."""
         from rookery.core.view.reduce import reduce
 
         def tell(ops: list[Op]) -> None:

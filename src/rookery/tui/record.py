@@ -1,4 +1,4 @@
-"""Messages of the widgets."""
+"""The base class of the widgets' messages."""
 
 from typing import Any, dataclass_transform
 

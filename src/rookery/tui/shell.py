@@ -33,7 +33,7 @@ ONLY_HERE = frozenset({"settings", "model", "models", "servers", "agents", "conf
 
 @dataclass(eq=False)
 class Start:
-    """What the command line asked for."""
+    """The options of the command line."""
 
     home: str
     cwd: str = field(default_factory=os.getcwd)
@@ -62,32 +62,33 @@ class Start:
 
     @property
     def address(self) -> str:
-        """Of the other machine's daemon; "": it is this machine's."""
+        """The address of the other machine's daemon; "" for this machine's."""
         return self.rookery.address if self.rookery else ""
 
     def confirms(self, default: str) -> str:
-        """How much the next session asks."""
+        """Return how much the next session asks."""
         return self.once or self.confirm or default
 
 
 STATES = {"warning": "warn", "error": "failed"}
-"""By a toast's severity: whose sign it has."""
+"""The state whose sign a toast has, by its severity."""
 
 
 class Covered(Screen[None]):
-    """What it holds covers all of it: its own lines are never seen, and need not be made."""
+    """A screen that its contents cover completely: its own lines are never seen, and need not be
+    made."""
 
     BLANK = True
 
 
 class Columns(Horizontal):
-    """Covered, too."""
+    """A container that its contents cover completely, too."""
 
     BLANK = True
 
 
 class Shell(App[str]):
-    """Ends with the words to print when the screen is gone."""
+    """The base of the app. Its result is the text to print when the screen is gone."""
 
     def __init__(self, start: Start) -> None:
         super().__init__()
@@ -110,15 +111,15 @@ class Shell(App[str]):
 
     @override
     def refresh_css(self, animate: bool = True) -> None:
-        """Before there is a screen, nothing has a colour that the theme could change: Textual would
-        parse every style sheet twice."""
+        """Skip the refresh before there is a screen: nothing has a colour yet that the theme could
+        change, and Textual would parse every style sheet twice."""
         if self.screen_stack:
             super().refresh_css(animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 
     def below[W: Widget](self, kind: type[W]) -> W:
-        """A part of the screen, under any window."""
+        """Return a part of the screen, under any window."""
         return self.screen_stack[0].query_one(kind)
 
     @property
@@ -138,10 +139,10 @@ class Shell(App[str]):
         return self.transcript.window
 
     def notify(self, message: str, *, severity: SeverityLevel = "information", **more: Any) -> None:
-        """Show a toast; a sign says how bad it is, too."""
+        """Show a toast; a sign shows its severity, too."""
         state = STATES.get(severity)
-        words = f"{SIGNS[state][0]} {message}" if state else message
-        super().notify(words, severity=severity, **more)
+        text = f"{SIGNS[state][0]} {message}" if state else message
+        super().notify(text, severity=severity, **more)
 
     def ask[Answer](
         self, screen: ModalScreen[Answer | None], then: Callable[[Answer], object]
@@ -155,13 +156,13 @@ class Shell(App[str]):
         self.push_screen(screen, answered)
 
     def offers(self, action: str) -> bool:
-        """Whether an action is offered: what only this machine can do is not, while another one is
-        shown. Its key still acts, and says why not."""
+        """Tell whether an action is offered: actions possible only on this machine are not, while
+        another one is shown. Their keys still act, and say why not."""
         return not self.start.address or action not in ONLY_HERE
 
     def is_elsewhere(self, what: str, instead: str = "") -> bool:
-        """Whether another machine is shown, on which this cannot be done from here: then says so.
-        `instead`: the command that does it."""
+        """Tell whether another machine is shown, on which this cannot be done from here; if so, say
+        that to the user. `instead`: the command that does it."""
         url = self.start.address
         if url:
             more = f": rookery --daemon {url} {instead}" if instead else " on that machine itself."
@@ -176,7 +177,7 @@ class Shell(App[str]):
         raise NotImplementedError
 
     def edit(self, text: str) -> str | None:
-        """Let the user edit a text; None: there is no editor."""
+        """Let the user edit a text; return None if there is no editor."""
         from rookery.tui.system import external_programs
 
         if not external_programs.editor():
@@ -188,8 +189,8 @@ class Shell(App[str]):
         return edited
 
     def log_in(self, name: str, group: str = "agents") -> str:
-        """Let the user log in to an agent, or an MCP server, in this terminal; what came of it.
-        `group`: of the commands that do it."""
+        """Let the user log in to an agent, or an MCP server, in this terminal; return the outcome.
+        `group`: the group of commands that does it."""
         from rookery.tui.system import external_programs
 
         with self.suspend():
@@ -198,8 +199,8 @@ class Shell(App[str]):
         return f"Logged in to {name}." if done else f"Not logged in to {name}."
 
     def show_bytes(self, data: bytes | None) -> None:
-        """A picture in the system's viewer, as what it is, whatever the agent calls it: the system
-        would run some kinds of file."""
+        """Show a picture in the system's viewer, by its real type, whatever the agent calls it: the
+        system would run some kinds of file."""
         from rookery.core.json.image_bytes import look_at
         from rookery.tui.system import external_programs
 
@@ -212,7 +213,7 @@ class Shell(App[str]):
             self.notify(external_programs.show(data, picture.kind), markup=False)
 
     def branch_of(self, cwd: str) -> str:
-        """Reads files: for the reader's thread."""
+        """Return the branch of a directory. Reads files: call it on the reader's thread."""
         from rookery.tui.system import git_branch
 
         if self.start.address:
@@ -220,7 +221,7 @@ class Shell(App[str]):
         return git_branch.branch_of(cwd)
 
     def write(self, text: str) -> None:
-        """Put text into the composer, and the focus."""
+        """Put text into the composer, and focus it."""
         self.composer.screen.set_focus(self.composer)
         self.composer.insert(text)
 

@@ -33,16 +33,17 @@ MARK = """\
 LOOK = "Give me a short tour of this project. Change nothing."
 """The first prompt for an agent that has a model."""
 
-LONGEST = 40
+MAX_TITLE_LENGTH = 40
 
 FOLDERS = (".agents", ".claude", ".openhands")
-"""With skills, in the user's home and in the project."""
+"""Directories that hold skills, in the user's home and in the project."""
 OWN = "rookery"
 """The agent that loads skills and hooks, and has a saved model."""
 
 
 class Way(NamedTuple):
-    """One of `prompt`, for a new session, and `session`, which is there."""
+    """Where the first screen's key leads: to a new session with `prompt`, or to an existing
+    `session`."""
 
     words: str
     """After the key."""
@@ -84,10 +85,10 @@ type Names = Callable[[str], str]
 
 
 def way_in(agent: str, sessions: list[Block], *, new: bool) -> Way:
-    """`new`: the user asked for a new session."""
+    """Return where the first screen's key leads. `new`: the user asked for a new session."""
     if sessions and not new:
         first = sessions[0]
-        title = cut(clean_line(str(first["title"])), LONGEST)
+        title = cut(clean_line(str(first["title"])), MAX_TITLE_LENGTH)
         what = f"session {first['id']}" if title in ("", NO_TITLE) else f"“{title}”"
         why = ", which needs you" if first["status"] == "needs-you" else ""
         why = why or (", with news to read" if first["unread"] else "")
@@ -99,75 +100,75 @@ def way_in(agent: str, sessions: list[Block], *, new: bool) -> Way:
     return Way("starts a tour with the demo agent", prompt=TOUR)
 
 
-def window_of(found: SetUp, key: Names, way: Way) -> Window:
+def window_of(set_up: SetUp, key: Names, way: Way) -> Window:
     window = Window()
     mark = make_block("0.mark", "answer", parts=[{"type": "terminal", "text": MARK}])
-    words = make_block("0.splash", "answer", text=_words(found, key, way))
-    blocks = [mark, words, *_missing(found, key)]
+    welcome = make_block("0.splash", "answer", text=_words(set_up, key, way))
+    blocks = [mark, welcome, *_missing(set_up, key)]
     window.pages = [Page(0, {block["id"]: block for block in blocks})]
     return window
 
 
-def _words(found: SetUp, key: Names, way: Way) -> str:
-    of = "" if found.agent == NAME else f" for {found.agent}"
-    why = ", which needs no account" if found.agent == NAME and not found.chosen else ""
+def _words(set_up: SetUp, key: Names, way: Way) -> str:
+    of = "" if set_up.agent == NAME else f" for {set_up.agent}"
+    why = ", which needs no account" if set_up.agent == NAME and not set_up.chosen else ""
     lines = [
         f"**{key('composer.send')}** {way.words}. Or write a task{of} below.",
         "",
-        f"- directory: `{paths.with_tilde(found.cwd)}`",
-        f"- agent: `{found.agent}`{why}",
+        f"- directory: `{paths.with_tilde(set_up.cwd)}`",
+        f"- agent: `{set_up.agent}`{why}",
     ]
-    if found.here:
-        lines.append(f"- approvals: {_asks(found)} (`{key('confirm')}`)")
-    if found.model and found.agent == OWN:
-        lines.append(f"- model: `{found.model}`")
-    loaded = {"skills": found.skills, "hooks": found.hooks, "MCP servers": found.servers}
+    if set_up.here:
+        lines.append(f"- approvals: {_asks(set_up)} (`{key('confirm')}`)")
+    if set_up.model and set_up.agent == OWN:
+        lines.append(f"- model: `{set_up.model}`")
+    loaded = {"skills": set_up.skills, "hooks": set_up.hooks, "MCP servers": set_up.servers}
     lines += [f"- {noun}: {_names(names)}" for noun, names in loaded.items() if names]
-    if found.installed:
-        others = ", ".join(f"`{name}`" for name in found.installed)
-        lines += [f"- also installed: {others}" + (f" (`{key('agents')}`)" if found.here else "")]
-    elif found.here:
+    if set_up.installed:
+        others = ", ".join(f"`{name}`" for name in set_up.installed)
+        lines += [f"- also installed: {others}" + (f" (`{key('agents')}`)" if set_up.here else "")]
+    elif set_up.here:
         lines += [f"- no other agents installed: `{key('agents')}` shows how to get one"]
-    if found.sessions:
-        lines += [f"- {count(found.sessions, 'session')}: `{key('session.list')}` opens the list"]
-    opens = f", `{key('settings')}` opens the settings" if found.here else ""
+    if set_up.sessions:
+        lines += [f"- {count(set_up.sessions, 'session')}: `{key('session.list')}` opens the list"]
+    opens = f", `{key('settings')}` opens the settings" if set_up.here else ""
     helps = f"`{key('help')}` lists every key{opens}."
     lines += ["", f"{helps} `{key('quit')}` leaves, and stops nothing."]
     return "\n".join(lines)
 
 
 def _names(names: tuple[str, ...]) -> str:
-    """The first few, and how many more."""
+    """Return the first few names, and how many more there are."""
     shown = ", ".join(f"`{name}`" for name in names[:NAMED])
     return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def _missing(found: SetUp, key: Names) -> list[Block]:
-    """What is missing or wrong, each with what helps."""
+def _missing(set_up: SetUp, key: Names) -> list[Block]:
+    """Return what is missing or wrong, each with what helps."""
     blocks = []
-    if found.here and not found.model and not (found.chosen and found.agent != "demo"):
+    if set_up.here and not set_up.model and not (set_up.chosen and set_up.agent != "demo"):
         text = "The demo works right away. Rookery's own agent needs a model: a provider and a key."
         action = {"label": f"Set up a model ({key('settings')}, Enter)", "window": "model"}
         block = make_block("0.model", "notice", status="info", title="No model set up", text=text)
         blocks.append(block | {"actions": [action]})
-    if found.is_out:
-        title, text = f"{found.agent} is not logged in", "So it said when it last ran."
-        action = {"label": "Log in", "window": "login", "agent": found.agent}
+    if set_up.is_out:
+        title, text = f"{set_up.agent} is not logged in", "So it said when it last ran."
+        action = {"label": "Log in", "window": "login", "agent": set_up.agent}
         block = make_block("0.login", "notice", status="warn", title=title, text=text)
         blocks.append(block | {"actions": [action]})
-    broken = f"{found.broken} {key('servers')} opens the servers." if found.broken else ""
-    for number, words in enumerate([found.problem, *found.troubles, broken]):
-        if words:
+    broken = f"{set_up.broken} {key('servers')} opens the servers." if set_up.broken else ""
+    for number, trouble in enumerate([set_up.problem, *set_up.troubles, broken]):
+        if trouble:
             name = f"0.trouble{number}"
-            blocks.append(make_block(name, "notice", status="warn", text=words))
+            blocks.append(make_block(name, "notice", status="warn", text=trouble))
     return blocks
 
 
-def _asks(found: SetUp) -> str:
-    """How much a new session asks, and what that means if it is not everything."""
-    new = modes.beginning(found.agent, found.confirm)
-    words = modes.said(new)
-    return words if modes.brief(new) else words.partition(":")[0].lower()
+def _asks(set_up: SetUp) -> str:
+    """Return how much a new session asks, and what that means if it is not everything."""
+    new = modes.beginning(set_up.agent, set_up.confirm)
+    label = modes.summary(new)
+    return label if modes.brief(new) else label.partition(":")[0].lower()
 
 
 # --- reading files -----------------------------------------------------------------------------
@@ -181,9 +182,9 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
     from rookery.models.choice import default_agent
 
     try:
-        found = in_force.settings(home)
-        settings, problem, taste = found.config, "", found.config.interface
-        waits = (*settings.warnings, *((WAITS,) if found.held else ()))
+        loaded = in_force.settings(home)
+        settings, problem, taste = loaded.config, "", loaded.config.interface
+        waits = (*settings.warnings, *((WAITS,) if loaded.held else ()))
     except config.ConfigError as error:
         settings, problem, taste, waits = config.Config(), str(error), None, ()
     saved, broken_models = profiles.look(home)
@@ -200,7 +201,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         skills=_skills(home, cwd) if name == OWN else (),
         hooks=_hooks(home, cwd) if name == OWN else (),
         servers=_passed(servers, settings, name),
-        troubles=tuple(words for words in (broken_models, trouble, *waits) if words),
+        troubles=tuple(warning for warning in (broken_models, trouble, *waits) if warning),
         broken=broken,
         is_out=_is_out(home, settings, name),
         taste=taste,
@@ -209,16 +210,17 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
 
 
 def look_around_there(home: str, cwd: str, agent: str, rookery: "Rookery") -> SetUp:
-    """On another machine: its agents; how things look is this machine's."""
+    """Find out what is set up on another machine: its agents; the appearance is that of this
+    machine."""
     from rookery.home import config
 
     here = config.load_or_defaults(home)
     try:
-        said, problem = rookery.call("agents"), ""
+        reply, problem = rookery.call("agents"), ""
     except Refused as error:
-        said, problem = {"agents": [], "default": ""}, error.sentences
-    name = agent or said["default"]
-    names = [each["name"] for each in said["agents"] if each["installed"]]
+        reply, problem = {"agents": [], "default": ""}, error.sentences
+    name = agent or reply["default"]
+    names = [each["name"] for each in reply["agents"] if each["installed"]]
     others = tuple(each for each in names if each not in (name, "demo", OWN))
     return SetUp(
         cwd,
@@ -235,8 +237,8 @@ def look_around_there(home: str, cwd: str, agent: str, rookery: "Rookery") -> Se
 def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
     from rookery.agents import registry
 
-    found = registry.installed(settings.agents, cwd, settings.node_path)
-    return tuple(each for each in found if each not in (name, registry.DEMO, registry.OWN))
+    names = registry.installed(settings.agents, cwd, settings.node_path)
+    return tuple(each for each in names if each not in (name, registry.DEMO, registry.OWN))
 
 
 def _is_out(home: str, settings: "Config", name: str) -> bool:
@@ -252,7 +254,7 @@ def _is_out(home: str, settings: "Config", name: str) -> bool:
 
 
 def _passed(servers: tuple[str, ...], settings: "Config", agent: str) -> tuple[str, ...]:
-    """The MCP servers that this agent gets."""
+    """Return the MCP servers that this agent gets."""
     from rookery.agents import registry
     from rookery.core.vendors.detection import vendor_of
     from rookery.core.vendors.profiles import profile_for
@@ -268,7 +270,7 @@ def _passed(servers: tuple[str, ...], settings: "Config", agent: str) -> tuple[s
 
 
 def _servers(home: str) -> tuple[tuple[str, ...], str, str]:
-    """Which are on, what is wrong with the file, and with the first invalid one."""
+    """Return the servers that are on, and what is wrong with the file and a first bad one."""
     from rookery.home import mcp
 
     try:
@@ -281,22 +283,22 @@ def _servers(home: str) -> tuple[tuple[str, ...], str, str]:
 
 
 def _skills(home: str, cwd: str) -> tuple[str, ...]:
-    """Those that Rookery's own agent finds: a directory with SKILL.md, or a page."""
+    """Return the skills that Rookery's own agent finds: a directory with SKILL.md, or a page."""
     import glob
 
     own = os.path.expanduser("~")
     places = [f"{root}/{name}/skills" for root in (own, cwd) for name in FOLDERS]
     places += [os.path.join(home, "skills"), os.path.join(cwd, ".openhands", "microagents")]
-    found = set[str]()
+    skills = set[str]()
     for place in map(glob.escape, places):
         pages = glob.glob(f"{place}/*.md", include_hidden=True)
         pages = [page for page in pages if not page.lower().endswith("/readme.md")]
-        found.update(page for page in pages if not os.path.isdir(page))
-        found.update(map(os.path.dirname, glob.glob(f"{place}/*/SKILL.md", include_hidden=True)))
-    return tuple(sorted({os.path.basename(each).removesuffix(".md") for each in found}))
+        skills.update(page for page in pages if not os.path.isdir(page))
+        skills.update(map(os.path.dirname, glob.glob(f"{place}/*/SKILL.md", include_hidden=True)))
+    return tuple(sorted({os.path.basename(each).removesuffix(".md") for each in skills}))
 
 
 def _hooks(home: str, cwd: str) -> tuple[str, ...]:
-    """The files that have them."""
+    """Return the files that define hooks."""
     places = [f"{each}/hooks.json" for each in (home, f"{cwd}/.openhands", f"{cwd}/.rookery")]
     return tuple(paths.with_tilde(place) for place in places if os.path.exists(place))

@@ -1,5 +1,5 @@
-"""What is shown besides a session's transcript: the first screen, the status line, the queue, the
-critic's feedback, the side panel; and which news were seen."""
+"""Everything shown besides a session's transcript: the first screen, the status line, the queue,
+the critic's feedback, the side panel. It also tracks which news were seen."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ from rookery.tui.widgets.suggestions import Suggestions
 
 
 class Surroundings:
-    """Of the session that is shown."""
+    """The parts around the transcript of the session that is shown."""
 
     def __init__(self, app: Shell) -> None:
         self._app = app
@@ -41,7 +41,7 @@ class Surroundings:
         """What the first screen says."""
 
     def mount(self) -> None:
-        """What shows nothing at first, after the first paint."""
+        """Mount the parts that show nothing at first, after the first paint."""
         self._app.stylesheet.add_source(PARTS, read_from=("parts", ""))
         stage = self._app.screen_stack[0].query_one("#stage")
         above = (FindBar(id="find"), Feedback(id="feedback"), ShellPanel(id="shell"))
@@ -53,7 +53,7 @@ class Surroundings:
         panel.fit()
 
     def begin(self) -> None:
-        """The reader can be asked from now on."""
+        """Start reading: the reader can be used from now on."""
         self._known = ("", "")
         self._find_place()
 
@@ -61,20 +61,20 @@ class Surroundings:
         self.new_wanted = True
         self._app.reader.begin_another()
 
-    def show_first_screen(self, found: SetUp, *, again: bool = False) -> None:
-        """`again`: only if it says something else now."""
+    def show_first_screen(self, set_up: SetUp, *, again: bool = False) -> None:
+        """Show the first screen. `again`: only if its content has changed."""
         app, sessions = self._app, self._app.fleet.sessions
-        confirm = app.start.confirms(found.confirm)
-        self._way = way_in(found.agent, sessions, new=self.new_wanted)
-        found = found._replace(sessions=len(sessions), confirm=confirm)
-        before, self._said = self._said, (found, self._way)
+        confirm = app.start.confirms(set_up.confirm)
+        self._way = way_in(set_up.agent, sessions, new=self.new_wanted)
+        set_up = set_up._replace(sessions=len(sessions), confirm=confirm)
+        before, self._said = self._said, (set_up, self._way)
         if again and self._said == before:
             return
-        app.transcript.show(window_of(found, lambda name: label(app, name), self._way))
-        app.below(Status).agent, app.below(Status).confirm = found.agent, confirm
+        app.transcript.show(window_of(set_up, lambda name: label(app, name), self._way))
+        app.below(Status).agent, app.below(Status).confirm = set_up.agent, confirm
 
     def enter(self, begin: Callable[[str], object]) -> None:
-        """What the first screen says of its key. `begin`: start a session with a prompt."""
+        """Do what the first screen says of its key. `begin`: starts a session with a prompt."""
         if self._app.session or self._way is None:
             return
         if self._way.session:
@@ -95,19 +95,19 @@ class Surroundings:
         self._find_place()
 
     def tell_news(self, ops: list[Op]) -> None:
-        """The transcript changed."""
+        """Update the parts after a change of the transcript."""
         app = self._app
         app.below(Status).doing = doing(app.window)
         app.below(SidePanel).heed(app.window, ops)
 
     def tell_pages(self) -> None:
-        """Another session is shown, or older pages were loaded."""
+        """Update the parts after another session was shown, or older pages were loaded."""
         app = self._app
         app.below(Status).doing = doing(app.window)
         app.below(SidePanel).load(app.window)
 
     def count_others(self) -> None:
-        """Those that work where the shown session works, too."""
+        """Count the sessions that work where the shown session works, too."""
         app, header = self._app, self._app.window.header
         rows = ((each["id"], each["cwd"], each["status"]) for each in app.fleet.sessions)
         alone = not app.session or header["state"] == "idle" or worktree.exists(header["worktree"])
@@ -115,7 +115,7 @@ class Surroundings:
         app.below(Status).others = count
 
     def _find_place(self) -> None:
-        """Turns begin and end on a branch: it is read then."""
+        """Read the branch when a turn begins or ends."""
         app = self._app
         cwd = str(app.window.header["cwd"]) if app.session else app.start.cwd
         known = (cwd, app.window.header["state"] if app.session else "")
@@ -130,7 +130,8 @@ class Surroundings:
         app.reader.fetch(lambda: app.branch_of(cwd), show)
 
     def mark_seen(self) -> None:
-        """News of the shown session, for every other list, while the terminal has the focus."""
+        """Mark the news of the shown session as seen, for every other list, while the terminal has
+        the focus."""
         session, reader, header = self._app.session, self._app.reader, self._app.window.header
         news = lenient.integer(header, "news") or 0
         is_here = session and self._app.app_focus and header["id"] == session

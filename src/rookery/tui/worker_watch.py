@@ -1,4 +1,5 @@
-"""Whether the shown session's worker responds: checked regularly, and when a command is ignored."""
+"""Checks whether the current session's worker responds: regularly, and whenever a command is
+ignored."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,21 +15,21 @@ if TYPE_CHECKING:
 
 EVERY = 5.0
 """Seconds between two checks."""
-PATIENCE = 3.0
-"""Seconds to wait: a busy machine is slow."""
+RESPONSE_TIMEOUT = 3.0
+"""Seconds to wait for a response: a busy machine is slow."""
 
 
 async def watch(
     rookery: "Rookery", session: str, due: asyncio.Event, tell: Callable[[Message], object]
 ) -> None:
-    """`due`: check now."""
+    """Check the worker for ever, and report each change; setting `due` triggers a check at once."""
     from rookery.core.refusals import Refused
 
     before = False
     while True:
         due.clear()
         try:
-            silent = await asyncio.to_thread(rookery.hung, session, PATIENCE)
+            silent = await asyncio.to_thread(rookery.hung, session, RESPONSE_TIMEOUT)
         except Refused:
             silent = before  # of a link that is broken, nothing is known
         if silent != before:

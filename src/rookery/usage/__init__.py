@@ -1,4 +1,4 @@
-"""Tokens, cost and turns of all sessions, by day, agent, model or session."""
+"""Counting tokens, cost and turns of all sessions, by day, agent, model or session."""
 
 from rookery.usage.collection import Filters, collect
 from rookery.usage.groups import BY, Group, grouped, total

@@ -1,5 +1,5 @@
-"""The rows of a home's sessions. Each log is read once: what it said is kept in a file of the home,
-and afterwards only what is new is read. The file may be deleted at any time."""
+"""Collecting the usage rows of a home's sessions. Each log is read once: its totals are kept in a
+file of the home, and afterwards only new events are read. The file may be deleted at any time."""
 
 import os
 from contextlib import suppress
@@ -13,7 +13,7 @@ from rookery.log.reader import Reader
 from rookery.usage.meter import KINDS, Row, merged, read
 
 VERSION = 1
-"""Of what is kept, and of how it is counted: another is not used."""
+"""The version of the file and of how usage is counted: another version is not used."""
 
 LARGEST = 10**18
 """A number that is larger was not counted by us."""
@@ -32,8 +32,9 @@ ALL = Filters()
 
 
 def collect(home: str, filters: Filters = ALL, skipped: list[str] | None = None) -> list[Row]:
-    """What the logs of all sessions hold, oldest first. `skipped`: gets the ids of sessions whose
-    logs cannot be read. Numbers of deleted sessions and of pruned events are gone with them."""
+    """Return the usage in the logs of all sessions, oldest first. `skipped`: gets the ids of
+    sessions whose logs cannot be read. Numbers of deleted sessions and of pruned events are gone
+    with them."""
     kept = _kept(home)
     now: dict[str, Json] = {}
     rows: list[Row] = []
@@ -75,8 +76,8 @@ def _is_within(cwd: str, place: str) -> bool:
 
 
 def _entry(directory: str, session: str, sign: list[int], kept: Json | None) -> Json | None:
-    """What is known of a session; None: it cannot be read. What was kept and is damaged is read
-    from its log again."""
+    """Return a session's entry; None if its log cannot be read. If the kept entry is damaged, the
+    log is read again."""
     kept = kept if kept is not None and _is_sound(session, kept) else None
     if kept is not None and kept.get("sign") == sign:
         return kept
@@ -110,8 +111,9 @@ def _rows(session: str, entry: Json) -> list[Row]:
 
 
 def _sign(directory: str) -> list[int] | None:
-    """How the files of a log stand; a reader may leave an empty WAL behind, which says nothing."""
-    found: list[int] = []
+    """Return the state of a log's files, to compare; an empty WAL that a reader left behind does
+    not count."""
+    stamps: list[int] = []
     for name in (paths.LOG, f"{paths.LOG}-wal"):
         try:
             state = os.stat(os.path.join(directory, name))
@@ -119,8 +121,8 @@ def _sign(directory: str) -> list[int] | None:
             if name == paths.LOG:
                 return None
             continue
-        found += [state.st_size, state.st_mtime_ns] if state.st_size else []
-    return found
+        stamps += [state.st_size, state.st_mtime_ns] if state.st_size else []
+    return stamps
 
 
 # --- what is kept --------------------------------------------------------------------------------
@@ -131,11 +133,11 @@ def _place(home: str) -> str:
 
 
 def _kept(home: str) -> dict[str, Json]:
-    """Of each session; not checked yet."""
-    found = paths.read_json(_place(home)) or {}
-    if found.get("v") != VERSION:
+    """Return the kept entry of each session; not checked yet."""
+    document = paths.read_json(_place(home)) or {}
+    if document.get("v") != VERSION:
         return {}
-    return lenient.mapping(found, "sessions")
+    return lenient.mapping(document, "sessions")
 
 
 def _is_sound(session: str, entry: object) -> bool:
@@ -158,7 +160,8 @@ def _is_row(row: Row) -> bool:
 
 
 def _keep(home: str, entries: dict[str, Json]) -> None:
-    """Where it cannot be written (a read-only home, a full disk), logs are read again."""
+    """Write the entries. If that fails (a read-only home, a full disk), logs are read again next
+    time."""
     with suppress(OSError, paths.PathError):
         path = _place(home)
         paths.make_private(os.path.dirname(path))

@@ -1,4 +1,4 @@
-"""Rows summed by day, agent, model or session."""
+"""Summing usage rows by day, agent, model or session."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -40,12 +40,12 @@ class Group(NamedTuple):
 
 
 def grouped(rows: Iterable[Row], by: str = "day") -> list[Group]:
-    """Days in order, anything else by cost and tokens, the most first."""
-    found: dict[str, list[Row]] = {}
+    """Return days in order, anything else by cost and tokens, the most first."""
+    by_name: dict[str, list[Row]] = {}
     now = datetime.now(UTC).timestamp() * 1000
     for row in rows:
-        found.setdefault(_name(row, by, now), []).append(row)
-    groups = [_summed(name, rows) for name, rows in found.items()]
+        by_name.setdefault(_name(row, by, now), []).append(row)
+    groups = [_summed(name, rows) for name, rows in by_name.items()]
     if by == "day":
         return _with_gaps(sorted(groups))
     return sorted(groups, key=lambda each: (-_most(each), -each.tokens, -each.turns, each.name))

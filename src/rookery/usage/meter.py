@@ -1,7 +1,7 @@
-"""What a session used, read from its events: per quarter of an hour, agent, model and currency.
+"""Measuring what a session used, from its events: per quarter of an hour, agent, model and
+currency.
 
-How agents report it is in `core/spending.py`.
-"""
+`core/spending.py` describes how agents report it."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 
 def read(session: str, state: Json, events: Iterable[Event]) -> tuple[Json, list[Row]]:
-    """The state after these events, and what they add. Total: any JSON is taken."""
+    """Return the state after these events, and the rows they add. Accepts any JSON."""
     state = {**FRESH, **state, "counts": dict(lenient.mapping(state, "counts"))}
     rows: list[Row] = []
     for event in events:
@@ -102,14 +102,14 @@ def _agent(state: Json, update: Json) -> None:
 
 
 def _notice_model(state: Json, update: Json) -> None:
-    """Some name it only beside the usage."""
+    """Take the model from the usage report: some agents name it nowhere else."""
     for key, value in lenient.mapping(update, "_meta").items():
         if not state["model"] and str(key).endswith("/model") and isinstance(value, str):
             state["model"] = value[:200]
 
 
 def _tokens(state: Json, update: Json) -> dict[str, Any]:
-    """Of the turn that ended."""
+    """Return the tokens of the turn that ended."""
     quota = lenient.mapping(lenient.mapping(update, "_meta"), "quota")
     models = {lenient.text(each, "model") for each in lenient.mappings(quota, "model_usage")}
     if not state["model"] and len(models) == 1:
@@ -122,24 +122,24 @@ def _ours(update: Json) -> Json:
 
 
 def _turns(row: Row, tokens: dict[str, Any], update: Json) -> list[Row]:
-    """A turn that ended, with what other models used that answered in it."""
+    """Return the row of a turn that ended, and rows for other models that answered in it."""
     others = []
     for each in list(lenient.mappings(_ours(update), "usageByModel"))[:20]:
         if model := lenient.text(each, "model")[:200]:
-            found = spending.tokens_of({"usage": each})
-            own: dict[str, Any] = {name: min(count, tokens[name]) for name, count in found.items()}
+            counts = spending.tokens_of({"usage": each})
+            own: dict[str, Any] = {name: min(count, tokens[name]) for name, count in counts.items()}
             tokens = {name: count - own[name] for name, count in tokens.items()}
             others.append(row._replace(model=model, **own))
     return [row._replace(turns=1, **tokens), *others]
 
 
 def merged(rows: Iterable[Row]) -> list[Row]:
-    """Rows of the same stretch, agent, model and currency as one. Turns without a cost go with
+    """Merge rows of the same period, agent, model and currency. Turns without a cost are added to
     those that have one."""
-    found: dict[tuple[object, ...], Row] = {}
+    by_key: dict[tuple[object, ...], Row] = {}
     for row in rows:
         key = row[:5]
-        old = found.get(key)
+        old = by_key.get(key)
         sums = (a + b for a, b in zip(old[5:], row[5:], strict=True)) if old else row[5:]
-        found[key] = Row(*row[:5], *sums)
-    return [found[key] for key in sorted(found, key=repr)]
+        by_key[key] = Row(*row[:5], *sums)
+    return [by_key[key] for key in sorted(by_key, key=repr)]

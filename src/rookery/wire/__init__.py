@@ -1,1 +1,2 @@
-"""How bytes become messages: JSON-RPC with agents and editors, frames between our own processes."""
+"""Turning bytes into messages: JSON-RPC with agents and editors, frames between our own
+processes."""

@@ -1,4 +1,4 @@
-"""The modes and options that an agent of ours offers. The mode and the option of category "mode"
+"""The modes and options that our own ACP agents offer. The mode and the option of category "mode"
 are one setting that a client sees twice."""
 
 from typing import Any
@@ -7,11 +7,11 @@ from rookery.wire.params import Json
 
 
 class UnknownChoice(ValueError):
-    """Not among what was offered."""
+    """The choice was not among those offered."""
 
 
 def state(modes: Json | None, options: list[Json]) -> Json:
-    """Their part of the answers to session/new, load, resume and fork."""
+    """Return the modes and options for the responses to session/new, load, resume and fork."""
     return ({"modes": modes} if modes else {}) | ({"configOptions": options} if options else {})
 
 
@@ -20,12 +20,12 @@ def mode_update(mode: str) -> Json:
 
 
 def options_update(options: list[Json]) -> Json:
-    """`options`: the complete list."""
+    """Return the update that announces the options. `options`: the complete list."""
     return {"sessionUpdate": "config_option_update", "configOptions": options}
 
 
 def check(options: list[Json], id: str, value: object) -> Json:
-    """The option that has this value. Raises UnknownChoice."""
+    """Return the option that has this value. Raises UnknownChoice."""
     option = next((option for option in options if option["id"] == id), None)
     if option is None:
         raise UnknownChoice(f"unknown option {id!r}")

@@ -1,5 +1,5 @@
-"""Sockets of this machine: where we listen, and who is at the other end: what the kernel knows, not
-what is said."""
+"""Unix sockets: listening on them, and identifying the peer by what the kernel knows, not by what
+it claims."""
 
 import os
 import select
@@ -14,7 +14,7 @@ LOCAL_PEERPID = 2
 
 
 def listening(name: str, backlog: int) -> socket.socket:
-    """`name`: a path, or one that is no file (it begins with a NUL)."""
+    """Return a listening socket. `name`: a path, or an abstract name (it begins with a NUL)."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(name)
     listener.listen(backlog)
@@ -22,8 +22,8 @@ def listening(name: str, backlog: int) -> socket.socket:
 
 
 def listening_at(path: str, backlog: int) -> socket.socket:
-    """For this user alone. Bound under a name of its own, then moved into place: no client ever
-    meets a dead socket."""
+    """Return a socket that listens for this user alone. It is bound under a temporary name, then
+    moved into place, so that no client ever meets a dead socket."""
     temporary = f"{path[:-2]}.{os.getpid() % 10000}"
     if os.path.lexists(temporary):
         os.unlink(temporary)
@@ -34,7 +34,7 @@ def listening_at(path: str, backlog: int) -> socket.socket:
 
 
 def peer_of(connection: socket.socket) -> tuple[int, int]:
-    """The uid and the pid (0: not told) at the other end, as the kernel knows them."""
+    """Return the peer's uid and pid (0 if not known), as the kernel knows them."""
     if LINUX:
         data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         pid, user, _ = struct.unpack("3i", data)
@@ -48,7 +48,7 @@ def peer_of(connection: socket.socket) -> tuple[int, int]:
 
 
 class Handle:
-    """Holds on to the process that connected, so that its pid is nobody else's meanwhile. On older
+    """Holds on to the process that connected, so that its pid is not reused meanwhile. On older
     kernels there is only the pid."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -71,7 +71,8 @@ class Handle:
             os.close(self._handle)
 
     def is_there(self) -> bool:
-        """False once it has ended, or where its pid is not told (another namespace)."""
+        """Return False once the process has ended, or if its pid is not known (another
+        namespace)."""
         if self.pid <= 0 or self._handle < 0:
             return self.pid > 0
         poll = select.poll()

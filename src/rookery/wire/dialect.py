@@ -1,4 +1,4 @@
-"""What a dialect of the protocol is: `versions` says when there is one."""
+"""The interface of a protocol dialect; `versions` decides when one is used."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,7 +12,7 @@ UNSUPPORTED = -32022
 
 
 class Dialect:
-    """One connection's translator. Both methods may be given any JSON object."""
+    """The translator of one connection. Both methods may be given any JSON object."""
 
     send: Callable[[Json], None]
     """Writes a message of the dialect's own. A peer sets this, and the next."""
@@ -20,16 +20,16 @@ class Dialect:
     """Replaces this dialect."""
 
     def outgoing(self, message: Json) -> Iterable[Json]:
-        """What is written for a message of version 1."""
+        """Return the messages to write for a message of version 1."""
         raise NotImplementedError
 
     def incoming(self, message: Json) -> Iterable[Json]:
-        """What is taken, in version 1, for a message that came."""
+        """Return the messages of version 1 that a received message stands for."""
         raise NotImplementedError
 
 
 def is_draft(result: object) -> bool:
-    """Whether an agent answers `initialize` in the draft's form."""
+    """Return whether an agent answers `initialize` in the draft's form."""
     return isinstance(result, dict) and all(
         isinstance(result.get(key), dict) for key in ("info", "capabilities")
     )

@@ -1,4 +1,4 @@
-"""How a JSON-RPC request fails."""
+"""The errors of JSON-RPC requests, and their codes."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ REQUEST_CANCELLED = -32800
 
 
 class RpcFailure(Exception):
-    """A request that was not answered with a result."""
+    """A request failed: it was not answered with a result."""
 
 
 class RpcError(RpcFailure):
@@ -32,14 +32,14 @@ class ConnectionClosed(RpcFailure):
 
 
 class Answer(NamedTuple):
-    """How a request of ours ended: with a result, or with an error."""
+    """The outcome of a request of ours: a result, or an error."""
 
     result: Any
     error: RpcFailure | None
 
 
 class TooLarge(ValueError):
-    """The message was not sent: the other side could not take it."""
+    """The message was not sent because the other side could not take it."""
 
 
 def error_to_json(code: int, message: str, data: Any = None) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def error_to_json(code: int, message: str, data: Any = None) -> dict[str, Any]:
 
 
 def error_from_json(error: Any) -> RpcError:
-    """Whatever an agent calls an error: odd codes, no message, or only a string."""
+    """Parse an agent's error, however malformed: odd codes, no message, or only a string."""
     if not isinstance(error, dict):
         return RpcError(INTERNAL_ERROR, error if isinstance(error, str) else dumps(error))
     code, message = error.get("code"), error.get("message")

@@ -37,10 +37,11 @@ COMMAND_BYTES = 1024 * 1024
 """Ceiling of one line from a client."""
 
 BUFFER_BYTES = 1024 * 1024
-"""What waits for one slow client at most; over it, the client is told that it lags."""
+"""The most that is buffered for one slow client; beyond it, the client is told that it lags."""
 
 LINE_BYTES = 2 * COMMAND_BYTES
-"""Of a frame: news are shorter, a call of a client's MCP server may be as long as a command."""
+"""The longest frame: events are shorter, a call of a client's MCP server may be as long as a
+command."""
 
 
 def encode(kind: str, body: Any) -> bytes:
@@ -56,7 +57,7 @@ def encode_event(event: Event) -> bytes:
 
 
 def _is_large(update: Json) -> bool:
-    """Whether its texts alone are too many for a frame; it may be nested to any depth."""
+    """Whether the update's texts alone are too long for a frame; it may be nested to any depth."""
     left, waiting = NEWS_BYTES, [iter(update.values())]
     while waiting and left >= 0:
         value = next(waiting[-1], waiting)
@@ -78,7 +79,7 @@ def hello(build: str, client: str, after: int, offers: Sequence[str] = ()) -> by
 
 
 def kind_and_body(frame: object) -> tuple[str, Any]:
-    """What a frame is; ("", frame) when it is none."""
+    """Return a frame's kind and body; ("", frame) if it is not a frame."""
     if isinstance(frame, dict) and len(frame) == 1:
         kind, body = next(iter(frame.items()))
         return str(kind), body
@@ -90,7 +91,8 @@ def refused(reason: str, message: str) -> bytes:
 
 
 def misfit(asked: object, build: str) -> str:
-    """Why a worker and a client of another protocol cannot talk, and which of them to replace."""
+    """Return why a worker and a client of different protocols cannot talk, and which of them to
+    replace."""
     remedy = "It is older than this client; to replace it: rookery stop --now, then a prompt."
     if isinstance(asked, int) and asked < PROTOCOL:
         remedy = "This client is older; to update it: rookery update"
@@ -103,7 +105,7 @@ def trouble(reason: str, message: str) -> bytes:
 
 
 def command_of(body: object) -> Json | None:
-    """The command in a frame, when it has an id and says what to do."""
+    """Return the command in a frame, if it has an id and names an operation."""
     if (
         isinstance(body, dict)
         and isinstance(body.get("id"), str)
@@ -114,7 +116,7 @@ def command_of(body: object) -> Json | None:
 
 
 class WorkerRefused(Fixed):
-    """The worker did not take the connection."""
+    """The worker did not accept the connection."""
 
     reason = "worker_refused"
 
@@ -130,7 +132,7 @@ class Link:
     async def open(
         cls, path: str, client: str, after: int, offers: Sequence[str] = ()
     ) -> "Link | None":
-        """None where nobody listens."""
+        """Connect to a worker; return None if nobody listens."""
         import asyncio  # `ps` needs frames, and no loop
 
         try:
@@ -153,18 +155,18 @@ class Link:
         self._writer.write(encode("command", command))
 
     def reply(self, call: str, result: Json | None) -> None:
-        """Answer a call of the worker's; without a result it uses the disk."""
+        """Answer a call of the worker's; without a result the worker uses the disk."""
         body: Json = {"id": call} | ({} if result is None else {"result": result})
         if not self._writer.is_closing():
             self._writer.write(encode("reply", body))
 
     def note(self, call: str, message: Json) -> None:
-        """Before the answer to a call: what is to be heard of it meanwhile."""
+        """Send a message about a call before its reply."""
         if not self._writer.is_closing():
             self._writer.write(encode("note", {"id": call, "message": message}))
 
     async def frame(self) -> tuple[str, object] | None:
-        """The next frame, or None at the end."""
+        """Return the next frame, or None at the end."""
         try:
             line = await self._reader.readline()
         except (OSError, ValueError):

@@ -1,5 +1,5 @@
-"""The answer to `initialize` of every agent of ours. It needs nothing that takes time to load, so
-that it can be given while the rest is loaded."""
+"""The response to `initialize` of our own ACP agents. It needs nothing that takes time to load, so
+that it can be sent while the rest is loading."""
 
 import rookery
 from rookery.wire.params import Json, version
@@ -14,17 +14,18 @@ CAPABILITIES: Json = {
     "mcpCapabilities": {"http": True, "sse": True, "acp": True},
     "sessionCapabilities": SESSIONS,
 }
-"""What each of them can do."""
+"""The capabilities that all of them have."""
 
 
 def client_of(params: Json) -> Json:
-    """What the other side can do. Raises RpcError: it does not say which protocol it speaks."""
+    """Return the client's capabilities. Raises RpcError if it does not say which protocol it
+    speaks."""
     version(params)
     capabilities = params.get("clientCapabilities")
     return capabilities if isinstance(capabilities, dict) else {}
 
 
 def answer(name: str, capabilities: Json, welcome: Json) -> Json:
-    """`welcome`: what is particular about it."""
+    """Return the response to `initialize`. `welcome`: the fields particular to this agent."""
     own = {"name": name, "title": "Rookery", "version": rookery.__version__}
     return {"protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": own, **welcome}

@@ -1,4 +1,4 @@
-"""A request of the other side."""
+"""A request received from the other side."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ type Id = int | str | None
 
 
 class Asker(Protocol):
-    """The connection that it came by."""
+    """The connection that a request came over."""
 
     def flush(self) -> None: ...
 
@@ -19,7 +19,7 @@ class Asker(Protocol):
 
 
 class Incoming:
-    """Only the first of `reply`, `fail` and `unknown` counts."""
+    """A request to be answered; only the first of `reply`, `fail` and `unknown` counts."""
 
     def __init__(self, peer: Asker, id: Id, method: str, params: Any) -> None:
         self.id = id

@@ -1,11 +1,13 @@
-"""JSON-RPC 2.0, both ways over one connection, a line a message: the one place that knows it.
+"""JSON-RPC 2.0, both ways over one connection, one line per message; only this file knows
+it.
 
-- Messages are dispatched synchronously in wire order: an answer's callback runs after every
-  notification that came before it, and before every one that came after.
-- Each request is answered once, with its id as it came. A notification is never answered.
+- Messages are dispatched synchronously in wire order: an answer's callback runs after
+  every notification that came before it, and before every one that came after.
+- Each request is answered once, with its id as it came. A notification is never
+  answered.
 - No input can raise out of the loop: what is not a message is reported as noise.
-- Everything that could grow has a ceiling, except what we send: after much of it, await `drain()`.
-"""
+- Everything that could grow is bounded, except what we send: after a large amount,
+  await `drain()`."""
 
 import asyncio
 from collections import deque
@@ -120,7 +122,8 @@ class Peer:
     # --- Connections
 
     def attach(self, read_fd: int, write_fd: int) -> Self:
-        """Speak over two descriptors of any kind (not the same number); they are ours from now."""
+        """Speak over two descriptors of any kind (not the same number); the peer owns them from now
+        on."""
         self._writer = PipeWriter(write_fd, lambda error: self._noise("write failed", error))
         self._reader = PipeReader(
             read_fd, self.data_received, self.eof_received, self._splitter.rest
@@ -128,7 +131,7 @@ class Peer:
         return self
 
     def carried_by(self, carrier: Carrier) -> Self:
-        """Speak over what carries whole messages; it is ours from now."""
+        """Speak over a carrier of whole messages; the peer owns it from now on."""
         self._reader = self._writer = carrier
         carrier.on_message, carrier.on_end = self.message_received, self.eof_received
         return self
@@ -143,7 +146,7 @@ class Peer:
             self._reader.resume()
 
     def close(self) -> None:
-        """Write what the other side takes now, and let go. Calls on_closed if it was open."""
+        """Write what the other side takes now, then close. Calls on_closed if it was open."""
         self._lines.clear()
         if self._reader is not None:
             self._reader.close()
@@ -152,13 +155,13 @@ class Peer:
             self._writer.close()
 
     def hang_up(self) -> None:
-        """End our side: the other sees the end of its input, and what it still says is heard."""
+        """End our side: the other sees the end of its input, and what it still sends is read."""
         if self._writer is not None:
             self._writer.close()
 
     @property
     def buffered(self) -> int:
-        """Bytes that the other side has not taken yet."""
+        """The bytes that the other side has not taken yet."""
         return 0 if self._writer is None else self._writer.buffered
 
     async def drain(self, below: int = HIGH_WATER) -> None:
@@ -167,17 +170,17 @@ class Peer:
             raise ConnectionClosed
 
     def flush(self) -> None:
-        """Write what the other side takes now: before dying, or where somebody waits."""
+        """Write what the other side takes now: before exiting, or if somebody waits."""
         if self._writer is not None:
             self._writer.flush()
 
     def write_raw(self, data: bytes) -> None:
-        """Bytes as they are: to play a broken other side."""
+        """Write bytes as they are: to simulate a broken peer."""
         if self._writer is not None:
             self._writer.write(data)
 
     def speak(self, dialect: Dialect | None) -> None:
-        """Speak another version of the protocol from now on; None: version 1."""
+        """Use a dialect of the protocol from now on; None: version 1."""
         self._dialect, self._greeted = dialect, True
         if dialect is not None:
             dialect.send, dialect.speak = self._write, self.speak
@@ -186,7 +189,7 @@ class Peer:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def send_request(self, method: str, params: Any, on_answer: OnAnswer) -> int:
-        """Ask; `on_answer` is called exactly once, in the order of the wire. Returns the id."""
+        """Send a request; `on_answer` is called exactly once, in wire order. Returns the id."""
         self._last_id += 1
         id = self._last_id
         if method == INITIALIZE and not self._greeted:
@@ -200,8 +203,8 @@ class Peer:
         return id
 
     async def request(self, method: str, params: Any) -> Any:
-        """Ask and wait. Raises RpcError, ConnectionClosed; whoever stops waiting takes the request
-        back ($/cancel_request)."""
+        """Send a request and wait. Raises RpcError, ConnectionClosed; if the caller is cancelled,
+        the request is cancelled too ($/cancel_request)."""
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
         def settle(answer: Answer) -> None:
@@ -253,7 +256,7 @@ class Peer:
         self._dispatch()
 
     def eof_received(self) -> None:
-        """A last line without its newline counts."""
+        """Handle the end of the input; a last line without its newline counts."""
         self._lines.extend(self._splitter.end())
         self._at_end = True
         self._dispatch()
@@ -365,7 +368,8 @@ class Peer:
             self._send({"jsonrpc": "2.0", "id": id, "error": error_to_json(code, message)})
 
     def _refuse_crowd(self, line: bytes) -> None:
-        """Nothing in it is read but who waits for an answer: that is an error, on either side."""
+        """Answer a message with too many values: of its content only the id is read, and whoever
+        waits for an answer, on either side, gets an error."""
         self._noise("too many values", line)
         stub, why = envelope(line), f"More than {self._ceilings.values} values in one message"
         if "method" in stub and "id" in stub:

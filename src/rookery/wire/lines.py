@@ -1,6 +1,6 @@
-"""Bytes cut into lines, with ceilings: neither an endless line nor a crowd of values, each of which
-takes many times its bytes once parsed, must fill the memory. And the way back: JSON as a line that
-every parser takes."""
+"""Splitting bytes into lines, with ceilings: neither an endless line nor a huge number of values,
+each of which takes many times its bytes once parsed, may fill the memory. Also the way back:
+encoding JSON as a line that every parser accepts."""
 
 import re
 from typing import Any, NamedTuple
@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from rookery.core.json import loads
 
 SURROGATES = re.compile(r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\ud[89a-f][0-9a-f]{2}")
-"""Of ASCII JSON: an escaped backslash (nothing begins inside it), a pair, a lone half."""
+"""Matches in ASCII JSON an escaped backslash (nothing begins inside it), a surrogate pair, or a
+lone half."""
 LONE = 6
 
 
@@ -22,7 +23,7 @@ type Line = bytes | TooLong
 
 
 class LineSplitter:
-    """Any way of cutting the same bytes into pieces gives the same lines."""
+    """Splits bytes into lines; however the bytes are cut into pieces, the lines are the same."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -30,7 +31,7 @@ class LineSplitter:
         self._skipped = 0
 
     def feed(self, data: bytes) -> list[Line]:
-        """The lines that `data` completes, without their newlines."""
+        """Return the lines that `data` completes, without their newlines."""
         first, *parts = data.split(b"\n")
         if not parts:
             self._keep(first)
@@ -50,11 +51,11 @@ class LineSplitter:
         return lines
 
     def end(self) -> list[Line]:
-        """The last line, where its newline never came."""
+        """Return the last line, if its newline never came."""
         return [self._finish()] if self._tail or self._skipped else []
 
     def rest(self, _late: float) -> float:
-        """Seconds for which nothing more is worth reading (see PipeReader)."""
+        """Return the seconds for which nothing more is worth reading (see PipeReader)."""
         return 0.0
 
     def _keep(self, part: bytes) -> None:
@@ -75,7 +76,7 @@ class LineSplitter:
 
 
 def line_of(text: str) -> bytes:
-    """ASCII JSON as a line. Half a surrogate pair cannot be said in UTF-8, and parsers that know
+    """Encode ASCII JSON as a line. A lone surrogate cannot be encoded in UTF-8, and strict parsers
     (those of Rust) refuse the whole line: it is replaced, as a decoder does."""
     if "\\ud" in text:
         text = SURROGATES.sub(lambda m: "\\ufffd" if len(m[0]) == LONE else m[0], text)
@@ -108,7 +109,8 @@ class Ceilings(NamedTuple):
 
 
 def is_crowded(line: bytes, most: int) -> bool:
-    """Whether a line of JSON has more values than that. Text that is full of commas is not."""
+    """Return whether a line of JSON has more than `most` values. Commas inside texts do not
+    count."""
     if len(line) <= 2 * most or sum(line.count(sign) for sign in (b",", b"[", b"{")) <= most:
         return False
     left = most
@@ -121,16 +123,16 @@ def is_crowded(line: bytes, most: int) -> bool:
 
 
 def envelope(line: bytes) -> dict[str, Any]:
-    """The plain fields at the beginning and at the end of a message: its id, its method."""
-    found: dict[str, Any] = {}
+    """Return the plain fields at the beginning and end of a message: its id, its method."""
+    fields: dict[str, Any] = {}
     for pattern, part in ((_HEAD, line[:END]), (_TAIL, line[-END:])):
         pairs = pattern.match(part) if pattern is _HEAD else pattern.search(part)
         if pairs is not None:
             try:
-                found |= loads(b"{" + pairs[1].strip(b",") + b"}")
+                fields |= loads(b"{" + pairs[1].strip(b",") + b"}")
             except ValueError:
                 continue
-    return found
+    return fields
 
 
 def is_id(value: Any) -> bool:

@@ -1,6 +1,6 @@
-"""MCP over ACP: an MCP server that the ACP client provides, reached by requests on the connection
-that is there already. Each carries one request of MCP 2026-07-28, which has no `initialize` and no
-state; notifications about a request come back by its `requestId`."""
+"""MCP over ACP: an MCP server that the ACP client provides, reached by requests on the existing
+connection. Each carries one request of MCP 2026-07-28, which has no `initialize` and no state;
+notifications about a request come back by its `requestId`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,15 +29,15 @@ UNSUPPORTED_VERSION = -32022
 
 
 def offer_of(server: str) -> str:
-    """What a client of a worker offers that provides this server."""
+    """Return the name under which a worker's client offers this server."""
     return f"{METHOD} {server}"
 
 
 class Envelope:
-    """What a request or a notification is about."""
+    """The server, request and content of an MCP message over ACP."""
 
     def __init__(self, params: object) -> None:
-        """Raises RpcError."""
+        """Parse the parameters. Raises RpcError."""
         self.server = lenient.text(params, "serverId")
         self.request = lenient.text(params, "requestId")
         self.method = lenient.text(params, "method")
@@ -51,17 +51,18 @@ class Envelope:
 
 
 class Caller:
-    """Asks the servers of the client behind `peer`."""
+    """Sends requests to the MCP servers of the client behind `peer`."""
 
     def __init__(self, peer: Peer, about: Json) -> None:
-        """`about`: who asks, as MCP's `clientInfo`."""
+        """`about`: the identity of the caller, as MCP's `clientInfo`."""
         self._peer = peer
         self._about = about
         self._notes: dict[tuple[str, str], OnNote] = {}
         self._last = 0
 
     async def ask(self, server: str, method: str, params: Json, on_note: OnNote) -> Json:
-        """MCP's answer: `result`, or `error`. Raises RpcFailure; a cancellation is passed on."""
+        """Send a request; return MCP's response: `result`, or `error`. Raises RpcFailure; a
+        cancellation is passed on."""
         self._last += 1
         key = server, str(self._last)
         about = {PROTOCOL: VERSION, CAPABILITIES: {}, CLIENT: self._about}
@@ -79,7 +80,7 @@ class Caller:
         raise RpcError(BROKEN, "the client's answer has neither a result nor an error")
 
     def heard(self, params: object) -> None:
-        """A notification; one about a request that has ended is dropped."""
+        """Handle a notification; one about a request that has ended is dropped."""
         try:
             envelope = Envelope(params)
         except RpcError:

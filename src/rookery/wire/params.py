@@ -1,4 +1,4 @@
-"""The parameters of a request: how every agent of ours on stdio reads and refuses them."""
+"""Parsing and validating the parameters of requests, the same for all our ACP agents on stdio."""
 
 import os
 from collections.abc import Mapping
@@ -13,15 +13,16 @@ NOT_FOUND = -32002
 
 
 def offers(capabilities: Json, *path: str) -> bool:
-    """What is left out, null or false is not offered; an empty object is."""
+    """Return whether a capability is offered: not if it is absent, null or false; an empty object
+    is."""
     value: Any = capabilities
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value is not None and value is not False
 
 
-def invalid(words: str) -> RpcError:
-    return RpcError(INVALID_PARAMS, words)
+def invalid(message: str) -> RpcError:
+    return RpcError(INVALID_PARAMS, message)
 
 
 def no_session() -> RpcError:
@@ -36,14 +37,14 @@ def session_id(params: Json) -> str:
 
 
 def known[T](sessions: Mapping[str, T], params: Json) -> T:
-    """The session that a request is about, if it is open. Raises RpcError."""
+    """Return the session that a request is about, if it is open. Raises RpcError."""
     if (id := session_id(params)) not in sessions:
         raise no_session()
     return sessions[id]
 
 
 def place(params: Json, *, exists: bool = False) -> tuple[str, list[str]]:
-    """The session's directory and its additional ones. Raises RpcError."""
+    """Return the session's directory and its additional ones. Raises RpcError."""
     cwd = params.get("cwd")
     if not isinstance(cwd, str) or not os.path.isabs(cwd):
         raise invalid("cwd must be an absolute path")
@@ -58,7 +59,7 @@ def place(params: Json, *, exists: bool = False) -> tuple[str, list[str]]:
 
 
 def servers(params: Json, *, needed: bool = False) -> list[Json]:
-    """The MCP servers that the client gives. Raises RpcError."""
+    """Return the MCP servers that the client provides. Raises RpcError."""
     given = params.get("mcpServers")
     if given is None and not needed:
         return []
@@ -68,7 +69,7 @@ def servers(params: Json, *, needed: bool = False) -> list[Json]:
 
 
 def blocks(params: Json) -> list[Any]:
-    """The content blocks of a prompt, which can still be anything. Raises RpcError."""
+    """Return the content blocks of a prompt, not validated yet. Raises RpcError."""
     prompt = params.get("prompt")
     if not isinstance(prompt, list) or not prompt:
         raise invalid("prompt must be a list of content blocks")
@@ -76,7 +77,7 @@ def blocks(params: Json) -> list[Any]:
 
 
 def version(params: Json) -> int:
-    """The protocol's version that a client asks for."""
+    """Return the protocol version that a client asks for."""
     asked = params.get("protocolVersion")
     if type(asked) is not int:
         raise invalid("protocolVersion is not a number")

@@ -1,5 +1,5 @@
-"""Descriptors of any kind in the event loop: asyncio's own pipe transports refuse regular files,
-and take data that arrives on a two-way socket for a hang-up."""
+"""Reading and writing descriptors of any kind in the event loop: asyncio's own pipe transports
+refuse regular files, and mistake data that arrives on a two-way socket for a hang-up."""
 
 import asyncio
 import fcntl
@@ -14,16 +14,15 @@ ROUNDS = 8
 WRITE_SIZE = 1024 * 1024
 FLUSH_AT = 64 * 1024
 FULL = 64 * 1024
-"""What a pipe holds."""
+"""The capacity of a pipe."""
 
 
 class PipeReader:
     """Hands what arrives to `on_data`, then calls `on_end` once. Owns the descriptor.
 
-    `rest(late)`: seconds until it looks again after a read that left the pipe empty, where the last
-    look was `late` seconds later than it should have been. A program that writes line by line
-    without an end would otherwise wake us for each of them.
-    """
+    `rest(late)` returns the seconds to wait after a read that left the pipe empty; the last wait
+    was `late` seconds longer than intended. Without that, a program that writes endless lines one
+    by one would wake us for each of them."""
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class PipeReader:
         return self._ended
 
     def resume(self) -> None:
-        """Go on where it was paused; a rest is not cut short."""
+        """Continue after a pause; a rest is not cut short."""
         if self._reading or self._ended or self._resting is not None:
             return
         if self._soon is not None:
@@ -71,7 +70,7 @@ class PipeReader:
             self._soon = self._loop.call_soon(self._ready)
 
     def pause(self) -> None:
-        """Stop asking for more. What was read already has been handed over."""
+        """Stop reading. What was read already has been handed over."""
         if self._polled:
             self._polled = False
             self._loop.remove_reader(self._fd)
@@ -83,8 +82,8 @@ class PipeReader:
         self._reading = False
 
     def take_now(self) -> None:
-        """Hand over what has arrived by now, without waiting for the loop to say so. Not more than
-        a pipe holds: a writer that never stops must not keep us here."""
+        """Hand over what has arrived by now, without waiting for the loop. At most as much as a
+        pipe holds: a writer that never stops must not keep us here."""
         for _ in range(ROUNDS):
             if self._ended:
                 return
@@ -131,7 +130,7 @@ class PipeReader:
             self._poll()
 
     def _rested(self) -> None:
-        """Looks at once: a pipe that is worth a rest is one that has something by now."""
+        """Read at once: a pipe that is worth a rest has data by now."""
         assert self._resting is not None
         self._late = self._loop.time() - self._resting.when()
         self._resting = None
@@ -139,7 +138,7 @@ class PipeReader:
         self._ready()
 
     def end_rest(self) -> None:
-        """Look again now, where it rests."""
+        """End a rest and read again now."""
         if self._resting is not None:
             self._resting.cancel()
             self._resting = None
@@ -149,9 +148,8 @@ class PipeReader:
 class PipeWriter:
     """Takes bytes at once and writes them in order as the other side reads. Owns the descriptor.
 
-    Writes of one round of the loop go out together: a system call per message would wake the
-    reader for every one of them.
-    """
+    Writes of one iteration of the loop go out together: a system call per message would wake the
+    reader for each of them."""
 
     def __init__(self, fd: int, on_broken: Callable[[OSError], None]) -> None:
         self.broken = False
@@ -207,7 +205,8 @@ class PipeWriter:
         self._wake()
 
     async def drain(self, below: int) -> bool:
-        """Wait until less than `below` bytes are buffered (at least 1). False: broken."""
+        """Wait until less than `below` bytes are buffered (at least 1). Return False if the pipe is
+        broken."""
         if self.buffered >= below:
             self.flush()
         while self.buffered >= below and not self.broken:
@@ -258,11 +257,10 @@ class PipeWriter:
 
 
 def take_stdio() -> tuple[int, int]:
-    """Private descriptors of stdin and stdout; returns (to read, to write).
+    """Return private descriptors for stdin and stdout: (to read, to write).
 
-    From now on 0 is empty and 1 is stderr, for us and for our children: no stray print or tool
-    can spoil or swallow a message.
-    """
+    From now on 0 is empty and 1 is stderr, for us and for our children: no stray print or tool can
+    corrupt or swallow a message."""
     reading, writing = private_copy(0, os.O_RDONLY), private_copy(1, os.O_WRONLY)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -275,7 +273,8 @@ def take_stdio() -> tuple[int, int]:
 
 
 def private_copy(fd: int, flags: int) -> int:
-    """A descriptor that can be made non-blocking without doing so to a terminal's other users."""
+    """Return a descriptor that can be made non-blocking without affecting a terminal's other
+    users."""
     if stat.S_ISCHR(os.fstat(fd).st_mode):
         with suppress(OSError):
             return os.open(os.ttyname(fd), flags | os.O_NOCTTY | os.O_CLOEXEC)

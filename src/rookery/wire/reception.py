@@ -1,6 +1,6 @@
-"""The reception of every agent of ours, on stdio or over a network: initialization, which requests
-are taken, and that each is answered. It loads only the wire, so that `initialize` is answered at
-once."""
+"""The base of our own ACP agents, on stdio or over a network: it handles initialization, checks
+which requests are accepted, and sees that each is answered. It loads only the wire, so that
+`initialize` is answered at once."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -27,7 +27,7 @@ METHODS = frozenset(
 
 
 class Reception:
-    """`initialize` comes first; each later request is a task of its own."""
+    """Serves one connection: `initialize` comes first; each later request runs as its own task."""
 
     name: str
     capabilities: Json = greeting.CAPABILITIES
@@ -42,7 +42,8 @@ class Reception:
         greeted: bool = False,
     ) -> None:
         """`carrier`: None for stdin and stdout, which nobody else in this process can use then.
-        `read`: what was read of stdin before; `greeted`: `initialize` in it has its answer."""
+        `read`: what was already read from stdin; `greeted`: the `initialize` in it has been
+        answered."""
         self.closed = asyncio.Event()
         self.client: Json | None = None
         """The other side's capabilities; None before `initialize`."""
@@ -66,7 +67,7 @@ class Reception:
     # --- what each agent says for itself ---------------------------------------------------------
 
     def welcome(self) -> Json:
-        """What is particular about the answer to `initialize`."""
+        """Return the fields of the response to `initialize` that are particular to this agent."""
         return {"authMethods": []}
 
     async def carry_out(self, request: Incoming, params: Json) -> None:
@@ -74,16 +75,16 @@ class Reception:
         raise NotImplementedError
 
     def cancel(self, params: Json) -> None:
-        """`session/cancel` has come: not to be obeyed before the first step of every request that
-        came before it."""
+        """Handle `session/cancel`; it must not take effect before the first step of every request
+        that came before it."""
         raise NotImplementedError
 
     def take_back(self, request: Incoming, params: Json) -> None:
-        """A prompt is taken back: it ends with its turn."""
+        """Handle the cancellation of a prompt request: it ends with its turn."""
         raise NotImplementedError
 
     def error_data(self, message: str, data: object) -> object:  # noqa: ARG002 (a method)
-        """What goes with an error beside its message."""
+        """Return the data to send with an error besides its message."""
         return data
 
     # --- requests --------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ class Reception:
         request.fail(error.code, error.message, self.error_data(error.message, error.data))
 
     def begin(self, work: Coroutine[Any, Any, None], name: str) -> "asyncio.Task[None]":
-        """Work that the end waits for."""
+        """Start a task that `wind_down` waits for."""
         task = self.group.create_task(work, name=name)
         self._serving.add(task)
         task.add_done_callback(self._serving.discard)
@@ -160,7 +161,8 @@ class Reception:
     # --- the end ---------------------------------------------------------------------------------
 
     async def wind_down(self, seconds: float = WIND_DOWN) -> None:
-        """The input has ended: what was asked is carried out and written, or the time is up."""
+        """Finish after the end of the input: carry out and write what was requested, until the time
+        is up."""
         if self._serving:
             await asyncio.wait(self._serving, timeout=seconds / 2)
         with suppress(TimeoutError, ConnectionClosed):
@@ -169,15 +171,15 @@ class Reception:
         self.peer.close()
 
     async def let_go(self) -> None:
-        """Of what is held for the other side, in a process that goes on."""
+        """Release what is held for the other side, in a process that lives on."""
 
 
 class Over(Exception):
-    """Ends the group: whatever still works for a session is cancelled."""
+    """Ends the task group: whatever still works for a session is cancelled."""
 
 
 async def serve(make: Callable[[asyncio.TaskGroup], Reception]) -> None:
-    """Until its input ends. It ends nothing else: a process may serve many."""
+    """Serve one connection until its input ends. It ends nothing else: a process may serve many."""
     with suppress(Over):
         async with asyncio.TaskGroup() as group:
             reception = make(group)

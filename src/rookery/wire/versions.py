@@ -1,18 +1,18 @@
-"""Versions of the protocol. All of Rookery speaks version 1; a dialect in the wire turns what the
-other side speaks into it, and back:
+"""Protocol versions. All of Rookery speaks version 1; a dialect on the wire translates the
+version of the other side:
 
     Peer ── version 1 ──► dialect.outgoing ──► the other side
     Peer ◄── version 1 ── dialect.incoming ◄── the other side
 
-Version 2 is a draft (`wire.draft`), and is loaded only where the other side has nothing else:
+Version 2 is a draft (`wire.draft`), and is loaded only if the other side has nothing
+else:
 
-- An agent is offered version 1. One that refuses it, or answers in the draft's form, is asked once
-  more, in the draft.
-- A client that offers 2 or more in the draft's form, and in that alone, is answered in 2. Any other
-  is answered in 1.
+- An agent is offered version 1. One that refuses it, or answers in the draft's form, is
+  asked once more, in the draft.
+- A client that offers 2 or more in the draft's form, and in that alone, is answered in
+  2. Any other is answered in 1.
 
-The form tells, not the number: some agents repeat whatever number they are asked for.
-"""
+The form decides, not the number: some agents repeat whatever number they are asked for."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,7 +22,7 @@ from rookery.wire.failures import INVALID_PARAMS
 
 
 class Offer(Dialect):
-    """Waits for the answer to our `initialize`."""
+    """Waits for the response to our `initialize`, to choose the dialect."""
 
     def __init__(self) -> None:
         self._asked: Json = {}
@@ -56,7 +56,8 @@ def _has_only_draft(answer: Json) -> bool:
 
 
 def asked_for(message: Any) -> Dialect | None:
-    """The dialect of a client that sends this, where it is an `initialize`; None: version 1."""
+    """Return the dialect for a client that sends this message, if it is an `initialize`; None:
+    version 1."""
     if not isinstance(message, dict) or message.get("method") != INITIALIZE or "id" not in message:
         return None
     params = message.get("params")

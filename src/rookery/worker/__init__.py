@@ -1,1 +1,1 @@
-"""The worker: one detached process that is a session while it is awake, and its warden."""
+"""The worker: one detached process that runs a session while it is awake, and its warden."""

@@ -1,4 +1,4 @@
-"""`python -m rookery.worker`, or this file by its path, which needs no `site` and no sys.path."""
+"""Entry point: `python -m rookery.worker`, or this file's path: no `site`, no sys.path."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""The open requests of an agent that wait for the user. They outlive every client."""
+"""The agent's open requests that wait for the user. They outlive every client."""
 
 import os
 
@@ -7,12 +7,12 @@ from rookery.core.json import Draft, Json
 from rookery.core.turn.calls import TurnCalls
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, REQUEST_CANCELLED, Incoming
 
-MOST = 100
-"""Open at once: no user answers more, and all of them are in the header."""
+MAX_OPEN = 100
+"""Asks that may be open at once: no user answers more, and all of them are in the header."""
 
 
 class Asks:
-    """Pairs each `_ask` of the header with the request that it answers."""
+    """Pairs each `_ask` of the header with the agent's request that it answers."""
 
     def __init__(self) -> None:
         self._open: dict[str, Incoming] = {}
@@ -20,13 +20,13 @@ class Asks:
         """Of each: the calls of who asks, the agent or one of its sub-agents."""
 
     def take(self, incoming: Incoming, danger: str, calls: TurnCalls) -> tuple[str, Json] | None:
-        """The `_ask` to log, by its id; None when the request was answered with an error. Raises
-        links.BadLink."""
+        """Return the `_ask` to log and its id, or None if the request was answered with an error.
+        Raises links.BadLink."""
         if incoming.method not in ("session/request_permission", "elicitation/create"):
             incoming.unknown()
             return None
-        if len(self._open) >= MOST:
-            incoming.fail(INTERNAL_ERROR, f"{MOST} questions are already waiting for the user")
+        if len(self._open) >= MAX_OPEN:
+            incoming.fail(INTERNAL_ERROR, f"{MAX_OPEN} questions are already waiting for the user")
             return None
         name, nonce = os.urandom(4).hex(), os.urandom(16).hex()
         ask = asks.asked(name, nonce, incoming.method, incoming.params, danger)
@@ -37,13 +37,13 @@ class Asks:
         return name, ask
 
     def reply(self, name: str, result: Json) -> None:
-        """Tell the agent, once the outcome is committed (law 3)."""
+        """Answer the agent's request, once the outcome is committed (law 3)."""
         self._answered(name, result)
         if incoming := self._open.pop(name, None):
             incoming.reply(result)
 
     def withdraw(self, name: str) -> None:
-        """The agent took its request back; it still gets an answer."""
+        """Drop a request that the agent took back; it still gets an answer."""
         self._answered(name, None)
         if incoming := self._open.pop(name, None):
             incoming.fail(REQUEST_CANCELLED, "Request cancelled")
@@ -52,12 +52,12 @@ class Asks:
         return list(self._open)
 
     def rename(self, name: str, known: str) -> None:
-        """It is one that stood before."""
+        """Give an ask the id of the earlier one that it repeats."""
         self._open[known] = self._open.pop(name)
         self._calls[known] = self._calls.pop(name)
 
     def forget(self) -> None:
-        """The agent is gone: none of them can be answered."""
+        """Forget all asks: the agent is gone, so none of them can be answered."""
         self._open.clear()
         self._calls.clear()
 
@@ -67,11 +67,11 @@ class Asks:
 
 
 def closings(header: Json, reason: str, *, kept: bool) -> list[tuple[str, Draft, Json]]:
-    """For each open ask: its id, the event that closes it, and the agent's answer. `kept`: also
-    those of an agent that is gone."""
+    """Return for each open ask its id, the event that closes it, and the reply to the agent.
+    `kept`: also those of an agent that is gone."""
     live, away = kept_asks.live(header), kept_asks.away(header) if kept else {}
     if reason in kept_asks.HEARD:
         live = {name: ask for name, ask in live.items() if not kept_asks.stays(ask)}
     ended = [(name, asks.cancelled(ask, reason)) for name, ask in live.items()]
-    found = [(name, answer.draft, answer.reply) for name, answer in ended]
-    return found + [(name, kept_asks.unasked(ask, reason), {}) for name, ask in away.items()]
+    closed = [(name, answer.draft, answer.reply) for name, answer in ended]
+    return closed + [(name, kept_asks.unasked(ask, reason), {}) for name, ask in away.items()]

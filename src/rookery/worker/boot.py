@@ -1,5 +1,5 @@
-"""From a directory on disk to a session that is awake, and back: the worker process from its first
-to its last step."""
+"""The life of the worker process from start to exit: from a directory on disk to a session that is
+awake, and back."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ TRIES = 20
 
 
 def main(home: str, session: str, ready: int, policy: Policy | None = None) -> int:
-    """Run the worker of a session; the exit status. `policy`: instead of the configuration's."""
+    """Run a session's worker; return the exit status. `policy`: overrides the configuration's."""
     directory = paths.session_dir(home, session)
     guard.judge_others()
     source = Source(home, policy)
@@ -63,7 +63,7 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
 
 
 def _too_many(home: str, session: str, policy: Policy) -> str:
-    """Names the idle ones, which can be stopped without a loss."""
+    """Return the message that names the idle sessions, which can be stopped without loss."""
     from rookery.client.fleet import heads
 
     known = [head for head in heads(home) if head["awake"] and head["id"] != session]
@@ -75,8 +75,8 @@ def _too_many(home: str, session: str, policy: Policy) -> str:
 
 
 def _open(directory: str) -> Writer:
-    """The lock is tried for a second, since a probe looks like a holder; but where a worker lives,
-    to wait is to come awake without a client the moment it stops."""
+    """Try the lock for a second, since a probe looks like a holder. But if a worker lives, do not
+    wait: we would come awake without a client the moment it stops."""
     for _ in range(TRIES - 1):
         with suppress(Busy):
             return Writer.open(directory, wait=1 / TRIES)
@@ -92,7 +92,7 @@ def _refuse(ready: int, name: str, message: str) -> int:
 
 
 def _say(ready: int, line: dict[str, object]) -> None:
-    """The one line that the starter waits for; a starter that is gone does not matter."""
+    """Write the one line that the starter waits for; it does not matter if that is gone."""
     try:
         os.write(ready, json.dumps(line).encode() + b"\n")
     except BrokenPipeError:
@@ -102,14 +102,14 @@ def _say(ready: int, line: dict[str, object]) -> None:
 
 
 def _clean_up_after(directory: str, session: str, writer: Writer) -> None:
-    """End what a predecessor left behind, its processes and its turn."""
-    before, found = paths.read_json(os.path.join(directory, paths.WORKER)), list[Draft]()
+    """End what a predecessor left behind: its processes and its turn."""
+    before, swept_drafts = paths.read_json(os.path.join(directory, paths.WORKER)), list[Draft]()
     if before is not None and not before.get("ended"):
         own = os.environ.get(MARK, "").rpartition(".")[2]
         home = os.path.dirname(os.path.dirname(directory))
         swept = strays.sweep(home, {session}, keep_nonce=own)
-        found = [leftovers.draft(*swept)] if swept.ended or swept.refused else []
-    drafts = [*loss(directory, writer), *post_mortem(writer.header), *found]
+        swept_drafts = [leftovers.draft(*swept)] if swept.ended or swept.refused else []
+    drafts = [*loss(directory, writer), *post_mortem(writer.header), *swept_drafts]
     if drafts:
         writer.append(drafts, full=True)
 

@@ -1,5 +1,5 @@
-"""Budgets in a worker: what was used is compared with them whenever it grows, and before a turn
-begins. What is reached, and what an answer does, is decided in `core/budgets`."""
+"""Enforces budgets in a worker: compares usage with them whenever it grows, and before a turn
+begins. Which budget is reached, and what an answer does, is decided in `core/budgets`."""
 
 import os
 
@@ -16,7 +16,7 @@ from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
 from rookery.worker.session import Session
 
 LETTERS = 4
-"""Of a text, for one token: how much an agent streams is known, whatever it reports."""
+"""Characters of text per token: how much an agent streams is known, whatever it reports."""
 
 BEGINS = (
     *(turns.Prompted, turns.QueueChanged, turns.Freed, turns.AskedAgain),
@@ -25,7 +25,7 @@ BEGINS = (
 """After these a turn may begin."""
 
 ASKS = ("session/request_permission", auto_answer.METHOD)
-"""What an agent requests before a call begins."""
+"""Methods that an agent requests before a call begins."""
 
 OPEN = ("", "pending", "in_progress")
 
@@ -34,10 +34,10 @@ GROWS = ("usage_update", "_turn")
 
 
 class Halted(list[Incoming]):
-    """An agent's requests that wait while a turn stops for a budget."""
+    """The agent's requests that wait while a turn stops for a budget."""
 
     def refuse(self) -> None:
-        """What was to begin does not."""
+        """Refuse all of them: what they ask for does not begin."""
         halted = list(self)
         self.clear()
         for incoming in halted:
@@ -73,7 +73,7 @@ class BudgetWatch:
     # --- what was used ---------------------------------------------------------------------------
 
     def heard(self, events: list[Event]) -> None:
-        """After each commit."""
+        """Take the events of a commit."""
         session, limits = self._session, self._limits()
         self._counts = any(each.tokens for each in limits.values())
         for event in events:
@@ -99,60 +99,62 @@ class BudgetWatch:
         self.look_again()
 
     def _streamed(self) -> int:
-        """Tokens that the running turn used at the least."""
+        """Return a lower bound for the tokens that the running turn has used."""
         return self._letters // LETTERS if self._counts else 0
 
     def _spent(self) -> Json:
-        """With what was only streamed so far."""
+        """Return the session's usage, including what has only been streamed so far."""
         spent: Json = self._session.header["spent"]
         if self._session.turn.phase == "idle":
             return spent
         return spending.added(spent, max(0, self._streamed() - spent["turn"]["tokens"]))
 
     def _used(self, limits: dict[str, budgets.Budget], spent: Json) -> list[budgets.Reached]:
-        """`spent`: the session's, with the turn's."""
+        """Return all budgets with what was used of each. `spent`: the session's usage, including
+        the turn's."""
         book, header = self._ledger, self._session.header
         return budgets.all_used(header, limits, spent, lambda: book.total(spent), ledger.today())
 
     def _reached(self, limits: dict[str, budgets.Budget], spent: Json) -> list[budgets.Reached]:
-        return [found for found in self._used(limits, spent) if found.share >= 1]
+        return [budget for budget in self._used(limits, spent) if budget.share >= 1]
 
     def _warn(self, limits: dict[str, budgets.Budget]) -> None:
-        """Once for each, before it is reached; and where a turn that the user let go on passes it
-        again, and each time that has doubled."""
+        """Warn once for each budget before it is reached. If the user let a turn go on, warn when
+        it passes the budget again, and each time that usage has doubled."""
         turn, spent = self._session.turn, self._spent()
         last = spent["turn"] if turn.phase == "idle" else spending.NOTHING
-        for found in self._used(limits, spent):
-            no_turn = found.scope == "turn" and turn.phase == "idle"
-            key = found.scope, str(found.ceiling)
-            if budgets.is_near(found, last) and not no_turn and key not in self._warned:
+        for budget in self._used(limits, spent):
+            no_turn = budget.scope == "turn" and turn.phase == "idle"
+            key = budget.scope, str(budget.ceiling)
+            if budgets.is_near(budget, last) and not no_turn and key not in self._warned:
                 self._warned.add(key)
-                self._session.append(Draft(notice(f"Budget nearly reached. {found.sentence()}")))
-            again = found.scope, f"turn {turn.n}, {int(found.share).bit_length()}"
-            if found.share >= 1 and self._continued and again not in self._warned:
+                self._session.append(Draft(notice(f"Budget nearly reached. {budget.sentence()}")))
+            again = budget.scope, f"turn {turn.n}, {int(budget.share).bit_length()}"
+            if budget.share >= 1 and self._continued and again not in self._warned:
                 self._warned.add(again)
-                words = f"Budget passed. {found.sentence()} You let this turn continue."
-                self._session.append(Draft(notice(words)))
+                text = f"Budget passed. {budget.sentence()} You let this turn continue."
+                self._session.append(Draft(notice(text)))
 
     # --- in mid-turn -----------------------------------------------------------------------------
 
     def _pause(self, limits: dict[str, budgets.Budget]) -> None:
         session = self._session
-        found = self._reached(limits, self._spent())
-        if not found or session.turn.again == budgets.HOW:  # of one turn, the user is asked once
+        reached = self._reached(limits, self._spent())
+        if not reached or session.turn.again == budgets.HOW:  # of one turn, the user is asked once
             return
         if self._finishing is None:
             self._finishing = self._running()
         busy = bool(self._finishing & self._running())
-        session.feed_turn(turns.Paused(*self._asking(found), busy, session.agent.pauses))
+        session.feed_turn(turns.Paused(*self._asking(reached), busy, session.agent.pauses))
 
-    def _asking(self, found: list[budgets.Reached]) -> tuple[str, Draft]:
-        """What a turn that stops for a budget says, and what it asks in the end."""
-        ask = Draft(self._ask(found, paused=self._session.turn.n), None, "budget")
-        return f"Budget reached. {found[0].sentence()}", ask
+    def _asking(self, reached: list[budgets.Reached]) -> tuple[str, Draft]:
+        """Return why the turn stops for a budget, and the ask that it ends with."""
+        ask = Draft(self._ask(reached, paused=self._session.turn.n), None, "budget")
+        return f"Budget reached. {reached[0].sentence()}", ask
 
     def _running(self) -> frozenset[str]:
-        """What the agent does right now: calls that do not wait for the user, and terminals."""
+        """List what the agent does right now: calls that do not wait for the user, and
+        terminals."""
         header = self._session.header
         waiting = {calls.asked_of(header, ask) for ask in header["asks"].values()}
         open_ = {
@@ -164,44 +166,46 @@ class BudgetWatch:
         return frozenset(open_ | {each[0] for each in running if calls.in_turn(header, each[0])})
 
     def _halts(self, method: str) -> bool:
-        """While it stops, no new call begins. What a call that still runs wants is not one."""
+        """Tell whether a request is held back: while a turn stops, no new call begins. The requests
+        of a call that still runs are let through."""
         session = self._session
         if session.turn.ask is None or session.agent.pauses or self._finishing is None:
             return False
         return method in ASKS or not self._running() <= self._finishing
 
-    def _ask(self, found: list[budgets.Reached], paused: int = 0) -> Json:
+    def _ask(self, reached: list[budgets.Reached], paused: int = 0) -> Json:
         name, nonce, day = os.urandom(4).hex(), os.urandom(16).hex(), ledger.today()
-        return budgets.asked(name, nonce, found[0], found[1:], paused=paused, day=day)
+        return budgets.asked(name, nonce, reached[0], reached[1:], paused=paused, day=day)
 
     # --- before a turn ---------------------------------------------------------------------------
 
     def _weigh(self, turn: turns.Turn, given: turns.Input) -> turns.Turn:
-        """Whether no turn may begin now; and what one that stops has used in the end."""
+        """Return the turn, barred if none may begin now, and with what a stopping one has used in
+        the end."""
         if not isinstance(given, BEGINS):
             return turn._replace(barred=False)
         limits, spent = self._limits(), self._spent()
         if isinstance(given, turns.Answered) and isinstance(given.result, dict):
             more = spending.total_of(given.result) - spent["turn"]["tokens"]
             spent = spending.added(spent, max(0, more))
-            if turn.ask is not None and (found := self._reached(limits, spent)):
-                why, ask = self._asking(found)
+            if turn.ask is not None and (reached := self._reached(limits, spent)):
+                why, ask = self._asking(reached)
                 turn = turn._replace(because=why, ask=ask)
         limits.pop("turn", None)
         barred = budgets.open_ask(self._session.header) is not None
         return turn._replace(barred=barred or bool(self._reached(limits, spent)))
 
     def ask(self) -> None:
-        """Something waits behind a budget."""
+        """Ask the user about a budget that something waits behind."""
         if budgets.open_ask(self._session.header) is None:
             limits = {scope: each for scope, each in self._limits().items() if scope != "turn"}
-            if found := self._reached(limits, self._spent()):
-                self._session.append(Draft(self._ask(found), None, "budget"), full=True)
+            if reached := self._reached(limits, self._spent()):
+                self._session.append(Draft(self._ask(reached), None, "budget"), full=True)
 
     # --- answers ---------------------------------------------------------------------------------
 
     def take_answer(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
-        """What waits goes on, unless another budget is reached, too."""
+        """Apply the user's answer: what waits goes on, unless another budget is reached, too."""
         session = self._session
         answer = asks.answered(ask, command, by)
         if isinstance(answer, Refusal):
@@ -215,21 +219,20 @@ class BudgetWatch:
         return None
 
     def _go_on(self, ask: Json, also: set[str]) -> None:
-        """`also`: other budgets that were answered for."""
+        """Continue what waits. `also`: other budgets that were answered for."""
         session, about = self._session, lenient.mapping(ask, "budget")
         paused = lenient.integer(about, "paused") or 0
         answered = {"turn", budgets.scope_of(ask), *also}
         rest = {key: each for key, each in self._limits().items() if key not in answered}
-        if rest and (found := self._reached(rest, self._spent())):
-            session.append(Draft(self._ask(found, paused), None, "budget"), full=True)
+        if rest and (reached := self._reached(rest, self._spent())):
+            session.append(Draft(self._ask(reached, paused), None, "budget"), full=True)
         elif paused:
             session.feed_turn(turns.AskedAgain(budgets.HOW, paused, budgets.CONTINUE))
         else:
             session.feed_turn(turns.Freed(paid=True))
 
     def look_again(self) -> None:
-        """Where a budget was raised, or its day is over, nobody has to be asked: what waits goes
-        on."""
+        """Continue without asking if a budget was raised, or its day is over."""
         ask = budgets.open_ask(self._session.header)
         if ask is None or ask["id"] == self._closed or self._session.turn.phase != "idle":
             return
@@ -247,27 +250,27 @@ class BudgetWatch:
     # --- what cannot be measured -----------------------------------------------------------------
 
     def _reported(self) -> tuple[str, ...]:
-        """What this agent has reported so far."""
+        """Return what this agent has reported so far."""
         header = self._session.header
         spent, counts = header["spent"], header["_spent"].get("counts")
-        found = ["cost"] if counts or spent["cost"] else []
-        told = header["usage"].get("used") or spent["tokens"] > self._letters // LETTERS
-        return (*found, "tokens") if told else tuple(found)
+        kinds = ["cost"] if counts or spent["cost"] else []
+        has_tokens = header["usage"].get("used") or spent["tokens"] > self._letters // LETTERS
+        return (*kinds, "tokens") if has_tokens else tuple(kinds)
 
     def _tell_unmeasured(
         self, limits: dict[str, budgets.Budget], known: tuple[str, ...] | None
     ) -> None:
-        """Once: a budget that nothing is known for would seem to hold."""
+        """Warn once of a budget that cannot be measured: it would seem to hold."""
         if known is None:
             return
         agent = self._session.header["agent"]
         money = next((each for each in limits.values() if each.amount), None)
         if money and "cost" not in known and "cost" not in self._told:
             self._told.add("cost")
-            said = money._replace(tokens=0).said()
-            words = f"{agent} reports no cost, so its budget of {said} cannot be measured."
-            self._session.append(Draft(notice(f"{words} Set a budget in tokens instead.")))
+            amount = money._replace(tokens=0).said()
+            text = f"{agent} reports no cost, so its budget of {amount} cannot be measured."
+            self._session.append(Draft(notice(f"{text} Set a budget in tokens instead.")))
         if self._counts and not {"tokens"} & {*known, *self._told}:
             self._told.add("tokens")
-            words = f"{agent} reports no tokens, so its budget counts only the text it sends."
-            self._session.append(Draft(notice(words)))
+            text = f"{agent} reports no tokens, so its budget counts only the text it sends."
+            self._session.append(Draft(notice(text)))

@@ -1,4 +1,4 @@
-"""The worker's side of its socket: many clients at once, none of which can slow the session."""
+"""The worker's side of its socket: many clients at once, none able to slow the session."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ CALL_SECONDS = 5.0
 
 
 class Connection(asyncio.Protocol):
-    """One client. Until its hello it hears nothing."""
+    """One client. Nothing is sent to it before its hello."""
 
     def __init__(self, clients: "Clients", *, controls: bool = False) -> None:
         self._clients = clients
@@ -142,7 +142,7 @@ class Connection(asyncio.Protocol):
 
 
 class Call(NamedTuple):
-    """What one client was asked; `then(None)`: it did not answer, or with an error."""
+    """A request to one client; `then(None)`: it did not answer, or answered with an error."""
 
     client: Connection
     then: Callable[[Json | None], None]
@@ -151,7 +151,7 @@ class Call(NamedTuple):
 
 
 class Clients:
-    """The socket and who is connected to it."""
+    """The socket, and the clients connected to it."""
 
     def __init__(self, session: Session, records: Records) -> None:
         self.session = session
@@ -177,11 +177,12 @@ class Clients:
         }
 
     async def listen(self) -> None:
-        """At its name, and once at one that takes guarded commands."""
+        """Listen at the socket's path and, the first time, at an abstract socket that takes guarded
+        commands."""
         paths.make_socket_dir(self.path)
         listener = listening_at(self.path, BACKLOG)
-        found = os.stat(self.path)
-        self._identity = (found.st_dev, found.st_ino)
+        status = os.stat(self.path)
+        self._identity = (status.st_dev, status.st_ino)
         loop = asyncio.get_running_loop()
         old, self._server = self._server, None
         self._server = await loop.create_unix_server(lambda: Connection(self), sock=listener)
@@ -195,12 +196,13 @@ class Clients:
             )
 
     def bound(self) -> bool:
-        """Whether the name still leads here: a cleaner of /tmp may have taken it."""
+        """Tell whether the path still leads to this socket: a cleaner of /tmp may have
+        removed it."""
         try:
-            found = os.stat(self.path)
+            status = os.stat(self.path)
         except FileNotFoundError:
             return False
-        return (found.st_dev, found.st_ino) == self._identity
+        return (status.st_dev, status.st_ino) == self._identity
 
     def add(self, connection: Connection) -> None:
         self._connections[connection] = None
@@ -227,7 +229,7 @@ class Clients:
         self.tell(b"".join(frames.encode_event(event) for event in events))
 
     def call(self, method: str, params: Json, then: Callable[[Json | None], None]) -> bool:
-        """Ask the client that came last of those that offer it; False: none does."""
+        """Call the most recent client that offers the method. Return False if none does."""
         able = [each for each in self._connections if method in each.offers]
         if not able:
             return False
@@ -245,7 +247,8 @@ class Clients:
         then: Callable[[Json | None], None],
         note: Callable[[Json], None],
     ) -> str:
-        """The same without a time limit: its name, to take it back by; "": nobody offers it."""
+        """Call a client that offers `offer`, without a time limit. Return the id of the call, to
+        take it back by, or "" if no client offers it."""
         able = [each for each in self._connections if offer in each.offers and not each.lags]
         if not able:
             return ""
@@ -255,7 +258,7 @@ class Clients:
         return name
 
     def take_back(self, name: str) -> None:
-        """The client is told, and answers all the same."""
+        """Tell the client that a call is withdrawn; it answers all the same."""
         if (call := self._calls.get(name)) is not None:
             call.client.write(frames.encode("uncall", {"id": name}))
 

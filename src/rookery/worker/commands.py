@@ -1,6 +1,6 @@
-"""Carries out commands: each leaves exactly one event that has its id as its cause. Which there are
-is in the catalogue of operations and in the table of `core/commands.py`; they name the method for
-each."""
+"""Carries out commands: each leaves exactly one event that has its id as its cause. The commands
+are listed in the catalogue of operations and in the table of `core/commands.py`, which name the
+method for each."""
 
 from operator import attrgetter
 
@@ -36,7 +36,8 @@ STOPPING = Refusal("stopping", "A budget is reached, and the turn stops: nothing
 
 
 class Commands:
-    """Each method that the table names returns why not; None: it is done, or under way."""
+    """One method for each command of the table. Each returns why it was refused, or None if the
+    command is done or under way."""
 
     def __init__(
         self, session: Session, side: AgentSide, budget: BudgetWatch, snapshots: Snapshots
@@ -53,8 +54,8 @@ class Commands:
         """Nothing of a person's is under way: what agents began, they may end."""
 
     def execute(self, command: Json, sender: sent_by.Sender) -> None:
-        """A command whose id is in the log was carried out already: the client reads it there
-        (law 5)."""
+        """Carry out a command. One whose id is in the log was carried out already: the client reads
+        it there (law 5)."""
         session, name = self._session, command["id"]
         if name in session.asked or session.journal.writer.knows(name) is not None:
             return
@@ -72,7 +73,7 @@ class Commands:
             session.reject(command, refusal, sender.name)
 
     def record(self, command: Json, by: str) -> None:
-        """What needs no agent is the same event as without a worker."""
+        """Log a command that needs no agent, as the same event as without a worker."""
         update = self._update(command)
         self._session.append(Draft(update, command["id"], by))
         if "title" in update:
@@ -103,7 +104,7 @@ class Commands:
         return None
 
     def retry(self, command: Json, by: str) -> Refusal | None:
-        """The prompt of a turn once more, as it was sent."""
+        """Send the prompt of a turn once more, as it was sent."""
         session = self._session
         if session.turn.phase != "idle":
             return Refusal("busy", why_busy(session.header, "send it again"))
@@ -114,7 +115,7 @@ class Commands:
         return self.prompt({**command, "prompt": blocks}, by)
 
     def _with_attachments(self, command: Json) -> list[Json] | Refusal:
-        """The prompt, with the attachments that a client laid beside the log as blobs of it."""
+        """Return the prompt with the attachments that a client stored beside the log as blobs."""
         session, blocks = self._session, list(lenient.mappings(command, "prompt"))
         try:
             return attach.taken_up(session.directory, session.journal.writer, blocks)
@@ -128,8 +129,8 @@ class Commands:
             return prompt
         first = self._side.kept.stands_first() or budgets.open_ask(self._session.header)
         if command["op"] == "send" and first:
-            words = f"Answer the open question first: rookery answer {self._session.header['id']}"
-            return Refusal("asked_first", words)
+            text = f"Answer the open question first: rookery answer {self._session.header['id']}"
+            return Refusal("asked_first", text)
         able = self._session.agent.steers
         given = turns.QueueChanged(command["id"], by, command["op"], item, prompt, place, able)
         self._session.feed_turn(given)
@@ -140,7 +141,7 @@ class Commands:
         self._session.feed_turn(turns.CancelWanted(command["id"], by))
 
     def cancel_subagent(self, command: Json, by: str) -> Refusal | None:
-        """One sub-agent; its agent goes on and is told."""
+        """Cancel one sub-agent; its agent goes on, and is told."""
         link, id = self._side.link, command["subagent"]
         if not (link.is_there() and self._side.children.can_cancel(id)):
             return NO_SUBAGENT
@@ -188,13 +189,13 @@ class Commands:
             self.record(command, by)
             return None
         if absent:
-            words = "The agent is not running; only mode, model and effort can be set in advance."
-            return Refusal("agent_absent", words)
+            text = "The agent is not running; only mode, model and effort can be set in advance."
+            return Refusal("agent_absent", text)
         option = options.find(header["options"], name)
         if option is None:
             known = ", ".join(each["id"] for each in header["options"]) or "none"
-            words = f"This agent has no option {name!r}. Its options: {known}."
-            return Refusal("unknown_option", words)
+            text = f"This agent has no option {name!r}. Its options: {known}."
+            return Refusal("unknown_option", text)
         chosen = options.chosen_of(option, value)
         if chosen is None:
             values = ", ".join(choice["value"] for choice in option["choices"]) or "true, false"
@@ -202,8 +203,8 @@ class Commands:
 
         def answered(result: object, error: Json | None) -> None:
             if error is not None:
-                words = f"The agent rejected {name} {chosen}: {error_words(error)}"
-                session.reject(command, Refusal("refused_by_agent", words), by)
+                text = f"The agent rejected {name} {chosen}: {error_words(error)}"
+                session.reject(command, Refusal("refused_by_agent", text), by)
                 return
             confirmation = options.confirmation(name, chosen, result)
             session.append(Draft(confirmation, command["id"], by))
@@ -216,8 +217,8 @@ class Commands:
         return None
 
     def _set_confirm(self, command: Json, by: str) -> Refusal | None:
-        """How much is asked, in the agent's own mode where it has one. The agent's word is the
-        truth: what it refuses is not chosen."""
+        """Set how much is asked, through the agent's own mode if it has one. The agent has the last
+        word: a mode that it refuses is not set."""
         update = self._update(command)
         session, header, profile = self._session, self._session.header, self._session.profile()
         wanted = modes.for_agent(update["confirm"], update["unattended"])
@@ -234,10 +235,10 @@ class Commands:
 
         def answered(result: object, error: Json | None) -> None:
             if error is not None:
-                said = lenient.text(error, "message") or "no reason given"
+                reason = lenient.text(error, "message") or "no reason given"
                 hint = modes.hint(profile, wanted)
-                words = f"{header['agent']} rejected the mode {value}: {said}.{hint}"
-                session.reject(command, Refusal("refused_by_agent", words), by)
+                text = f"{header['agent']} rejected the mode {value}: {reason}.{hint}"
+                session.reject(command, Refusal("refused_by_agent", text), by)
                 return
             session.append(Draft(options.confirmation("mode", value, result), None, by))
             session.append(Draft(update, command["id"], by))
@@ -247,7 +248,7 @@ class Commands:
         return None
 
     def take_settings(self, command: Json, by: str) -> Refusal | None:
-        """Let hold what was loosened in the files while an agent was running."""
+        """Put settings into force that were loosened in the files while an agent was running."""
         try:
             in_force.confirm(self._session.home, command["take"])
         except in_force.Changed as error:
@@ -264,10 +265,10 @@ class Commands:
         self._starting.append((command, by))
         self._session.asked.add(command["id"])
         self._side.kept.want()
-        self._session.feed_agent(messages.Wanted())
+        self._session.feed_agent(messages.StartWanted())
 
     def agent_told(self, given: turns.AgentReady | turns.AgentLost) -> None:
-        """Who wanted the agent to be there learns how that went."""
+        """Answer the commands that waited for the agent to start."""
         starting, self._starting = self._starting, []
         for command, by in starting:
             if isinstance(given, turns.AgentReady):
@@ -288,10 +289,10 @@ class Commands:
         self._session.end_turn("restarted")
         self._side.kept.want()
         self._session.end_agent("restart", command["id"], by)
-        self._session.feed_agent(messages.Wanted())
+        self._session.feed_agent(messages.StartWanted())
 
     def put_away(self, command: Json, by: str) -> None:
-        """A reversible stop, once no turn runs: the host's upkeep sees to the rest."""
+        """Record a reversible stop, and stop once no turn runs; the host's upkeep does the rest."""
         session, update = self._session, self._update(command)
         session.append(Draft(update, command["id"], by), full=True)
         reason = next((field for field in idle.HIDING if update.get(field)), None)
@@ -303,9 +304,9 @@ class Commands:
             session.stop(reason, None, by)
 
     def stop(self, command: Json, by: str) -> None:
-        """`idle`: where another session needs the place (`room`), or for a client of a newer build
-        (`newer`): a turn is never ended by it, nor one that is to be resumed put off. A client that
-        names neither is of an older build, and does not replace this worker."""
+        """Stop the worker. `idle`: to make room for another session (`room`), or for a client of a
+        newer build (`newer`): this never ends a turn, nor puts off one that is to be resumed. A
+        client that names neither is of an older build, and does not replace this worker."""
         session = self._session
         if command.get("idle") is not True:
             session.stop("stop", command["id"], by)

@@ -1,5 +1,5 @@
-"""The critic at work: runs the command that judges a turn, and hands the loop's prompts to the turn
-machine."""
+"""Running the critic: the command that judges a turn, and the prompts that its loop hands to the
+turn machine."""
 
 import os
 
@@ -19,7 +19,7 @@ class Critic:
         self._terminal: Terminal | None = None
 
     def refine(self, text: str) -> None:
-        """A prompt of the user's may have come in the meantime: it goes first."""
+        """Send the critic's prompt, unless one of the user's came meanwhile: that goes first."""
         turn = self._session.turn
         if turn.phase == "idle" and not turn.queue:
             prompt: list[Json] = [{"type": "text", "text": text}]

@@ -1,8 +1,7 @@
-"""Performs what the machines of `core` want done, in order, with one clock.
+"""Performs the effects that the machines of `core` ask for, in order, with one clock.
 
 An effect that others can see waits for the commit of every event before it (law 3). While the disk
-takes nothing, nothing moves on, and what is due waits in its order.
-"""
+accepts no writes, nothing moves on, and what is due waits in its order."""
 
 import asyncio
 import time
@@ -59,7 +58,7 @@ class Engine:
         self._space = Space(session.home, self._tell)
 
     async def run(self) -> None:
-        """Until the session is stopped."""
+        """Run until the session is stopped."""
         session, loop = self._session, asyncio.get_running_loop()
         while not session.stopped:
             due = self._deadline()
@@ -91,7 +90,7 @@ class Engine:
     # --- effects ---------------------------------------------------------------------------------
 
     def _perform_due(self) -> bool:
-        """False: the disk took nothing, and what is due still waits."""
+        """Perform due effects; False if the disk accepted no write, and the rest still waits."""
         effects = self._session.effects
         while effects:
             effect = effects[0]
@@ -108,10 +107,10 @@ class Engine:
         return self._commit()
 
     def _perform(self, effect: Effect) -> None:
-        """The machines feed each other here; all else is for the agent or the critic."""
+        """Perform one effect: feed another machine, or pass it to the agent or the critic."""
         match effect:
             case turns.WantAgent():
-                self._session.feed_agent(messages.Wanted())
+                self._session.feed_agent(messages.StartWanted())
             case turns.EndAgent():
                 self._session.feed_agent(messages.EndWanted())
             case turns.AskBudget():
@@ -136,7 +135,8 @@ class Engine:
                 self._side.perform(effect)
 
     def _commit(self) -> bool:
-        """Write what waits, then show it. False: the disk did not take it."""
+        """Write the pending events, then show them to clients. Return False if the disk accepted no
+        write."""
         session = self._session
         events = session.journal.commit()
         if events:
@@ -149,7 +149,7 @@ class Engine:
         return events is not None
 
     def _hear(self, events: list[Event]) -> None:
-        """What follows from an event that is in the log, whoever put it there."""
+        """React to events that are in the log, whoever put them there."""
         self._session.asked.difference_update(event.cause for event in events)
         kinds = [kind_of(event.update) for event in events]
         for event, kind in zip(events, kinds, strict=True):
@@ -159,22 +159,22 @@ class Engine:
             self._snapshots.hear(event)
             if kind == "_turn" and event.update.get("state") == "idle":
                 self._session.sandbox.turn_ended(self._tell)
-                for words in self._session.sandbox.left():
-                    self._tell(words)
+                for text in self._session.sandbox.left():
+                    self._tell(text)
         self.budget.heard(events)
         keep = self._session.policy.keep_events
         if keep and "_turn" in kinds:
             with suppress(StoreError):  # a full disk: the next turn's end tries again
                 self._session.journal.writer.prune(keep)
 
-    def _tell(self, words: str) -> None:
-        self._session.append(Draft(notice(words)))
+    def _tell(self, text: str) -> None:
+        self._session.append(Draft(notice(text)))
         self._session.wake()
 
     # --- time ------------------------------------------------------------------------------------
 
     def _deadline(self) -> float | None:
-        """The earliest of what is due by time."""
+        """Return the earliest time at which something is due; None if nothing is."""
         session = self._session
         session.watch = watchdogs.in_flight(session.watch, busy=self._in_flight(), now=now())
         self._sync_asks()
@@ -196,8 +196,8 @@ class Engine:
         held = session.journal.chunks.deadline
         if held is not None and now() >= held:
             session.journal.flush_words(now())
-        found = watchdogs.ticked(session.watch, now(), session.policy, session.profile())
-        session.watch, barks = found
+        outcome = watchdogs.ticked(session.watch, now(), session.policy, session.profile())
+        session.watch, barks = outcome
         session.bark(barks)
         if not session.effects:  # else the disk is full, and an answer may be on its way to it
             self._close_late_asks()
@@ -219,7 +219,7 @@ class Engine:
         self._asks = ask_timeout.synced(self._asks, names, now(), limit, attached=session.attached)
 
     def _close_late_asks(self) -> None:
-        """No answer came in time: the agent gets one, and the log says why."""
+        """Close asks not answered in time: the agent gets an answer, and the log says why."""
         self._sync_asks()
         session, limit = self._session, self._session.policy.ask_timeout
         for name in ask_timeout.expired(self._asks, now()):
@@ -229,7 +229,8 @@ class Engine:
             session.then(self._side.asks.reply, name, answer.reply)
 
     def _resume_due(self) -> float | None:
-        """Looked at once in a while: a machine that sleeps stops this clock, not the world's."""
+        """Return when to check next for a turn to resume. It is at most LOOK seconds away: while a
+        machine sleeps, this clock stops, but the world's does not."""
         at = self._session.resumes_at()
         return None if at is None else now() + min(LOOK, max(0.0, at / 1000 - time.time()))
 

@@ -1,6 +1,6 @@
-"""What a session was made in, and all that it starts is given: environment and umask; and the MCP
-servers that its agent is given at each start: the session's own, and those of the home's mcp.json.
-What the file says stays out of the log: each start reads it again."""
+"""The environment and umask that a session was created with and that everything it starts gets, and
+the MCP servers that its agent gets at each start: the session's own, and those of the home's
+mcp.json. The contents of that file stay out of the log: each start reads it again."""
 
 import atexit
 import os
@@ -23,7 +23,7 @@ from rookery.processes.child import Fence
 
 USUAL_UMASK = 0o022
 
-LONGEST = 60
+MAX_TMUX_DIR = 60
 """Bytes of a directory in which a tmux server can listen: the path of its socket is longer, and has
 a limit."""
 
@@ -36,8 +36,8 @@ class Surroundings(NamedTuple):
 
 
 def of_session(directory: str) -> Surroundings:
-    """As the maker saved them; the worker's own where there is nothing to read. What is never saved
-    is taken from the starter of the worker."""
+    """Return the environment and umask as saved at the session's creation; the worker's own if none
+    can be read. Variables that are never saved are taken from the worker's starter."""
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     umask = lenient.integer(saved, "umask")
     return Surroundings(_environment(saved), USUAL_UMASK if umask is None else umask & 0o777)
@@ -52,7 +52,7 @@ def _environment(saved: Json | None) -> dict[str, str]:
 
 
 def renew(directory: str, environment: dict[str, str]) -> None:
-    """Take up, in place, what a terminal or an editor brought since (client/environment.py)."""
+    """Update `environment` with what a terminal or editor brought (client/environment.py)."""
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     if saved is not None:
         new = _environment(saved)
@@ -61,36 +61,37 @@ def renew(directory: str, environment: dict[str, str]) -> None:
 
 
 def news(directory: str) -> list[Draft]:
-    """What a terminal or an editor brought, told once: the names of the variables."""
+    """Report once what a terminal or an editor has brought: the names of the variables."""
     path = os.path.join(directory, paths.RENEWED)
     brought = paths.read_json(path)
-    words = change_of(brought).words()
-    if not words:
+    changes = change_of(brought).words()
+    if not changes:
         return []
     with suppress(OSError):
         os.unlink(path)
     of = lenient.text(brought, "of", "terminal")
-    text = f"The agent now has your {of}'s environment: {words}."
+    text = f"The agent now has your {of}'s environment: {changes}."
     return [Draft(notice(text, "info"))]
 
 
 class AgentExtras:
-    """What one agent is started with beyond its session's environment: variables of
-    `[agents.NAME]`, and a place for its tmux server."""
+    """Additions to the session's environment for one agent: variables of `[agents.NAME]`, and a
+    directory for its tmux server."""
 
     def __init__(self, home: str) -> None:
         self._home = home
         self._tmux = ""
 
     def environment(self, config: Config, agent: str, profile: Profile) -> dict[str, str]:
-        found = cleaned(config.extras.get(agent, Extras()).env)
-        return {"TMUX_TMPDIR": self._tmux_place(), **found} if profile.own_tmux else found
+        variables = cleaned(config.extras.get(agent, Extras()).env)
+        return {"TMUX_TMPDIR": self._tmux_place(), **variables} if profile.own_tmux else variables
 
     def _tmux_place(self) -> str:
-        """The server of another session is another one: to end this one ends no command there."""
+        """Return the directory of this session's own tmux server: ending it ends no command of
+        another session."""
         if not os.path.isdir(self._tmux):
             self._tmux = scratch.folder(self._home, "tmux-")
-            if len(os.fsencode(self._tmux)) > LONGEST:
+            if len(os.fsencode(self._tmux)) > MAX_TMUX_DIR:
                 import shutil
                 import tempfile
 
@@ -112,8 +113,8 @@ class Servers:
         self._brought: list[Json] = []
 
     def read(self, header: Json, settings: InForce, profile: Profile) -> list[Draft]:
-        """Read the file, for an agent that is about to start; what is wrong with it, said once.
-        Servers that wait until the user confirms them are not in the settings."""
+        """Read the file, for an agent that is about to start, and return notices about its faults,
+        each given once. Servers that the user has yet to confirm are not in the settings."""
         agent = header["agent"]
         chosen = settings.config.extras.get(agent, Extras()).mcp
         self._wanted = profile.takes_servers if chosen is None else chosen
@@ -141,10 +142,10 @@ class Servers:
         return self._notices(faults)
 
     def given(self, own: list[Json]) -> list[Json]:
-        """The session's own win where a name is there twice."""
+        """Return the servers for the agent. If two have the same name, the session's own wins."""
         names = {server.get("name") for server in own}
-        found = [*own, *(each for each in self._found.servers if each["name"] not in names)]
-        wanted = [server for server in found if self._is_wanted(server)]
+        servers = [*own, *(each for each in self._found.servers if each["name"] not in names)]
+        wanted = [server for server in servers if self._is_wanted(server)]
         names = {server.get("name") for server in wanted}
         return [*wanted, *(each for each in self._brought if each["name"] not in names)]
 
@@ -153,7 +154,7 @@ class Servers:
         return wanted if isinstance(wanted, bool) else lenient.text(server, "name") in wanted
 
     def untaken(self, header: Json, capabilities: Json | None) -> list[Draft]:
-        """What this agent cannot take, said once."""
+        """Return notices about the servers that this agent cannot take, each given once."""
         left = opening.untaken(capabilities, self.given(header["mcpServers"]))
         kinds = [(lenient.text(server, "name"), lenient.text(server, "type")) for server in left]
         return self._notices(
@@ -162,19 +163,20 @@ class Servers:
         )
 
     def _notices(self, texts: Iterable[str]) -> list[Draft]:
-        """Of these sentences, the ones that are new to this session."""
+        """Return notices for those of the texts that are new to this session."""
         path = os.path.join(self._directory, paths.TOLD)
-        told = lenient.texts(paths.read_json(path), "told")
-        fresh = [text for text in dict.fromkeys(texts) if text not in told]
+        shown = lenient.texts(paths.read_json(path), "told")
+        fresh = [text for text in dict.fromkeys(texts) if text not in shown]
         if fresh:
-            data = dumps({"told": [*told, *fresh][-TOLD_KEPT:]}).encode("ascii")
+            data = dumps({"told": [*shown, *fresh][-TOLD_KEPT:]}).encode("ascii")
             with suppress(OSError):  # a full disk: it may be told twice
                 paths.write_atomic(path, data, 0o600)
         return [Draft(notice(text)) for text in fresh]
 
 
 def _own(profile: Profile, argv: list[str]) -> list[Json]:
-    """Those that the agent brings itself, by its own path where it was started by that."""
+    """Return the servers that the agent provides itself, at the agent's own path if it was started
+    by that."""
     place = {os.path.basename(path): path for path in argv[:1]}
     return [
         {"name": name, "command": place.get(program, program), "args": arguments, "env": []}

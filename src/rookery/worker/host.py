@@ -1,5 +1,5 @@
-"""The session host: it *is* the session while that is awake. Holds the lock, speaks ACP to one
-agent, listens to clients, and lives until someone ends it. Puts the parts together."""
+"""The session host: it *is* the session while that is awake. It puts the parts together, holds the
+lock, speaks ACP to one agent, listens to clients, and lives until someone ends it."""
 
 import asyncio
 import os
@@ -39,8 +39,8 @@ BREATH = 0.02
 
 
 class Host:
-    def __init__(self, directory: str, writer: Writer, source: Source, found: InForce) -> None:
-        self.session = session = Session(directory, writer, source, found)
+    def __init__(self, directory: str, writer: Writer, source: Source, settings: InForce) -> None:
+        self.session = session = Session(directory, writer, source, settings)
         self._records = Records(directory, about_worker(paths.socket_path(directory)))
         self._clients = Clients(session, self._records)
         self._snapshots = snapshots = Snapshots(session)
@@ -51,7 +51,7 @@ class Host:
         self._was_away = turn_idle.is_put_away(session.header, wall_clock())
 
     async def start(self) -> str:
-        """Ready for commands; returns the socket's path."""
+        """Get ready for commands; return the socket's path."""
         header, writer = self.session.header, self.session.journal.writer
         argv, control = self.session.argv(), self._clients.control
         self._records.note(agent=header["agent"], argv=argv, agentPid=0, control=control)
@@ -60,7 +60,8 @@ class Host:
         return self._clients.path
 
     async def run(self) -> None:
-        """Until someone stops it. Whatever way it ends, nothing that it started lives on."""
+        """Run until someone stops the session. However it ends, nothing that it started
+        lives on."""
         session = self.session
         upkeep = asyncio.create_task(self._upkeep(), name="upkeep")
         marking = asyncio.create_task(self._mark(), name="marks in an older log")
@@ -70,7 +71,7 @@ class Host:
             self._engine.budget.look_again()
             self._engine.settle()  # for what a worker before this one waited for, and had asked
             if imported.is_unloaded(session.header) and session.header["queue"]:
-                session.feed_agent(messages.Wanted())
+                session.feed_agent(messages.StartWanted())
             elif not kept_asks.away(session.header):  # what came while no more might be awake
                 session.feed_turn(turns.Freed(place=True))
             self._engine.settle()
@@ -99,15 +100,15 @@ class Host:
                     os.unlink(path)
 
     async def _mark(self) -> None:
-        """What an earlier build wrote opens at once from now on; a step at a time, between all
-        else."""
+        """Mark a log that an earlier build wrote, so that it opens at once from now on: a step at a
+        time, between all other work."""
         for _ in iter(self.session.journal.writer.mark_more, False):
             await asyncio.sleep(BREATH)
 
     # --- slow checks -----------------------------------------------------------------------------
 
     async def _upkeep(self) -> None:
-        """Whether to rest, the socket's name, the directory, orphans that fell to us."""
+        """Check whether to rest, the socket's path, the directory, and orphans left to us."""
         session = self.session
         while True:
             await self._next_look()
@@ -158,20 +159,21 @@ class Host:
         return turn_idle.deadline(session.rest, session.policy, idle=idle, done=done)
 
     def _put_away(self) -> bool:
-        """While this worker lives: one that was woken for a session that was away stays."""
+        """Tell whether the session was archived or snoozed while this worker lives. A worker that
+        was woken for a session already put away stays."""
         away = turn_idle.is_put_away(self.session.header, wall_clock())
         self._was_away = self._was_away and away
         return away and self.session.turn.phase == "idle" and not self._was_away
 
     def _look_around(self) -> None:
-        """Who else works in this directory; and whether our own log has grown too long."""
+        """Look who else works in this directory, and whether our own log has grown too long."""
         session = self.session
         if not session.journal.writer.stands():
             return  # the session was deleted: nothing is made in its place
         header = session.header
         idle = session.turn.phase == "idle"
         quiet = idle or kept_asks.unanswered(header) or calls.unfinished(header)  # it may ask yet
-        for told in self._neighbours.look(0 if quiet else header["turn"]):
-            session.append(told)
+        for draft in self._neighbours.look(0 if quiet else header["turn"]):
+            session.append(draft)
         with suppress(OSError):
             turn_over(os.path.join(session.directory, paths.WORKER_LOG))

@@ -1,6 +1,6 @@
-"""Brings a session back to a turn, or undoes that: what is there is kept first, then come the
-files, as far as they are the session's own or the user said yes to more, then the conversation and
-the agent's memory of it."""
+"""Brings a session back to a turn, or undoes that: first the current state is kept; then the files
+are restored, as far as they are the session's own or the user agreed to more; then the conversation
+and the agent's memory of it."""
 
 from typing import NamedTuple
 
@@ -85,7 +85,7 @@ class Rewind:
         session.asked.add(command["id"])
         self.under_way = True
         if plan.target:
-            self._snapshots.run(asked.job(), lambda said: self._compared(plan, said))
+            self._snapshots.run(asked.job(), lambda outcome: self._compared(plan, outcome))
         else:
             self._converse(plan, {})
         return None
@@ -128,22 +128,22 @@ class Rewind:
 
     # --- steps -----------------------------------------------------------------------------------
 
-    def _compared(self, plan: _Plan, said: Json) -> None:
-        """What the files are now is in the store, so that this can be undone."""
-        if "changes" not in said:
-            self._fail(plan, said, begun=False)
+    def _compared(self, plan: _Plan, comparison: Json) -> None:
+        """Judge the changes: the current files are stored now, so the rewind can be undone."""
+        if "changes" not in comparison:
+            self._fail(plan, comparison, begun=False)
             return
         home = self._session.home
         self._snapshots.think(
-            lambda: {"preview": judged(home, plan.asked, said)},
-            lambda found: self._judged(plan, found),
+            lambda: {"preview": judged(home, plan.asked, comparison)},
+            lambda verdict: self._judged(plan, verdict),
         )
 
-    def _judged(self, plan: _Plan, found: Json) -> None:
-        if "preview" not in found:
-            self._fail(plan, found, begun=False)
+    def _judged(self, plan: _Plan, verdict: Json) -> None:
+        if "preview" not in verdict:
+            self._fail(plan, verdict, begun=False)
             return
-        session, preview = self._session, found["preview"]
+        session, preview = self._session, verdict["preview"]
         chosen = preview.accepted(lenient.text(plan.command, "fingerprint"))
         if chosen is None:
             self._fail(plan, {"refused": CHANGED, "message": LOOK_AGAIN}, begun=False)
@@ -159,20 +159,20 @@ class Rewind:
         session.append(Draft(plan.update("begun", present=present)), full=True)
         wanted = {"do": "restore", "present": present, "target": plan.target, "paths": chosen}
         session.then(
-            self._snapshots.run, wanted, lambda said: self._told(plan, present, said, kept)
+            self._snapshots.run, wanted, lambda reply: self._told(plan, present, reply, kept)
         )
 
-    def _told(self, plan: _Plan, present: str, said: Json, kept: dict[str, str]) -> None:
-        if "id" not in said:
-            self._fail(plan, said, begun=True)
+    def _told(self, plan: _Plan, present: str, reply: Json, kept: dict[str, str]) -> None:
+        if "id" not in reply:
+            self._fail(plan, reply, begun=True)
             return
-        kept = lenient.mapping(said, "kept") | kept
-        about: Json = {"present": present, "after": said["id"], "changed": len(said["changes"])}
+        kept = lenient.mapping(reply, "kept") | kept
+        about: Json = {"present": present, "after": reply["id"], "changed": len(reply["changes"])}
         about |= {"kept": dict(list(kept.items())[:KEPT]), "keptTotal": len(kept)}
-        self._converse(plan, about | {"same": said["same"]})
+        self._converse(plan, about | {"same": reply["same"]})
 
     def _converse(self, plan: _Plan, about: Json) -> None:
-        """The log says so once nothing of what is taken back can speak any more."""
+        """Log the rewind as done, once nothing that is taken back can speak any more."""
         session = self._session
         self.under_way = False
         draft = Draft(plan.update("done", **about), plan.command["id"], plan.by)
@@ -185,12 +185,12 @@ class Rewind:
         done = draft._replace(update=draft.update | {"hidden": plan.hidden} | memory)
         session.feed_agent(messages.Replaced(done, start=False))
 
-    def _fail(self, plan: _Plan, said: Json, *, begun: bool) -> None:
+    def _fail(self, plan: _Plan, reply: Json, *, begun: bool) -> None:
         self.under_way = False
-        message = lenient.text(said, "message") or "The files could not be restored."
+        message = lenient.text(reply, "message") or "The files could not be restored."
         if begun:
             again = "--undo" if plan.undo else f"{plan.turn} --files"
             message += f" {HALF} `rookery rewind {self._session.header['id']} {again}` again."
             self._session.append(Draft(plan.update("failed", message=message)))
-        refusal = Refusal(lenient.text(said, "refused") or "failed", message)
+        refusal = Refusal(lenient.text(reply, "refused") or "failed", message)
         self._session.reject(plan.command, refusal, plan.by)

@@ -1,5 +1,6 @@
-"""The sandbox around a session's agent and whatever else the worker starts for it. It is made at
-the agent's start, from what the session was made with and the settings in force."""
+"""The sandbox around a session's agent and everything else that the worker starts for it. It is
+built when the agent starts, from the sandbox kind stored in the session and the settings in force.
+"""
 
 import asyncio
 import os
@@ -21,12 +22,12 @@ if TYPE_CHECKING:  # a session without a sandbox imports none of it
     from rookery.sandbox.plan import Bind, Place, Sandbox, Spawn
 
 CONVERSATIONS, PLAYED = "conversations", "player"
-"""What our own agent and the player keep in Rookery's home."""
+"""Directories of Rookery's home in which our own agent and the player keep their files."""
 OWN_FILES = (
     *("agent_settings.json", "agent_servers.json"),
     *("config.toml", "confirmed.json", "hooks.json", "trusted.json"),
 )
-"""Of Rookery's home, what our own agent reads."""
+"""The files of Rookery's home that our own agent reads."""
 
 XDG = (
     ("XDG_CONFIG_HOME", "~/.config/"),
@@ -37,7 +38,7 @@ XDG = (
 
 
 class Subject(NamedTuple):
-    """What a sandbox is for."""
+    """The agent that a sandbox is built for, with its settings and servers."""
 
     argv: list[str]
     environment: Mapping[str, str]
@@ -68,25 +69,26 @@ class SessionSandbox:
 
     @property
     def kind(self) -> str:
-        """What the session was made with. An agent that always runs in a container does so in any
-        session."""
+        """The kind of sandbox that the session was created with. An agent that always runs in a
+        container does so in any session."""
         made = lenient.text(self._header(), "sandbox") or NONE
         return made if registry.image_of(self._argv()) is None else CONTAINER
 
     def moves(self) -> bool:
-        """Whether it is another than the session's log says."""
+        """Tell whether the kind differs from the one in the session's log."""
         return self.kind != (lenient.text(self._header(), "sandbox") or NONE)
 
     @property
     def image(self) -> str:
-        """Of a container: the agent's own, the settings', or the one that Rookery makes."""
+        """The image of a container: the agent's own, the one in the settings, or the one that
+        Rookery builds."""
         from rookery.agents.image import NAME
 
         return registry.image_of(self._argv()) or self._subject().settings.image or NAME
 
     def begin(self) -> list[str]:
-        """The agent starts, with the settings of this moment. What the user is to know of it, in
-        sentences. Raises SandboxError."""
+        """Build the sandbox anew for an agent that starts, with the settings of this moment. Return
+        sentences that the user should know about. Raises SandboxError."""
         self.close()
         made = self._there()
         return made.notes if made else []
@@ -94,12 +96,13 @@ class SessionSandbox:
     def spawn(
         self, argv: Sequence[str], environment: Mapping[str, str], cwd: str
     ) -> "Spawn | None":
-        """What is started instead; None: there is no sandbox. Raises SandboxError, OSError."""
+        """Return what to start instead of `argv`; None if there is no sandbox. Raises SandboxError,
+        OSError."""
         made = self._there()
         return made.spawn(argv, environment, cwd) if made else None
 
     def roots(self, given: list[str]) -> list[str]:
-        """Those in which files are read and written for the agent."""
+        """Return the roots in which files are read and written for the agent."""
         if self.kind == NONE:
             return given
         from rookery.sandbox.visible import outermost
@@ -107,20 +110,20 @@ class SessionSandbox:
         return outermost(given)
 
     def to_host(self, path: str) -> str:
-        """A path that the agent named, as it is called here."""
+        """Translate a path that the agent named into the host's path."""
         return self._made.to_host(path) if self._made and path else path
 
     def to_agent(self, path: str) -> str:
         return self._made.to_agent(path) if self._made else path
 
     def fault(self, status: int, stderr: Sequence[str]) -> list[str]:
-        """Why the agent did not start, if that is because of the sandbox."""
-        words = self._made.fault(status, stderr) if self._made else ""
-        return [words] if words else []
+        """Return why the agent did not start, if that is because of the sandbox."""
+        text = self._made.fault(status, stderr) if self._made else ""
+        return [text] if text else []
 
     def left(self) -> list[str]:
-        """What the user is to know before they use git: a repository that the agent made may have
-        such a file. Said once."""
+        """Return warnings for the user to read before they use git: a repository that the agent
+        made may have a `commondir` file. Each is returned once."""
         roots = map(os.path.realpath, self._made.place.roots if self._made else ())
         places = [os.path.join(root, ".git", "commondir") for root in roots]
         there = [path for path in places if os.path.lexists(path)]
@@ -128,16 +131,17 @@ class SessionSandbox:
             return []
         from rookery.sandbox.placeholders import is_one
 
-        found = {path for path in there if not is_one(path)} - self._left
-        self._left |= found
+        fresh = {path for path in there if not is_one(path)} - self._left
+        self._left |= fresh
         return [
             f"The agent left {path}: git would obey settings and hooks of the place that it names. "
             "Remove it before you use git there."
-            for path in sorted(found)
+            for path in sorted(fresh)
         ]
 
     def other_build(self, result: object) -> list[str]:
-        """An agent of ours in a container is that of its image. `result`: of its `initialize`."""
+        """Return a warning if our own agent in a container is of another build than we are: it is
+        that of its image. `result`: of its `initialize`."""
         meta = lenient.mapping(lenient.mapping(result, "_meta"), "rookery")
         theirs = lenient.text(meta, "imageBuild")
         if self.kind != CONTAINER or theirs in ("", build()):
@@ -147,8 +151,8 @@ class SessionSandbox:
         return [older(self.image, theirs)]
 
     def turn_ended(self, tell: Callable[[str], None]) -> None:
-        """git takes over what the agent committed in its worktree, beside all else. `tell`: what
-        went wrong."""
+        """Have git take over what the agent committed in its worktree, in the background. `tell`:
+        reports failures."""
         tree = self._header().get("worktree")
         if self.kind != NONE and tree is not None and worktree.exists(tree):
             self._taking = asyncio.ensure_future(_take_over(tree, tell))
@@ -200,15 +204,15 @@ class SessionSandbox:
 
 
 def _programs(subject: Subject, cwd: str) -> list[str]:
-    """What the agent's command names: its program, and files by a whole path. The programs of MCP
-    servers, and the script that comes first in their arguments."""
+    """List the files that the agent's command names: its program, and files by an absolute path;
+    and of each MCP server its program, and a script that comes first in its arguments."""
     commands = filter(None, (lenient.text(each, "command") for each in subject.servers))
     names = [*subject.argv[:1], *commands]
-    found = [programs.find(name, subject.environment, cwd) for name in names]
+    located = [programs.find(name, subject.environment, cwd) for name in names]
     first = [lenient.texts(each, "args")[:1] for each in subject.servers]
-    words = [*subject.argv[1:], *(word for each in first for word in each)]
-    named = [word for word in words if os.path.isabs(word) and os.path.isfile(word)]
-    return [os.path.join(cwd, each) for each in (*found, *named) if each]
+    args = [*subject.argv[1:], *(word for each in first for word in each)]
+    named = [word for word in args if os.path.isabs(word) and os.path.isfile(word)]
+    return [os.path.join(cwd, each) for each in (*located, *named) if each]
 
 
 def _for_container(subject: Subject, wish: Settings) -> dict[str, Any]:
@@ -218,8 +222,8 @@ def _for_container(subject: Subject, wish: Settings) -> dict[str, Any]:
 
 
 def _model_ports(subject: Subject, wish: Settings, home: str) -> list[int]:
-    """Of the models on this machine that our own agent may ask, where `localhost` is another one
-    inside."""
+    """Return the ports of models on this machine that our own agent may query, if `localhost` is a
+    different one inside the sandbox."""
     if not registry.is_own(subject.argv) or (wish.kind == BWRAP and wish.network == ON):
         return []
     from rookery.models import documents, profiles, providers
@@ -230,15 +234,15 @@ def _model_ports(subject: Subject, wish: Settings, home: str) -> list[int]:
     except documents.SettingsError:
         saved = []  # the agent says what is wrong
     urls = [each.base_url or providers.api_of(each.model, "") for each in saved]
-    found = providers.loopback_ports([*urls, subject.environment.get(profiles.BASE_URL, "")])
-    return [port for port in found if str(port) != PORT]
+    ports = providers.loopback_ports([*urls, subject.environment.get(profiles.BASE_URL, "")])
+    return [port for port in ports if str(port) != PORT]
 
 
 def _kept(profile: Profile, user: str, environment: Mapping[str, str]) -> "list[Bind]":
-    """What the agent keeps in the user's home, wherever the user keeps such things."""
+    """Return binds for what the agent keeps in the user's home, also if XDG moves it."""
     from rookery.sandbox.plan import Bind
 
-    found: list[Bind] = []
+    binds: list[Bind] = []
     for kept in profile.keeps:
         moved = [
             os.path.join(environment[name], kept.removeprefix(usual))
@@ -248,14 +252,14 @@ def _kept(profile: Profile, user: str, environment: Mapping[str, str]) -> "list[
         path = (moved[0] if moved else os.path.join(user, kept.removeprefix("~/"))).rstrip("/")
         if kept.endswith("/"):
             os.makedirs(path, 0o700, exist_ok=True)  # else it would be gone after each run
-        found.append(Bind(path, path, writable=True))
-    return found
+        binds.append(Bind(path, path, writable=True))
+    return binds
 
 
 def _of_worktree(tree: Json | None, roots: Sequence[str]) -> "list[Bind]":
-    """What a commit in the session's own worktree needs: a git directory of its own in the place of
-    the repository's. Where the user gave the session that one, too, it is seen as it is. Raises
-    SandboxError."""
+    """Return the binds that a commit in the session's own worktree needs: a git directory of its
+    own in the place of the repository's. If the user gave the session that one, too, it is visible
+    as it is. Raises SandboxError."""
     if tree is None or not worktree.exists(tree) or not os.path.isdir(tree["git"]):
         return []
     from rookery.client.worktrees import own_git
@@ -283,8 +287,8 @@ async def _take_over(tree: Json, tell: Callable[[str], None]) -> None:
 
 
 def _of_home(home: str, directory: str, argv: list[str]) -> "list[Bind]":
-    """Of Rookery's home, for our own agents: the settings that they read, and a place of this
-    session's own for what they keep there."""
+    """Return the binds of Rookery's home for our own agents: the settings that they read, and a
+    directory of this session's own for what they keep there."""
     from rookery.sandbox.plan import Bind
 
     own, kept = registry.is_own(argv), CONVERSATIONS

@@ -1,4 +1,4 @@
-"""Who sends a command, and which senders may send which commands."""
+"""Who sent a command, and which senders may send which commands."""
 
 from typing import NamedTuple
 
@@ -26,9 +26,9 @@ class Sender(NamedTuple):
 def refusal(
     command: Json, row: Command | None, sender: Sender, *, confined: bool, alone: bool
 ) -> Refusal | None:
-    """Why a command is not taken from this sender; `confined`: the agent cannot reach the control
-    socket, so that what comes by the other one proves nothing; `alone`: only agents have had to do
-    with the session since its worker began."""
+    """Return why a command is not accepted from this sender; None if it is. `confined`: the agent
+    cannot reach the control socket, so a command over the other socket proves nothing; `alone`:
+    only agents have had to do with the session since its worker began."""
     if sender.agents:
         return commands.agents_refusal(command, row, alone=alone)
     if confined and not sender.controls and commands.is_guarded(command, row):

@@ -1,13 +1,12 @@
 """The session while it is awake, as every part of its worker sees it: its log, its settings, the
 state of the machines, and the effects that are due.
 
-Durable first, visible second: what is to be logged waits in the journal until it is committed (law
-3). Disk full: the commit fails cleanly, nothing moves on, clients hear of it, and the same drafts
-are tried again.
+Durable first, visible second: drafts wait in the journal until they are committed (law 3). If the
+disk is full, the commit fails cleanly, nothing moves on, clients are told, and the same drafts are
+tried again.
 
-Everything happens on one thread, one input at a time. A part feeds a machine or appends to the
-log, and the engine performs what is due. What comes from outside calls `wake`.
-"""
+Everything happens on one thread, one input at a time. A part feeds a machine or appends to the log,
+and the engine performs what is due. Anything that comes from outside calls `wake`."""
 
 import asyncio
 import os
@@ -64,12 +63,12 @@ def now() -> float:
 
 
 class Session:
-    def __init__(self, directory: str, writer: Writer, source: Source, found: InForce) -> None:
+    def __init__(self, directory: str, writer: Writer, source: Source, settings: InForce) -> None:
         self.directory = directory
         self.home = os.path.dirname(os.path.dirname(directory))
-        self.found = found
+        self.found = settings
         """The settings in force."""
-        self.journal = Journal(writer, Lanes(found.config.policy.chunk_window))
+        self.journal = Journal(writer, Lanes(settings.config.policy.chunk_window))
         self.surroundings = environment.of_session(directory)
         about = (lambda: self.header), self.argv, self._subject
         self.sandbox = SessionSandbox(directory, self.surroundings.environment, *about)
@@ -96,7 +95,7 @@ class Session:
         self._soon: asyncio.TimerHandle | None = None
         self.stopped = False
         self.jobs: set[int] = set()  # processes of the worker's own: the agent's end spares them
-        self.settings = SettingsWatch(source, found)
+        self.settings = SettingsWatch(source, settings)
         self._profile: tuple[tuple[str, list[str], str], profiles.Profile] | None = None
         self.saved_model = ""
 
@@ -114,7 +113,7 @@ class Session:
 
     @property
     def critic_policy(self) -> CriticPolicy:
-        """The configuration's, with what the user chose for this session."""
+        """The configuration's critic policy, changed by the user's choices for this session."""
         return critic_loop.in_force(self.config.critic, self.header["critic"])
 
     @property
@@ -144,7 +143,7 @@ class Session:
         self.effects.extend(effects)
 
     def said(self, update: Json) -> None:
-        """News from the agent; behind whatever still waits for the disk."""
+        """Append an update from the agent, behind everything that still waits for the disk."""
         self.goes_on = False
         self.watch, barks = watchdogs.heard(self.watch, update, now(), self.profile())
         self.bark(barks)
@@ -154,7 +153,7 @@ class Session:
             self.journal.said(update, now())
 
     def bark(self, barks: list[watchdogs.Effect]) -> None:
-        """What a watchdog has to say goes into the log, with its reason."""
+        """Log what a watchdog reports, with its reason."""
         turn = {"sessionUpdate": "_turn", "turn": self.turn.n}
         for bark in barks:
             match bark:
@@ -173,11 +172,11 @@ class Session:
         self.effects.append(turns.Append(draft, full))
 
     def then[**P](self, do: Callable[P, None], *args: P.args, **named: P.kwargs) -> None:
-        """Call it once everything before is committed."""
+        """Call `do` once everything before it is committed."""
         self.effects.append(partial(do, *args, **named))
 
     def do_next(self, effects: Iterable[Effect]) -> None:
-        """Before everything that is due already."""
+        """Perform these effects before everything that is due already."""
         self.effects.extendleft(reversed(list(effects)))
 
     def reject(self, command: Json, refusal: Refusal, by: str) -> None:
@@ -185,21 +184,21 @@ class Session:
         self.append(turns.rejected(name, refusal.reason, refusal.message, command["id"], by))
 
     def done(self, command: Json, by: str | None, detail: str = "") -> None:
-        """The outcome of a command that leaves nothing else in the log."""
+        """Log the outcome of a command that leaves nothing else in the log."""
         update: Json = {"sessionUpdate": "_done", "command": command["do"]}
         update |= {"detail": detail} if detail else {}
         self.append(Draft(update, command["id"], by))
 
     def wake(self) -> None:
-        """Something came from outside: the engine performs what follows from it."""
+        """Have the engine perform what follows from an input that came from outside."""
         if self._soon is not None:
             self._soon.cancel()
             self._soon = None
         self.woken.set()
 
     def heard(self) -> None:
-        """No more can be read from the agent now. One that goes on says more in a moment, and all
-        of that is one commit."""
+        """Note that no more can be read from the agent now. If it goes on, it sends more in a
+        moment, and all of that becomes one commit."""
         waits, self.goes_on = self.goes_on and not self.effects, False
         if not waits:
             self.wake()
@@ -228,30 +227,31 @@ class Session:
         self.feed_agent(messages.EndWanted())
 
     def resumes_at(self) -> float | None:
-        """When a prompt that hit a rate limit is sent again; milliseconds of the epoch."""
+        """Return when a prompt that hit a rate limit is sent again, in milliseconds of the epoch;
+        None if none is."""
         waits = kept_asks.away(self.header) or budgets.open_ask(self.header)
         if self.effects or self.turn.phase != "idle" or waits:
             return None
         return rate_limit.resume_at(self.header, self.policy, time.time() * 1000)
 
     def is_idle(self) -> bool:
-        """Nothing runs, waits, or is to be resumed."""
+        """Tell whether nothing runs, waits, or is to be resumed."""
         return idle.is_idle(self.header) and self.resumes_at() is None
 
     # --- settings --------------------------------------------------------------------------------
 
     def look_at_settings(self, *, slowly: bool = False) -> None:
-        """Take up what changed in the files. `slowly`: on a slow tick, so only once in a while."""
-        found = (self.settings.look_again if slowly else self.settings.look)(now())
-        if isinstance(found, str):
-            self.append(broken(found))
-        elif found is not None:
-            self.found, self._profile = found, None
+        """Take up changes in the settings files. `slowly`: on a slow tick, only once in a while."""
+        change = (self.settings.look_again if slowly else self.settings.look)(now())
+        if isinstance(change, str):
+            self.append(broken(change))
+        elif change is not None:
+            self.found, self._profile = change, None
             self.journal.chunks.window = self.policy.chunk_window
             self.tell_settings()
 
     def tell_settings(self) -> None:
-        """What waits for the user, and what in the file has no meaning; each once in a session."""
+        """Log which settings wait for the user and which have no effect; each once in a session."""
         draft = news(self.header, self.found)
         if draft is not None:
             self.append(draft)
@@ -286,8 +286,8 @@ class Session:
         return self.config.extras.get(self.header["agent"], Extras())
 
     def _guard(self) -> str:
-        """Of the agent that runs, or of the one that would be started now; "": it has no process
-        here."""
+        """Return the guard of the agent that runs, or of the one that would be started now; "" if
+        it has no process here."""
         if address_of(self.argv()):
             return ""
         if self.agent.phase in ("absent", "ending"):
@@ -295,7 +295,7 @@ class Session:
         return self.fence.guard
 
     def _is_confined(self) -> bool:
-        """One in a sandbox always is: it could gain nothing there anyway."""
+        """Tell whether the agent is confined; in a sandbox it always is: it gains nothing there."""
         return self.sandbox.kind != NONE or self.header["agent"] not in self.config.unconfined
 
     def _subject(self) -> Subject:
@@ -306,20 +306,20 @@ class Session:
         return Subject(argv, environment, self.profile(), self.config.sandbox, servers)
 
     def profile(self) -> profiles.Profile:
-        """Asked with every update: looked up once for each agent."""
+        """Return the agent's profile, looked up once per agent: every update needs it."""
         header = self.header
         info = self.agent.info or header["info"]
         key = (header["agent"], header["argv"], lenient.text(info, "name"))
         if self._profile is None or self._profile[0] != key:
-            found = profiles.profile_of(header["agent"], self.argv(), info)
+            fresh = profiles.profile_of(header["agent"], self.argv(), info)
             if address_of(self.argv()):
-                found = profiles.at_address(found, self.extras().remote.offers)
-            self._profile = (key, found)
+                fresh = profiles.at_address(fresh, self.extras().remote.offers)
+            self._profile = (key, fresh)
         return self._profile[1]
 
     def argv(self) -> list[str]:
-        """The command of a session that was made with one, else what its agent's name stands for
-        today."""
+        """Return the command that the session was created with, if any, else the one that its
+        agent's name stands for today."""
         header = self.header
         if header["argv"]:
             return list(header["argv"])
@@ -352,12 +352,12 @@ class Journal:
         self._message = ("", "")  # the last one's name, and what came before it
 
     def said(self, update: Json, now: float) -> None:
-        """An update of the agent's, through the chunk window."""
+        """Add an update of the agent's, through the chunk window."""
         self._note(update)
         self._drafts.extend(Draft(each) for each in self.chunks.push(update, now))
 
     def add(self, draft: Draft, now: float, *, full: bool = False) -> None:
-        """One of our own; what the agent said before comes first."""
+        """Add a draft of our own, behind everything that the agent sent before."""
         self.flush(now)
         update = draft.update
         if update["sessionUpdate"] == "_turn" and update["state"] == "idle":
@@ -371,7 +371,7 @@ class Journal:
         self._full = self._full or full
 
     def _note(self, update: Json) -> None:
-        """The end of what the agent said in this turn; a call ends a line."""
+        """Keep the end of the agent's text in this turn; a call ends a line."""
         kind = update.get("sessionUpdate")
         if kind == "agent_message_chunk":
             content = update.get("content")
@@ -390,7 +390,8 @@ class Journal:
         self._drafts.extend(Draft(each) for each in self.chunks.flush_words(now))
 
     def commit(self) -> list[Event] | None:
-        """Write what waits; None: the disk did not take it, and it still waits."""
+        """Write the pending drafts and return their events; None if the disk accepted no write, and
+        they still wait."""
         if not self._drafts:
             return []
         try:

@@ -1,6 +1,7 @@
-"""A running worker takes up changed settings by itself: a few `stat`s with each command, or once in
-a while. A file that cannot be used leaves the last good values in force, and is reported once. What
-is looser than before waits for the user (client/config/in_force)."""
+"""Watches the settings files for a running worker, so that changes take effect by themselves: a few
+`stat`s with each command, or once in a while. A file that cannot be used leaves the last good
+values in force, and is reported once. Changes that loosen something wait for the user
+(client/config/in_force)."""
 
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ from rookery.client.config import in_force
 from rookery.client.config.in_force import InForce
 from rookery.core.json import Draft, Json, notice
 from rookery.core.limits import Policy
-from rookery.core.settings.held import MOST
+from rookery.core.settings.held import MAX_WARNINGS
 from rookery.core.settings.loosening import Guarded
 from rookery.home import config as files
 from rookery.home import confirmed
@@ -18,9 +19,9 @@ TITLE = "config.toml is not valid"
 EVERY = 14.0
 """Seconds between two looks while no command comes."""
 
-PATIENCE = 5.0
-"""Seconds in which another process of ours may hold the settings to write them; then they are
-judged as they are: an agent can take that lock, too."""
+WRITE_TIMEOUT = 5.0
+"""Seconds for which another process of ours may hold the settings to write them. After that they
+are judged as they are: an agent can take that lock, too."""
 
 
 class Source(NamedTuple):
@@ -29,33 +30,33 @@ class Source(NamedTuple):
     """Numbers to use instead of the file's."""
 
     def load(self) -> InForce:
-        """For a worker that starts. Raises ConfigError."""
+        """Load the settings for a worker that starts. Raises ConfigError."""
         record = confirmed.read(self.home)
-        found = in_force.judged(self.home, record)
-        in_force.remember(self.home, found, record)
-        return self._limited(found)
+        settings = in_force.judged(self.home, record)
+        in_force.remember(self.home, settings, record)
+        return self._limited(settings)
 
     def read(self, base: Guarded) -> InForce:
-        """For one that runs, and judges by `base`. Raises ConfigError."""
+        """Read the settings for a worker that runs, judged against `base`. Raises ConfigError."""
         config = files.load(self.home)
         return self._limited(
-            in_force.against(base, config, confirmed.said(self.home, config, base))
+            in_force.against(base, config, confirmed.guarded_settings(self.home, config, base))
         )
 
-    def _limited(self, found: InForce) -> InForce:
+    def _limited(self, settings: InForce) -> InForce:
         if self.policy is None:
-            return found
-        return found._replace(config=found.config._replace(policy=self.policy))
+            return settings
+        return settings._replace(config=settings.config._replace(policy=self.policy))
 
 
 class SettingsWatch:
-    """A look returns the whole of what now holds, where that changed; once for each state of the
-    file that cannot be used, why; else None."""
+    """Watches the settings. A look returns all settings now in force if they changed; the reason,
+    once for each state of a file that cannot be used; else None."""
 
-    def __init__(self, source: Source, found: InForce) -> None:
-        """`found`: what was read just before."""
+    def __init__(self, source: Source, settings: InForce) -> None:
+        """`settings`: those that were read just before."""
         self._source = source
-        self._found = found
+        self._found = settings
         self._record: confirmed.Record | None = None
         self._stamp: tuple[object, ...] = ()
         """Not the files', for they may have changed since they were read: the first look reads
@@ -66,17 +67,17 @@ class SettingsWatch:
 
     @property
     def waits(self) -> bool:
-        """Whether something waits to be confirmed, or is being written."""
+        """Whether a change waits to be confirmed, or is being written."""
         return self._found.held is not None or self._unsure < float("inf")
 
     def look_again(self, now: float) -> InForce | str | None:
-        """On a slow tick: a look, where the last one is long enough ago, or something may have
-        been confirmed."""
+        """Look on a slow tick, if the last look is long enough ago, or something may have been
+        confirmed."""
         soon = self._found.held is not None or self._unsure <= now
         return self.look(now) if soon or now - self._looked >= EVERY else None
 
     def look(self, now: float) -> InForce | str | None:
-        """Before something is done that settings bear on."""
+        """Look before something is done that the settings affect."""
         self._looked = now
         stamp = confirmed.stamp(self._source.home)
         if stamp == self._stamp:
@@ -86,36 +87,36 @@ class SettingsWatch:
         fresh = record is not None and record != self._record  # perhaps it was confirmed
         base = record.guarded if record is not None and fresh else self._found.base
         try:
-            found = self._source.read(base)
+            settings = self._source.read(base)
         except files.ConfigError as error:
             return str(error)
-        kept = in_force.remember(home, found, record)
+        kept = in_force.remember(home, settings, record)
         self._record = record if kept is None else kept
         self._unsure = min(self._unsure, now) if kept is None else float("inf")
         if kept is None:
             self._stamp = ()  # another process of ours writes it now, or the disk is full
-            if found.held is not None and now - self._unsure < PATIENCE:
-                found = found._replace(held=self._found.held)
-        before, self._found = self._found, found
-        return None if found._replace(base=before.base) == before else found
+            if settings.held is not None and now - self._unsure < WRITE_TIMEOUT:
+                settings = settings._replace(held=self._found.held)
+        before, self._found = self._found, settings
+        return None if settings._replace(base=before.base) == before else settings
 
 
 def broken(why: str) -> Draft:
-    """For the log: what is wrong, with its line, and what holds meanwhile."""
+    """Return the notice for the log: which line is wrong, and what stays in force meanwhile."""
     text = f"{why} The previous settings stay in force. To fix it: `rookery config edit`."
     return Draft(notice(text, title=TITLE), None, "settings")
 
 
-def news(header: Json, found: InForce) -> Draft | None:
-    """For the log: what waits for the user, and what in the file is not used; None where that is
-    known there."""
-    held, known = found.held, header["settings"]
-    warnings = list(found.config.warnings[:MOST])
+def news(header: Json, settings: InForce) -> Draft | None:
+    """Return the log entry about settings that wait for the user or are not used; None if the log
+    says the same already."""
+    held, known = settings.held, header["settings"]
+    warnings = list(settings.config.warnings[:MAX_WARNINGS])
     if known["held"] == (held.fingerprint if held else "") and known["warnings"] == warnings:
         return None
     update: Json = {"sessionUpdate": "_settings", "warnings": warnings}
     if held is not None:
         update |= {"held": held.fingerprint, "loosens": list(held.loosens)}
     elif known["held"]:
-        update["confirmed"] = confirmed.fingerprint(found.guarded) == known["held"]
+        update["confirmed"] = confirmed.fingerprint(settings.guarded) == known["held"]
     return Draft(update, None, "settings")

@@ -8,7 +8,7 @@ import pytest
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from rookery.agent.elsewhere import device_flow
-from rookery.agent.provider.told import Told
+from rookery.agent.provider.told import ActionableError
 from tests.agent.elsewhere.stand_in import TOKEN, StandIn
 from tests.cli.driving import Terminal
 
@@ -60,12 +60,12 @@ def test_polling_for_a_login_is_as_slow_as_the_cloud_wants(server: StandIn) -> N
     odd = {**BEGUN, "interval": -1e9, "expires_in": 1e12}
     plays(server, error("slow_down", interval=1e12), token, begun=JSONResponse(odd))
     begun = device_flow.begin(server.url)
-    assert (begun.every, begun.within) == (device_flow.QUICKEST, device_flow.MOST)
+    assert (begun.every, begun.within) == (device_flow.QUICKEST, device_flow.MAX_WAIT)
     waited.clear()
     assert device_flow.wait(server.url, begun, waited.append) == TOKEN
     assert waited == [device_flow.SLOWEST]
     plays(server, once)
-    with pytest.raises(Told, match="HTTP 502"):
+    with pytest.raises(ActionableError, match="HTTP 502"):
         device_flow.wait(server.url, begun, waited.append)
 
 
@@ -80,7 +80,7 @@ def test_polling_for_a_login_is_as_slow_as_the_cloud_wants(server: StandIn) -> N
 def test_a_failed_login_says_why(server: StandIn, answer: Response, said: str) -> None:
     plays(server, PENDING, answer)
     begun = device_flow.begin(server.url)
-    with pytest.raises(Told, match=said):
+    with pytest.raises(ActionableError, match=said):
         device_flow.wait(server.url, begun, lambda _: None)
 
 
@@ -91,14 +91,14 @@ def test_a_login_without_device_flow_or_network_says_so(server: StandIn) -> None
         (PlainTextResponse("down", 503), "Try again later"),
     ):
         plays(server, PENDING, begun=begun)
-        with pytest.raises(Told, match=said):
+        with pytest.raises(ActionableError, match=said):
             device_flow.begin(server.url)
     looks: list[float] = []
     nobody = "http://127.0.0.1:9"
-    with pytest.raises(Told, match="does not respond"):
+    with pytest.raises(ActionableError, match="does not respond"):
         device_flow.begin(nobody)
     begun_ = device_flow.Begun("device", "AB-12", "https://x", 2.0, 60.0)
-    with pytest.raises(Told, match="does not respond"):
+    with pytest.raises(ActionableError, match="does not respond"):
         device_flow.wait(nobody, begun_, looks.append)
     assert len(looks) == device_flow.LOST - 1, "a network that comes back is waited for"
 

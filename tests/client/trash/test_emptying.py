@@ -119,7 +119,7 @@ def test_on_a_full_disk_sessions_are_removed_and_restored_and_the_oldest_makes_r
     assert moves.restore(home, session) == (session, "")
     moves.remove(home, session)
     said: list[str] = []
-    LocalRookery(home).create(agent="demo", cwd="/", environment={}, told=said.append)
+    LocalRookery(home).create(agent="demo", cwd="/", environment={}, report=said.append)
     assert len(said) == 1
     assert said[0].endswith(f"the oldest in the trash was deleted: {oldest.session} 3 days")
     assert [each.session for each in store.entries(home)] == [entry.session, later.session]

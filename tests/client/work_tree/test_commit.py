@@ -12,7 +12,7 @@ from rookery.client.create import create_session
 from rookery.client.rewind.fork import fork
 from rookery.client.work_tree.changes import NoDiff, changes
 from rookery.client.work_tree.commit import Commit, NewHooks, Shown, commit, hooks
-from rookery.client.work_tree.hooks import found, keep, unknown
+from rookery.client.work_tree.hooks import active, keep, unknown
 from rookery.git.places import find
 from rookery.home.paths import session_dir
 from rookery.processes.lineage import home_tag
@@ -294,7 +294,7 @@ def test_a_session_knows_the_hooks_that_were_there_when_it_began_and_so_does_its
     place = find(tree.cwd)
     assert place is not None
     names = [
-        [each.hook.name for each in unknown(session_dir(str(home), session), found(place))]
+        [each.hook.name for each in unknown(session_dir(str(home), session), active(place))]
         for session in (first, second, third)
     ]
     assert names == [["commit-msg"], ["commit-msg"], ["pre-commit", "commit-msg"]]

@@ -95,7 +95,7 @@ def test_files_are_copied_and_the_set_up_command_runs(home: Path, tree: Tree) ->
     command = 'pwd > lib.txt; cat .env; echo \\"$ROOKERY_ORIGIN\\" >> lib.txt'
     prepare(home, tree, f'setup = "{command}"', 'copy = [".env", "conf/*.local", "a.txt", "no"]')
     said: list[str] = []
-    session = make(home, tree.place, told=said.append)
+    session = make(home, tree.place, report=said.append)
     found = header(home, session)["worktree"]
     assert isinstance(found, dict)
     top = Path(found["path"])

@@ -238,7 +238,7 @@ def test_what_an_agent_writes_about_trust_counts_for_nothing(home: Path, tmp_pat
     tree.git("config", "filter.up.clean", "cat")
     place = places.find(tree.cwd)
     assert place is not None
-    [driver] = drivers.found(place)
+    [driver] = drivers.configured(place)
     drivers.trust(str(home), place, [driver])
     record = home / "confirmed.json"
     forged, confirmed = (home / "trusted.json").read_text(), record.read_text()
@@ -276,7 +276,7 @@ def test_a_trusted_script_that_is_rewritten_afterwards_does_not_run(
     tree.git("config", "filter.up.required", "true")
     place = places.find(tree.cwd)
     assert place is not None
-    drivers.trust(str(home), place, drivers.found(place))
+    drivers.trust(str(home), place, drivers.configured(place))
     tree.put({"a.up": "1\n", "b.up": "2\n"})
     told = git.do(tree.cwd, ["add", "a.up", "b.up"])
     assert "clean.sh changed after it was checked" in told.said

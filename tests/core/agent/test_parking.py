@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rookery.core.agent.messages import Agent, EndWanted, Exited, Opened, SpawnFailed, Wanted
+from rookery.core.agent.messages import Agent, EndWanted, Exited, Opened, SpawnFailed, StartWanted
 from rookery.core.turn.messages import Append
 from rookery.core.turn.remedies import remedy_for, remedy_for_start
 from tests.core.agent.test_supervision import INITIALIZING, OPENING, READY, WISH, go, said, told
@@ -17,7 +17,7 @@ def updates(effects: list[Any]) -> list[Json]:
 
 def lives(agent: Agent, at: float, seconds: float) -> tuple[Agent, Json]:
     """From a start to its end; the event that tells of it."""
-    spawning, _ = go(agent, Wanted(), at)
+    spawning, _ = go(agent, StartWanted(), at)
     ready = READY._replace(born=spawning.born, past=spawning.past)
     after, effects = go(ready, Exited(3, ["first", "last"]), at + seconds)
     assert len(told(effects)) == 1, "the turn ends"
@@ -58,7 +58,7 @@ def test_a_parked_agent_is_tried_once_more_and_parked_again_with_one_notice() ->
 def test_a_missing_command_is_parked_with_how_to_install_it() -> None:
     agent, wish = Agent(), WISH._replace(install="npm install -g crow")
     for _ in range(4):
-        agent, _ = go(agent, Wanted(), 100.0, wish)
+        agent, _ = go(agent, StartWanted(), 100.0, wish)
         agent, effects = go(agent, SpawnFailed("crow: command not found"), 100.0, wish)
     [update] = updates(effects)
     assert (update["state"], update["status"]) == ("parked", 127)

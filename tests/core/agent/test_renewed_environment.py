@@ -4,7 +4,7 @@ from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.loosening import EXTRAS, Guarded, loosened, strictest
 from rookery.core.turn.remedies import remedy_for
 from rookery.core.vendors.environment import OVERRIDE, Change, change_json, change_of, renewed
-from rookery.core.vendors.logins import methods, told
+from rookery.core.vendors.logins import methods, with_logins
 
 
 def test_a_terminal_passes_its_variables_but_not_its_own_marks() -> None:
@@ -41,10 +41,10 @@ def test_an_agents_own_words_about_its_login_are_shown() -> None:
         "Claude: run A='b c' claude /login",
         "Key: export A_KEY",
     )
-    error = told({"code": -32000, "message": "m"}, ways)
+    error = with_logins({"code": -32000, "message": "m"}, ways)
     remedy = remedy_for("failed", error, "crow")
     assert all(f"- {way}" in remedy for way in ways)
-    assert told({"code": -32603, "message": "m"}, ways) == {"code": -32603, "message": "m"}
+    assert with_logins({"code": -32603, "message": "m"}, ways) == {"code": -32603, "message": "m"}
     assert methods(None, []) == methods({"authMethods": 7}, []) == ()
 
 

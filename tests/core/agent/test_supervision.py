@@ -18,9 +18,9 @@ from rookery.core.agent.messages import (
     Spawn,
     Spawned,
     SpawnFailed,
+    StartWanted,
     Tell,
     Tick,
-    Wanted,
     Wish,
 )
 from rookery.core.json.events import Draft
@@ -83,18 +83,18 @@ def told(effects: list[Effect]) -> list[Any]:
 
 
 def test_an_absent_agent_that_is_wanted_is_spawned() -> None:
-    agent, effects = go(Agent(), Wanted())
+    agent, effects = go(Agent(), StartWanted())
     update = {"sessionUpdate": "_agent", "state": "starting", "name": "crow", "argv": WISH.argv}
     assert (agent, effects) == (SPAWNING._replace(born=100.0), [Append(Draft(update)), Spawn()])
 
 
 def test_a_ready_agent_that_is_wanted_says_so_at_once() -> None:
-    assert go(READY, Wanted()) == (READY, [Tell(AgentReady())])
+    assert go(READY, StartWanted()) == (READY, [Tell(AgentReady())])
 
 
 @pytest.mark.parametrize("agent", [SPAWNING, INITIALIZING, OPENING])
 def test_an_agent_under_way_is_not_started_twice(agent: Agent) -> None:
-    assert go(agent, Wanted()) == (agent, [])
+    assert go(agent, StartWanted()) == (agent, [])
 
 
 @pytest.mark.parametrize(("cold", "until"), [(False, 130.0), (True, 220.0)])
@@ -277,7 +277,7 @@ def test_an_end_that_is_wanted_twice_ends_it_once(agent: Agent) -> None:
 
 
 def test_an_agent_wanted_while_ending_is_started_once_the_old_one_is_gone() -> None:
-    agent, effects = go(ENDING, Wanted())
+    agent, effects = go(ENDING, StartWanted())
     assert effects == []
     agent, effects = go(agent, Exited(0, []))
     assert agent == SPAWNING._replace(born=100.0)
@@ -287,7 +287,7 @@ def test_an_agent_wanted_while_ending_is_started_once_the_old_one_is_gone() -> N
 
 
 def test_an_end_takes_back_what_was_wanted_while_ending() -> None:
-    agent, _ = go(ENDING, Wanted())
+    agent, _ = go(ENDING, StartWanted())
     agent, _ = go(agent, EndWanted())
     assert go(agent, Exited(0, []))[0] == Agent()
 

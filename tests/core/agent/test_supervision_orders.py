@@ -54,7 +54,7 @@ class Together(RuleBasedStateMachine):
                 self.drafts.append(draft)
                 self.stored = draft.update.get("sessionId", self.stored)
             case turn_messages.WantAgent():
-                self.feed(agent_messages.Wanted())
+                self.feed(agent_messages.StartWanted())
             case turn_messages.SendPrompt():
                 assert (self.alive, self.agent.phase) == (True, "ready")
                 self.calls.append("session/prompt")
@@ -108,7 +108,7 @@ class Together(RuleBasedStateMachine):
         """As a worker does it: the turn is ended first, since a wanted end is told to nobody."""
         self.feed(turn_messages.AgentLost("restarted", reason="interrupted"))
         self.feed(agent_messages.EndWanted())
-        self.feed(agent_messages.Wanted())
+        self.feed(agent_messages.StartWanted())
 
     @rule(seconds=st.sampled_from([1.0, 10.0, 30.0]))
     def time_passes(self, seconds: float) -> None:
@@ -149,7 +149,7 @@ errors = st.none() | st.dictionaries(st.sampled_from(["code", "message", "data"]
 inputs = st.one_of(
     st.sampled_from(
         [
-            agent_messages.Wanted(),
+            agent_messages.StartWanted(),
             agent_messages.Spawned(1),
             agent_messages.SpawnFailed("x"),
             agent_messages.EndWanted(),

@@ -120,7 +120,7 @@ def test_an_agent_that_is_already_ending_is_waited_for() -> None:
 
 def test_a_prompt_during_a_switch_starts_the_new_agent() -> None:
     ending, _ = go(READY, agent_messages.Replaced(HEIR, start=False))
-    wanted, effects = go(ending, agent_messages.Wanted())
+    wanted, effects = go(ending, agent_messages.StartWanted())
     assert effects == []
     assert go(wanted, agent_messages.Exited(0, []))[1][-1] == turn_messages.WantAgent()
 
@@ -198,7 +198,7 @@ def test_a_clear_is_given_up_exactly_at_its_deadline() -> None:
 
 
 INPUTS = st.one_of(
-    st.just(agent_messages.Wanted()),
+    st.just(agent_messages.StartWanted()),
     st.just(agent_messages.Spawned(7)),
     st.just(agent_messages.SpawnFailed("no such file")),
     st.builds(agent_messages.Initialized, st.sampled_from([{}, CLOSES, None]), st.none()),

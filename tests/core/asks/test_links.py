@@ -31,7 +31,7 @@ def asked(url: object = URL, **more: object) -> Json:
         *("https://exa\nmple.com", "https://example.com/\x1b[2J", "https://example.com\u2028/"),
         *("https://example.com:99999/", "https://-bad-.example/", "https://[::1", "https://a..b/"),
         "https://\uff0fevil.example/",
-        "https://example.com/" + "x" * links.LONGEST,
+        "https://example.com/" + "x" * links.MAX_ADDRESS_LENGTH,
     ],
 )
 def test_what_is_no_plain_web_address_is_refused(address: object) -> None:

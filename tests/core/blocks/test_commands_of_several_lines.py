@@ -52,6 +52,6 @@ def test_a_card_in_the_terminal_has_its_lines() -> None:
 def test_show_and_the_page_have_its_lines() -> None:
     paint = Paint(colour=False)
     assert details(ran(), [], paint, full=False) == [f"│ {line}" for line in SCRIPT.split("\n")]
-    assert details(ran(), [], paint, full=False, told=[]) == []  # its ask has shown them
+    assert details(ran(), [], paint, full=False, shown=[]) == []  # its ask has shown them
     page = html.rendered(ran(), [], HtmlView())
     assert "import os\n\nprint(&#x27;hi&#x27;)\nEOF\n" in page

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rookery.core.command_line import shell
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import LONGEST, MOST_COMMANDS, line_of
+from rookery.core.command_line.words import MAX_LINE_LENGTH, MOST_COMMANDS, line_of
 from rookery.core.policy.danger import danger_of
 
 
@@ -168,12 +168,12 @@ PIECES = [
 
 
 @pytest.mark.parametrize(
-    "length", [LONGEST // 8, pytest.param(LONGEST - 1, marks=pytest.mark.long)]
+    "length", [MAX_LINE_LENGTH // 8, pytest.param(MAX_LINE_LENGTH - 1, marks=pytest.mark.long)]
 )
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
 def test_a_hostile_text_is_read_in_bounded_time(piece: str, length: int) -> None:
     """A bound far above what it takes: an endless or quadratic reading would hold the worker."""
-    text = (piece * (LONGEST // len(piece) + 1))[:length]
+    text = (piece * (MAX_LINE_LENGTH // len(piece) + 1))[:length]
     began = time.monotonic()
     assert len(read(text).commands) <= MOST_COMMANDS
     danger_of({"kind": "execute", "rawInput": {"command": text, "sql": text, "code": text}}, [], "")

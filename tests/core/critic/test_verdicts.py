@@ -55,7 +55,7 @@ def test_an_issue_is_bounded_and_an_unknown_kind_triggers_nothing() -> None:
     found = verdicts.of_answer(meta(issues=[long] * 1000))
     assert found is not None
     assert len(found.issues) == verdicts.ISSUES_KEPT
-    assert len(found.issues[0].name) <= verdicts.LONGEST
+    assert len(found.issues[0].name) <= verdicts.MAX_LABEL_LENGTH
     assert found.issues[0].probability is None
     assert found.issues[0].kind == INFRASTRUCTURE
     assert not verdicts.triggers(found, POLICY)

@@ -54,6 +54,6 @@ def test_in_a_change_an_unseen_letter_is_shown() -> None:
 
 
 def test_what_was_removed_is_said() -> None:
-    assert safe_text.told(0) == ""
-    assert safe_text.told(1) == "1 invisible character removed"
-    assert safe_text.told(1234) == "1,234 invisible characters removed"
+    assert safe_text.removed_note(0) == ""
+    assert safe_text.removed_note(1) == "1 invisible character removed"
+    assert safe_text.removed_note(1234) == "1,234 invisible characters removed"

@@ -161,4 +161,4 @@ def test_the_command_that_sets_it_is_checked(value: str, good: bool) -> None:
     if good:
         done = commands.offline(command)
         assert done is not None
-        assert len(done["unattended"]["told"]) == unattended.LONGEST
+        assert len(done["unattended"]["told"]) == unattended.MAX_ORIGIN_LENGTH

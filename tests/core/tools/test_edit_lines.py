@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rookery.core.blocks import asks, parts
-from rookery.core.tools.edit_lines import EditLines, found
+from rookery.core.tools.edit_lines import EditLines, find_line
 from rookery.render.diff import rows_of
 from tests.core.making import Json, asked, news, only, play, prompt, running, update
 
@@ -38,7 +38,7 @@ def numbers(part: Json) -> list[int | None]:
 def test_a_change_is_found_in_its_file(
     text: str, old: str, new: str, done: bool, line: int | None
 ) -> None:
-    assert found(text, old, new, done=done) == line
+    assert find_line(text, old, new, done=done) == line
 
 
 def test_what_was_found_before_the_edit_holds_after_it() -> None:

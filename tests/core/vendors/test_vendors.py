@@ -78,7 +78,7 @@ def started(argv: list[str], info: Json | None = None) -> list[Json]:
 def test_a_configured_agent_has_its_vendors_profile_from_the_first_start() -> None:
     document = play(*started(["crow-cli", "acp"]))
     assert (document.header["vendor"], document.header["neverAsks"]) == ("crow", True)
-    assert "never asks" in modes.said(document.header)
+    assert "never asks" in modes.summary(document.header)
     meta = {"claudeCode": {"toolName": "Bash"}}
     tool = call("t", title="Tool", kind="other", _meta=meta)
     said = {"name": "@agentclientprotocol/claude-agent-acp"}

@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Event
-from rookery.core.view.recap import END, HEAD, LEFT_OUT, LONGEST, MOST, TITLE, recap_of, turn_words
+from rookery.core.view.recap import (
+    END,
+    HEAD,
+    LEFT_OUT,
+    MAX_RECAP_LENGTH,
+    MAX_TURNS,
+    TITLE,
+    recap_of,
+    turn_words,
+)
 from rookery.core.view.reduce import fold
 from tests.core.hostile import logs, shapely_logs
 from tests.core.making import Json, call, idle, log, message, prompt, running, text, update
@@ -107,7 +116,7 @@ def test_the_newest_whole_turns_are_told_oldest_first() -> None:
     assert LEFT_OUT not in recap
 
 
-@pytest.mark.parametrize(("turns", "kept"), [(MOST, MOST), (MOST + 1, MOST)])
+@pytest.mark.parametrize(("turns", "kept"), [(MAX_TURNS, MAX_TURNS), (MAX_TURNS + 1, MAX_TURNS)])
 def test_a_recap_has_at_most_20_turns(turns: int, kept: int) -> None:
     recap = recap_of(page(n, message("x")) for n in range(turns, 0, -1)).recap
     assert turns_of(recap) == list(range(turns - kept + 1, turns + 1))
@@ -115,11 +124,11 @@ def test_a_recap_has_at_most_20_turns(turns: int, kept: int) -> None:
 
 
 def test_one_character_decides_whether_an_older_turn_comes_whole() -> None:
-    room = LONGEST - OVERHEAD - 2
+    room = MAX_RECAP_LENGTH - OVERHEAD - 2
     newest = sized(2, 1000)
     exact = recap_of([newest, sized(1, room - 1000 - 2)]).recap
     assert turns_of(exact) == [1, 2]
-    assert len(exact) == LONGEST - len(LEFT_OUT) - 2
+    assert len(exact) == MAX_RECAP_LENGTH - len(LEFT_OUT) - 2
     over = recap_of([newest, sized(1, room - 1000 - 1)]).recap
     assert turns_of(over) == [2]
     assert LEFT_OUT in over
@@ -127,12 +136,12 @@ def test_one_character_decides_whether_an_older_turn_comes_whole() -> None:
 
 
 def test_a_single_larger_turn_is_cut_in_its_middle() -> None:
-    room = LONGEST - OVERHEAD - 2
+    room = MAX_RECAP_LENGTH - OVERHEAD - 2
     whole = recap_of([sized(1, room)]).recap
     assert "left out" not in whole
     long = page(1, message("a" * 20_000 + "MIDDLE" + "z" * 20_000 + "THE END"), words="BEGIN")
     cut = recap_of([long, page(1)]).recap
-    assert len(cut) == LONGEST
+    assert len(cut) == MAX_RECAP_LENGTH
     assert "BEGIN" in cut
     assert "THE END" in cut
     assert "MIDDLE" not in cut
@@ -200,8 +209,8 @@ def test_a_session_without_words_has_no_recap() -> None:
 
 @given(
     st.lists(st.tuples(st.integers(30, 9000), st.booleans()), max_size=30),
-    st.integers(OVERHEAD + 200, LONGEST),
-    st.integers(1, MOST),
+    st.integers(OVERHEAD + 200, MAX_RECAP_LENGTH),
+    st.integers(1, MAX_TURNS),
 )
 def test_a_recap_is_bounded_and_keeps_the_newest_turn_whole(
     sizes: list[tuple[int, bool]], longest: int, most: int

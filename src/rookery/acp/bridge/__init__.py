@@ -1,1 +1,1 @@
-"""An ACP agent on stdio whose sessions are Rookery's: the door for editors."""
+"""The bridge for editors: an ACP agent on stdio whose sessions are Rookery's."""

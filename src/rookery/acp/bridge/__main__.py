@@ -1,4 +1,4 @@
-"""`python -m rookery.acp.bridge`."""
+"""Entry point: `python -m rookery.acp.bridge`."""
 
 import sys
 

@@ -1,9 +1,8 @@
-"""One session that is open in this editor: its events go out as updates, the editor's prompts and
-answers go in as commands.
+"""One session that is open in this editor: its events are sent as updates; the editor's prompts and
+answers become commands.
 
-All that a turn said is sent before its prompt is answered: one task, which follows the log, does
-both.
-"""
+All updates of a turn are sent before its prompt is answered: one task, which follows the log, does
+both."""
 
 import asyncio
 import os
@@ -71,7 +70,7 @@ class Attached:
         socket = paths.socket_path(self.client.directory)
         self.provided = Provided(editor.peer, editor.group, socket, self.client.name)
         self.questions = Questions(editor.peer, session, editor.client, self.tell)
-        self.questions.answer = lambda said: self._run(self._answer(said))
+        self.questions.answer = lambda answer: self._run(self._answer(answer))
         self._fresh()
         self._order = asyncio.Lock()
         """Prompts and cancels reach the worker in the order in which they came."""
@@ -95,14 +94,14 @@ class Attached:
         return self.sharing.header
 
     def logged(self) -> Json:
-        """The header as the log has it now, which may be ahead of the editor."""
+        """Return the header as it is in the log now, which may be ahead of the editor."""
         return self.client.log.header()
 
     # --- the session's events --------------------------------------------------------------------
 
     async def replay(self, *, tell: bool) -> list[Json]:
-        """Take every event so far; `tell` the editor of them. The notices among them, which are
-        no history."""
+        """Take every event so far; with `tell`, send the updates to the editor. Return the notices
+        among them, which are not history."""
         await self.pause()
         notices = list[Json]()
         self._fresh()
@@ -117,11 +116,11 @@ class Attached:
         return notices
 
     def mind_silence(self) -> None:
-        """The editor knows the session now, and may hear that its worker hangs."""
+        """Report to the editor from now on if the worker hangs: it knows the session now."""
         self.client.on_silence = self._silence.say
 
     def follow(self) -> None:
-        """Go on live; open asks are shown in this editor, too."""
+        """Go on live; show open asks in this editor, too."""
         self.mind_silence()
         for ask in self.header["asks"].values():
             self._asked(ask)
@@ -154,7 +153,7 @@ class Attached:
             self._moved.set()
 
     def _take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
-        told = self.sharing.take(event, live=live, echo=echo)
+        updates = self.sharing.take(event, live=live, echo=echo)
         self.seq = event.seq
         if self.header["news"] == event.seq:
             mark(self.client.directory, event.seq)
@@ -163,10 +162,10 @@ class Attached:
         elif self._screens_due is None and kind_of(event.update) == "_terminal":
             loop = asyncio.get_running_loop()
             self._screens_due = loop.call_later(SCREENS_EVERY, self._tell_screens)
-        return told
+        return updates
 
     def _after(self, event: Event) -> None:
-        """The updates of an event are sent: now what waits for it."""
+        """Do what waits for an event, now that its updates are sent."""
         self._settle(event)
         update = event.update
         if kind_of(update) == "_ask" and update.get("state") == "asked":
@@ -176,7 +175,7 @@ class Attached:
             if budgets.stops(update) and self.header["state"] == "idle":
                 for name, _ in self._prompts.waiting():  # an editor has no key for the queue
                     self._dispatch({"do": "queue", "op": "remove", "item": name})
-        if self._tells_turns and (turn := turns.told(event)) is not None:
+        if self._tells_turns and (turn := turns.notification_of(event)) is not None:
             self._editor.peer.notify(turns.METHOD, {"sessionId": self.session, **turn})
         self._moved.set()
 
@@ -200,7 +199,7 @@ class Attached:
             self.tell(update)
 
     async def reached(self, seq: int) -> None:
-        """Until the updates of event `seq` are sent."""
+        """Wait until the updates of event `seq` are sent."""
         while self.seq < seq and self._is_live():
             self._moved.clear()
             await self._moved.wait()
@@ -211,7 +210,7 @@ class Attached:
     # --- prompts ---------------------------------------------------------------------------------
 
     async def prompt(self, request: Incoming, given: list[Any]) -> None:
-        """Send it; it is answered when its turn has ended. Raises RpcError."""
+        """Send a prompt; it is answered when its turn has ended. Raises RpcError."""
         blocks = checked(given)
         name = os.urandom(8).hex()
         prompt = self._prompts.add(name, request)
@@ -236,13 +235,14 @@ class Attached:
 
     async def renew(self, command: Json) -> None:
         """Give an agent that the command starts again the environment of this editor: the user may
-        have logged in there. Where the editor shows notices, the log's own says it."""
+        have logged in there. Tell the editor, unless it shows notices: then the one in the log
+        does."""
         if self._editor.is_remote:
             return
         with suppress(Refused, OSError):
-            words = await self.client.renew(command, "editor")
-            if words and not offers(self._editor.client, "session", "notices"):
-                self.tell(shapes.aside(f"renewed-{self.seq}", words))
+            text = await self.client.renew(command, "editor")
+            if text and not offers(self._editor.client, "session", "notices"):
+                self.tell(shapes.aside(f"renewed-{self.seq}", text))
 
     def _watch(self) -> None:
         if self._watching is None or self._watching.done():
@@ -250,8 +250,9 @@ class Attached:
             self._watching = self._editor.group.create_task(watching, name=f"watch {self.session}")
 
     def _settle(self, event: Event) -> None:
-        """After a turn that did not end well, the queue waits for a key in the terminal. An editor
-        has none: its prompts go on, except those that it cancelled."""
+        """Answer prompts that an event ends, and send the queue on. After a turn that did not end
+        well, the queue waits for a key in the terminal. An editor has none, so its prompts go on,
+        except those that it cancelled."""
         self._settle_prompts(event)
         update = event.update
         if kind_of(update) == "_turn" and update.get("reason", "end_turn") != "end_turn":
@@ -260,8 +261,8 @@ class Attached:
                     self._dispatch({"do": "queue", "op": "send", "item": name})
 
     def _settle_prompts(self, event: Event) -> None:
-        """A turn that ended with an open ask is not over for the editor: it continues when that is
-        asked again."""
+        """Answer prompts that an event ends. A turn that ended with an open ask is not over for the
+        editor: it continues when that is asked again."""
         asked = kept_asks.away(self.header) or budgets.open_ask(self.header)
         kept = bool(asked or budgets.goes_on(event.update))
         self._prompts.settle(event, self.header["agent"], kept=kept)
@@ -272,7 +273,7 @@ class Attached:
     # --- cancelling ------------------------------------------------------------------------------
 
     async def cancel(self) -> None:
-        """`session/cancel`: the running turn, and this editor's prompts in the queue."""
+        """Cancel the running turn, and this editor's prompts in the queue (`session/cancel`)."""
         now = asyncio.get_running_loop().time()
         if self._prompts.cancel() or now - self._cancelled_at > TWICE:
             self._cancelled_at = now
@@ -303,11 +304,11 @@ class Attached:
     # --- commands --------------------------------------------------------------------------------
 
     async def command(self, command: Json) -> None:
-        """Carry it out, and send all that it changed. Raises RpcError."""
+        """Carry out a command, and send everything that it changed. Raises RpcError."""
         await self.reached((await self.send(command)).seq)
 
     async def send(self, command: Json) -> Event:
-        """Carry it out. Raises RpcError."""
+        """Carry out a command; return its event. Raises RpcError."""
         try:
             return await self.client.send(command)
         except Rejected as refusal:
@@ -316,7 +317,8 @@ class Attached:
             raise RpcError(INTERNAL_ERROR, sentences(error)) from None
 
     async def _attempt(self, command: Json) -> Event | None:
-        """Send it; a failure is left to the log. Only a queued prompt wakes a worker."""
+        """Send a command and return its event; if that fails, return None and leave the report to
+        the log. Only sending a queued prompt wakes a worker."""
         with suppress(Refused, OSError):
             event = await self.client.send(command, wake=command.get("op") == "send")
             await self.reached(event.seq)
@@ -341,14 +343,14 @@ class Attached:
             self.questions.ask(ask, call, self.header)
             return
         mine = self._prompts.running()
-        words = lenient.text(ask, "message")
+        question = lenient.text(ask, "message")
         how = f"`rookery answer {self.session}` answers it"
         if mine:  # the user is here, but cannot answer here except in words
             self._dispatch(answer_to(ask) | {"action": "cancel"})
             how = "this editor has no forms: answer in your next prompt"
         choices = forms.listed(lenient.mapping(ask, "schema"))
         listed = "".join(f"- {line}\n" for line in choices) + "\n" * bool(choices)
-        content = {"type": "text", "text": f"_The agent asks: {words}_ ({how})\n\n{listed}"}
+        content = {"type": "text", "text": f"_The agent asks: {question}_ ({how})\n\n{listed}"}
         self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
 
     async def _answer(self, command: Json) -> None:

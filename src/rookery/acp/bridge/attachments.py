@@ -1,5 +1,5 @@
-"""Prompts on their way in: checked against what we offer, large parts laid beside the log
-for the worker to keep."""
+"""Incoming prompts: checked against what we offer, and their large parts stored beside the log for
+the worker to keep."""
 
 from base64 import b64decode
 from typing import Any
@@ -11,20 +11,20 @@ from rookery.wire.params import invalid
 STAGED_FROM = 16 * 1024
 """Characters from which a part is not sent inside the command."""
 
-MOST = 24 * 1024 * 1024
-"""Characters of all parts: most agents take no line of 32 MiB."""
+MAX_SIZE = 24 * 1024 * 1024
+"""Characters of all parts together: most agents take no line of 32 MiB."""
 
 COMMAND_MOST = 900 * 1024
 """Bytes of a command; its frame takes 1 MiB."""
 
 
 def checked(prompt: list[Any]) -> list[Json]:
-    """The blocks of a prompt that we take. Raises RpcError."""
+    """Return the blocks of a prompt if we accept all of them. Raises RpcError."""
     for block in prompt:
         _check(block)
     size = sum(len(_bulk(block)) for block in prompt)
-    if size > MOST:
-        raise invalid(f"The attachments are too large: {size} characters, the limit is {MOST}")
+    if size > MAX_SIZE:
+        raise invalid(f"The attachments are too large: {size} characters, the limit is {MAX_SIZE}")
     return prompt
 
 
@@ -55,7 +55,8 @@ def _bulk(block: Json) -> str:
 
 
 def staged(prompt: list[Json], directory: str) -> list[Json]:
-    """The blocks as they go into a command; large parts lie beside the log. Raises RpcError."""
+    """Return the blocks as they go into a command, with large parts stored beside the log. Raises
+    RpcError."""
     laid = [
         _lay(block, directory) if len(_bulk(block)) > STAGED_FROM else block for block in prompt
     ]

@@ -22,19 +22,19 @@ from rookery.wire.websocket.served import Served
 HELD = 600.0
 """Seconds for which a connection without a socket waits for its client to come back."""
 
-MOST = 200
+MAX_CONNECTIONS = 200
 """Connections at once; those that wait for their clients give way to new ones."""
 
 
 class Full(Fixed):
-    """No more connections are taken."""
+    """No more connections are accepted."""
 
     kind = "busy"
     reason = "too_many_connections"
 
 
 class Connections:
-    def __init__(self, home: str, *, held: float = HELD, most: int = MOST) -> None:
+    def __init__(self, home: str, *, held: float = HELD, most: int = MAX_CONNECTIONS) -> None:
         self._home = home
         self._held = held
         self._most = most
@@ -46,9 +46,9 @@ class Connections:
         return len(self._open)
 
     def taken(self, id: str | None, received: str | None, owner: str = "") -> Served | None:
-        """The connection that a handshake with these headers (Acp-Connection-Id,
-        Rookery-Received) is about; a new one where it names none. None: it is not known any more,
-        or another's than the owner's. Raises Full."""
+        """Return the connection that the headers of a handshake (Acp-Connection-Id,
+        Rookery-Received) name; a new one if they name none. None if it is no longer known, or
+        belongs to another owner. Raises Full."""
         count = int(received) if received and received.isdecimal() and len(received) < 16 else None
         if not id:
             return self._new(owner, resumes=count is not None)
@@ -59,7 +59,7 @@ class Connections:
         return known
 
     def left(self, connection: Served, turn: int, code: int) -> None:
-        """The socket of a connection ended, with this close code."""
+        """Note that the socket of a connection ended, with this close code."""
         if code == codec.NORMAL and connection.is_carried_by(turn):  # not one that was replaced
             connection.end()
             return
@@ -70,7 +70,7 @@ class Connections:
             self._timers[connection.id] = loop.call_later(self._held, connection.end)
 
     async def close(self) -> None:
-        """End them all; their sessions go on."""
+        """End all connections; their sessions go on."""
         for connection in list(self._open.values()):
             connection.end()
         if self._tasks:

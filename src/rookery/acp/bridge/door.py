@@ -1,9 +1,9 @@
 """`rookery acp`: an ACP agent for editors, whose sessions are Rookery's; on stdio, or, in a process
 that serves many (`connections`), over a network.
 
-`initialize` is answered before anything is loaded that it does not need; the rest comes with the
-first request about a session. The editor may go at any moment: its sessions keep running.
-"""
+`initialize` is answered before anything is loaded that it does not need; the rest is loaded with
+the first request about a session. The editor may disconnect at any moment: its sessions keep
+running."""
 
 import asyncio
 import os
@@ -43,8 +43,8 @@ class Bridge(Reception):
         home: str = "",
     ) -> None:
         """`given`: the command line, as `parse` reads it. `carrier`: what connects an editor on
-        another machine, and `home` whose sessions it gets; without them, stdio and the home of this
-        process."""
+        another machine; `home`: the home whose sessions that editor gets. Without them, stdio and
+        the home of this process."""
         super().__init__(group, carrier)
         self._given = given
         self._home, self._is_remote = home, carrier is not None
@@ -92,7 +92,8 @@ class Bridge(Reception):
             await self._sessions.detach_all()
 
     def _known_sessions(self) -> "Sessions":
-        """Loaded with the first request about one: SQLite and the rest are not needed before."""
+        """The sessions, loaded with the first request about one: SQLite and the rest are not needed
+        before."""
         if self._sessions is None:
             from rookery.acp.bridge.attached import Editor
             from rookery.acp.bridge.sessions import Sessions
@@ -104,9 +105,9 @@ class Bridge(Reception):
         return self._sessions
 
 
-def main(words: list[str]) -> int:
+def main(args: list[str]) -> int:
     try:
-        rest, variables = _variables(words)
+        rest, variables = _variables(args)
         given = parse(rest)
         _check_url(given, variables)
         _check_place(given)
@@ -156,10 +157,10 @@ OF_SESSIONS = (
 )
 
 
-def parse(words: list[str]) -> dict[str, str]:
-    """Raises argv.Misused."""
+def parse(args: list[str]) -> dict[str, str]:
+    """Parse the command line. Raises argv.Misused."""
     return argv.read(
-        words,
+        args,
         values=("agent", "cmd", "remote", "resume", "url", "method", *OF_URL),
         flags=("cloud", "last", "login", "override-with-envs", *argv.APPROVING),
         either=[
@@ -184,15 +185,15 @@ def _check_place(given: dict[str, str]) -> None:
             raise argv.Misused(fault)
 
 
-def _variables(words: list[str]) -> tuple[list[str], list[str]]:
-    """The words without `--header-env`, which may come more than once, and its values."""
-    rest, found, left = list[str](), list[str](), list(words)
+def _variables(args: list[str]) -> tuple[list[str], list[str]]:
+    """Return the arguments without `--header-env`, which may be repeated, and its values."""
+    rest, variables, left = list[str](), list[str](), list(args)
     while left:
         word, is_set, value = left.pop(0).partition("=")
         if word != "--header-env":
             rest.append(word + is_set + value)
         elif is_set or left:
-            found.append(value if is_set else left.pop(0))
+            variables.append(value if is_set else left.pop(0))
         else:
             raise argv.Misused("--header-env needs a value")
-    return rest, found
+    return rest, variables

@@ -1,9 +1,8 @@
-"""Logging in through the door: which methods an editor is offered, and what they do.
+"""Logging in through the bridge: the methods that an editor is offered, and what they do.
 
 The logins are those of the agents on this machine. `rookery` says that they are to be used as they
 are; each method of an agent that has been started is offered as AGENT/METHOD with the error that
-asks for it; a terminal runs `rookery agents login`.
-"""
+asks for it; a terminal runs `rookery agents login`."""
 
 import os
 import sys
@@ -24,7 +23,7 @@ from rookery.wire.params import AUTH_REQUIRED, Json, invalid
 
 
 async def authenticate(home: str, agent: registry.Agent, config: Config, wanted: object) -> None:
-    """`agent`: what new sessions get. Raises RpcError, FromAgent."""
+    """Log in. `agent`: that of new sessions. Raises RpcError, FromAgent."""
     name, _, method = str(wanted).partition("/")
     try:
         if wanted == LOGIN:
@@ -44,7 +43,7 @@ async def authenticate(home: str, agent: registry.Agent, config: Config, wanted:
 
 
 async def _check(home: str, agent: registry.Agent, config: Config) -> None:
-    """Raises RpcError if a login is missing by the agent's own word, LoginFailed."""
+    """Raise RpcError if a login is missing according to the agent. Raises LoginFailed."""
     if state(home, agent)["state"] != logins.OUT:
         return
     if agent.name == registry.OWN:
@@ -52,12 +51,12 @@ async def _check(home: str, agent: registry.Agent, config: Config) -> None:
     async with LoginAgent(home, agent, config) as running:
         known = await running.learn()
     if known.is_out and known.tells:
-        words = f"{agent.name} is not logged in. To log in: {LOG_IN} {agent.name}"
-        raise RpcError(AUTH_REQUIRED, words, offered(home, agent))
+        message = f"{agent.name} is not logged in. To log in: {LOG_IN} {agent.name}"
+        raise RpcError(AUTH_REQUIRED, message, offered(home, agent))
 
 
 def state(home: str, agent: registry.Agent) -> Json:
-    """The answer to `auth/status`."""
+    """Return the answer to `auth/status`."""
     if agent.name == registry.OWN:
         return {"state": logins.IN if has_model(home) else logins.OUT}
     if agent.name == registry.DEMO:
@@ -68,7 +67,7 @@ def state(home: str, agent: registry.Agent) -> Json:
 
 
 def offered(home: str, agent: registry.Agent) -> Json:
-    """The data of an error that asks for a login: the agent's own methods, through the door."""
+    """Return the data of an error that asks for a login: the agent's methods, via the bridge."""
     listed = []
     for method in status.read(home, *agent).methods():
         about: Json = {"id": f"{agent.name}/{method.id}", "name": f"{agent.name}: {method.name}"}
@@ -81,7 +80,7 @@ def offered(home: str, agent: registry.Agent) -> Json:
 
 
 def data_of(home: str, header: Json, error: Json) -> Json:
-    """The data of an agent's error that asks for a login, in a session with this header."""
+    """Return the data of an agent's error that asks for a login, in this header's session."""
     data = lenient.mapping(error, "data")
     try:
         agent = registry.Agent(header["agent"], header["argv"])
@@ -92,7 +91,7 @@ def data_of(home: str, header: Json, error: Json) -> Json:
 
 
 def run(given: dict[str, str], agent: registry.Agent) -> int:
-    """`rookery acp --login`, in a terminal: becomes `rookery agents login`."""
+    """Run `rookery acp --login` in a terminal: becomes `rookery agents login`."""
     method = ["--method", given["method"]] if given.get("method") else []
     which = ["--cmd", given["cmd"]] if given.get("cmd") else [agent.name]
     line = [sys.executable, "-P", "-m", "rookery", "agents", "login", *which, *method]

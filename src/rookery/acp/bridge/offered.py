@@ -16,7 +16,7 @@ CONFIRM_CATEGORY = "_rookery_confirm"
 
 
 class Offered:
-    """What can be chosen, by the session's header."""
+    """The choices that an editor is offered, by the session's header."""
 
     def __init__(self, client: Json, agents: list[str]) -> None:
         self._booleans = offers(client, "session", "configOptions", "boolean")
@@ -25,9 +25,9 @@ class Offered:
         """Those that can be chosen; none: the command line chose."""
 
     def state(self, header: Json) -> Json:
-        """What the answers to session/new, load, resume and fork say."""
-        found = choices.state(self.modes(header), self.options(header))
-        return found | turns.state(header) if self._turns else found
+        """Return the state for the answers to session/new, load, resume and fork."""
+        state = choices.state(self.modes(header), self.options(header))
+        return state | turns.state(header) if self._turns else state
 
     def modes(self, header: Json) -> Json | None:
         given = lenient.mapping(as_offered(header), "modes")
@@ -46,33 +46,33 @@ class Offered:
         return {"currentModeId": current, "availableModes": named}
 
     def options(self, header: Json) -> list[Json]:
-        """The complete list."""
+        """Return the complete list of options."""
         raw = {
             lenient.text(item, "id"): item
             for item in lenient.mappings(as_offered(header), "configOptions")
         }
-        found = []
+        listed = []
         for option in header["options"]:
             if option["via"] == "config":
-                found += self._from_config(option, raw.get(option["id"], {}), header)
+                listed += self._from_config(option, raw.get(option["id"], {}), header)
             elif option["choices"]:
-                found.append(_select(option, [_listed(each) for each in option["choices"]]))
-        if all(option["id"] != modes.OPTION for option in found):
-            found.append(_confirm(header))
-        if self._agents and all(option["id"] != AGENT for option in found):
-            found.append(self._agent(header))
-        return found
+                listed.append(_select(option, [_listed(each) for each in option["choices"]]))
+        if all(option["id"] != modes.OPTION for option in listed):
+            listed.append(_confirm(header))
+        if self._agents and all(option["id"] != AGENT for option in listed):
+            listed.append(self._agent(header))
+        return listed
 
     def changes(self, before: Json, after: Json) -> list[Json]:
-        """The updates for what has changed."""
-        told: list[Json] = []
+        """Return the updates for what has changed."""
+        updates: list[Json] = []
         old, new = self.modes(before), self.modes(after)
         if new and (old is None or old["currentModeId"] != new["currentModeId"]):
-            told.append(choices.mode_update(new["currentModeId"]))
+            updates.append(choices.mode_update(new["currentModeId"]))
         options = self.options(after)
         if options != self.options(before):
-            told.append(choices.options_update(options))
-        return told
+            updates.append(choices.options_update(options))
+        return updates
 
     def chooses_agent(self, header: Json, option: str) -> bool:
         own = any(each["id"] == AGENT for each in header["options"])
@@ -100,7 +100,7 @@ class Offered:
 
 
 def _confirm(header: Json) -> Json:
-    """How much is asked: ours, whatever the agent offers."""
+    """Return the option for how much is asked: ours, whatever the agent offers."""
     option = modes.option_of(header) | {"category": CONFIRM_CATEGORY}
     listed = [_listed(each) for each in option["choices"]]
     known = [each["value"] for each in listed]
@@ -110,13 +110,13 @@ def _confirm(header: Json) -> Json:
 
 
 def _named(header: Json, mode: object) -> Json:
-    """A mode's name in our words, where it means the same."""
+    """Return our own name of a mode, if ours means the same."""
     title = modes.title_of(header, mode) if isinstance(mode, str) else ""
     return {"name": title} if title else {}
 
 
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _plain(option: Json) -> Json:
@@ -125,7 +125,7 @@ def _plain(option: Json) -> Json:
 
 
 def _select(option: Json, listed: list[Json]) -> Json:
-    """The current value is always among those that are listed."""
+    """Return a select option. The current value is always among those that are listed."""
     known = choices.values({"options": listed})
     current = option["value"] if isinstance(option["value"], str) else known[0]
     if current not in known:

@@ -57,7 +57,7 @@ class Prompt:
 
 
 class Prompts:
-    """By the id of the command that sent it."""
+    """The unanswered prompts, by the id of the command that sent each."""
 
     def __init__(self, error_data: ErrorData, auth: Auth) -> None:
         self._error_data = error_data
@@ -83,40 +83,40 @@ class Prompts:
         self._open.pop(name, None)
 
     def requests_of(self, event: Event) -> list[Incoming]:
-        """The requests of this editor by which the prompt of an event came, where no other client
-        has a part in it: the editor has shown it already."""
+        """Return the requests of this editor that sent the prompt of an event, unless another
+        client has a part in it: the editor has shown that prompt already."""
         names = _names(event) if kind_of(event.update) == "_prompt" else []
         known = [self._open[name].request for name in names if name in self._open]
         return known if len(known) == len(names) else []
 
     def running(self) -> bool:
-        """Whether a turn is one of this editor's."""
+        """Tell whether a turn of this editor's runs."""
         return any(prompt.turn is not None for prompt in self._open.values())
 
     def waiting(self) -> list[tuple[str, Prompt]]:
         return [(name, prompt) for name, prompt in self._open.items() if prompt.waits]
 
-    def notes(self, told: Json | None = None) -> list[Json]:
-        """What is due about prompts that wait: never in the middle of the agent's sentence.
-        `told`: the editor's newest update."""
-        if told is not None:
-            self._speaks = shapes.is_unfinished(told)
+    def notes(self, update: Json | None = None) -> list[Json]:
+        """Return the notes that are due about waiting prompts: never in the middle of the agent's
+        sentence. `update`: the editor's newest update."""
+        if update is not None:
+            self._speaks = shapes.is_unfinished(update)
         known = [each for each in self._open.items() if each[1].note and each[1].admitted]
         due = [] if self._speaks else known
-        found = [shapes.aside(f"queued-{name}", each.note) for name, each in due if each.waits]
+        asides = [shapes.aside(f"queued-{name}", each.note) for name, each in due if each.waits]
         for _, prompt in due:
             prompt.note = ""
-        return found
+        return asides
 
     def cancel(self) -> bool:
-        """All of them are to end; False: they were already."""
+        """Mark all prompts as cancelled. Return False if they were already."""
         fresh = [prompt for prompt in self._open.values() if not prompt.cancelled]
         for prompt in fresh:
             prompt.cancelled = True
         return bool(fresh)
 
     def settle(self, event: Event, agent: str, *, kept: bool = False) -> None:
-        """Answer what an event ends. `kept`: what the turn asked will be asked again."""
+        """Answer the prompts that an event ends. `kept`: an ask of the turn will be asked again."""
         update = event.update
         match kind_of(update):
             case "_prompt":
@@ -160,12 +160,13 @@ class Prompts:
                 prompt.held_for, prompt.end = origin, update
 
     def release(self, origin: str, agent: str, changes: Json | None = None) -> None:
-        """No such turn follows: the prompts held for it end as their turns did."""
+        """End the prompts held for a turn of this origin as their turns did: none follows."""
         for prompt in self._take(lambda each: each.held_for == origin):
             self._answer(prompt, prompt.end | (changes or {}), agent)
 
     def _answer(self, prompt: Prompt, update: Json, agent: str) -> None:
-        """With the turn's end: a stop reason, or an error that says what helps."""
+        """Answer a prompt by its turn's end: with a stop reason, or an error that says what
+        helps."""
         request, reason = prompt.request, lenient.text(update, "reason")
         if reason in STOP_REASONS:
             request.reply({"stopReason": reason})
@@ -185,7 +186,7 @@ class Prompts:
         return [self._open.pop(name) for name in names]
 
     def _answer_removed(self) -> None:
-        """Prompts removed from the queue; if all were cancelled, after the one that runs."""
+        """Answer prompts removed from the queue; if all were cancelled, after the one that runs."""
         if any(prompt.turn is not None and prompt.cancelled for prompt in self._open.values()):
             return
         for prompt in self._take(lambda each: each.removed):
@@ -197,7 +198,7 @@ class Prompts:
         self._open.clear()
 
     def end(self) -> None:
-        """The session is closed."""
+        """Answer all prompts: the session is closed."""
         for prompt in self._open.values():
             prompt.request.reply({"stopReason": "cancelled"})
         self._open.clear()
@@ -208,14 +209,14 @@ def _names(event: Event) -> list[str]:
 
 
 def steering(params: object) -> Json:
-    """A prompt while another one runs goes into that turn if the agent can take it, unless the
-    editor wants it queued: `_meta: {"rookery": {"steer": false}}`."""
+    """Return the field of a command that steers: a prompt goes into the running turn if the agent
+    can take it, unless the editor wants it queued: `_meta: {"rookery": {"steer": false}}`."""
     meta = lenient.mapping(lenient.mapping(params, "_meta"), "rookery")
     return {} if meta.get("steer") is False else {"steer": True}
 
 
 def queued(event: Event, params: object, header: Json) -> str:
-    """What the editor is told of a prompt that waits; "": it does not."""
+    """Return the note to the editor about a prompt that waits; "" if it does not."""
     if kind_of(event.update) != "_queue" or (steering(params) and lenient.flag(header, "steers")):
         return ""
     return WAITS
@@ -223,29 +224,29 @@ def queued(event: Event, params: object, header: Json) -> str:
 
 def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:
     error = lenient.mapping(update, "error")
-    said = lenient.text(error, "message") or WORDS.get(reason, "The turn failed")
+    message = lenient.text(error, "message") or WORDS.get(reason, "The turn failed")
     detail = lenient.text(update, "detail")
     if detail and not lenient.text(error, "message"):
-        said = f"{said}: {detail}"
+        message = f"{message}: {detail}"
     data = error.get("data")
-    told: Json = dict(data) if isinstance(data, dict) else {}
+    payload: Json = dict(data) if isinstance(data, dict) else {}
     if data is not None and not isinstance(data, dict):
-        told["details"] = data
+        payload["details"] = data
     if reason == "rate_limited":
-        told["errorKind"] = "rate_limit"
+        payload["errorKind"] = "rate_limit"
     code = lenient.integer(error, "code") or INTERNAL_ERROR
     if not LEAST <= code <= GREATEST:
         code = INTERNAL_ERROR
     remedy = remedy_for(reason, error, agent)
-    return code, f"{sentence(said)} {remedy}".strip(), told | {"reason": reason}
+    return code, f"{sentence(message)} {remedy}".strip(), payload | {"reason": reason}
 
 
-def sentence(said: str) -> str:
-    return said if said.rstrip().endswith((".", "!", "?", "…")) else f"{said}."
+def sentence(text: str) -> str:
+    return text if text.rstrip().endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def error_data(info: Json, message: str, data: object) -> object:
-    """The data of an error: with the message for clients that show nothing else."""
+    """Return the data of an error; with the message in it for clients that show nothing else."""
     if lenient.text(info, "name").lower() not in DETAILS_ONLY:
         return data
     given: Json = data if isinstance(data, dict) else {}

@@ -1,9 +1,8 @@
 """A session's open asks as dialogs of one editor. The first answer wins, wherever it is given: if
 an ask is closed elsewhere, its dialog is withdrawn.
 
-A dialog says everything that will run, before what the agent calls it. Editors render Markdown,
-which could hide a part of a command: what is not ours is quoted as code.
-"""
+A dialog shows everything that will run, before the agent's own title for it. Editors render
+Markdown, which could hide a part of a command: text that is not ours is quoted as code."""
 
 import os
 import re
@@ -21,7 +20,7 @@ from rookery.wire.params import offers
 
 
 class Questions:
-    """`tell` sends an update to the editor."""
+    """The dialogs of one editor. `tell` sends an update to it."""
 
     def __init__(
         self, peer: Peer, session: str, client: Json, tell: Callable[[Json], None]
@@ -43,7 +42,7 @@ class Questions:
         number, and that number."""
 
     def takes(self, ask: Json) -> bool:
-        """Whether this editor can show it."""
+        """Tell whether this editor can show an ask."""
         return ask.get("kind") == "permission" or self._forms or links.is_one(ask)
 
     def ask(self, ask: Json, call: Json, header: Json) -> None:
@@ -69,7 +68,7 @@ class Questions:
             self._form(ask, lenient.text(ask, "message"))
 
     def _link(self, ask: Json, header: Json) -> None:
-        """The editor opens it, or shows it in a permission request, for the user to open."""
+        """Have the editor open a link, or show it in a permission request for the user to open."""
         if self._links:
             params = {"mode": "url", "elicitationId": ask["id"], "url": ask["url"]}
             params["message"] = lenient.text(ask, "message")
@@ -93,7 +92,7 @@ class Questions:
             self._titles[ask["id"]] = (call["toolCallId"], title, number)
 
     def _number(self, ask: str, number: str) -> None:
-        """Tell the editor which of how many an open ask is now."""
+        """Tell the editor the position of an open ask among all of them."""
         call, title, before = self._titles[ask]
         if number != before and title:
             update = {"sessionUpdate": "tool_call_update", "toolCallId": call}
@@ -101,24 +100,26 @@ class Questions:
         self._titles[ask] = (call, title, number)
 
     def _end(self, ask: str) -> int | None:
-        """Its dialog is over; the call keeps its title without the number."""
+        """End the dialog of an ask and return its request, if any; the call keeps its title without
+        the number."""
         if ask in self._titles:
             self._number(ask, "")
             del self._titles[ask]
         return self._open.pop(ask, None)
 
     def ask_again(self, ask: Json, problem: str) -> None:
-        """A form that was filled in wrongly."""
+        """Show a form again that was filled in wrongly."""
         self._form(ask, f"{problem}\n\n{lenient.text(ask, 'message')}")
 
     def arrived(self, ask: str, *, taken: bool) -> None:
-        """An answer: where it was not taken, what was asked again meanwhile is shown."""
+        """Note an answer: if it was not taken, show an ask that was repeated meanwhile."""
         again = self._sent.pop(ask, None)
         if again is not None and not taken:
             self.ask(*again)
 
     def ended(self, update: Json) -> None:
-        """An ask is closed; or what a link was for is done, wherever it was opened."""
+        """Close the dialog of an ask that is closed, or whose link has served its purpose, wherever
+        it was opened."""
         name = lenient.text(update, "id")
         self.closed(name)
         done = update.get("completed") is True or update.get("state") == "completed"
@@ -164,8 +165,8 @@ LINK_OPTIONS: list[Json] = [
 
 
 def _options(ask: Json) -> list[Json]:
-    """The agent's own; of a dangerous call, without those that hold always."""
-    found = []
+    """Return the agent's options; for a dangerous call, without those that hold always."""
+    options = []
     for option in options_of(ask):
         kind, name = lenient.text(option, "kind"), option["optionId"]
         if ask.get("danger") and kind.endswith("_always"):
@@ -174,18 +175,18 @@ def _options(ask: Json) -> list[Json]:
             kind = "allow_once" if kind.startswith("allow") else "reject_once"
         shown = {"optionId": name, "name": lenient.text(option, "name") or name, "kind": kind}
         meta = option.get("_meta")
-        found.append(shown | ({"_meta": meta} if isinstance(meta, dict) else {}))
-    return found
+        options.append(shown | ({"_meta": meta} if isinstance(meta, dict) else {}))
+    return options
 
 
 def _permission(ask: Json, answer: Answer) -> Json:
-    """Anything but a clear yes is a no."""
+    """Return the answer to a permission request. Anything but a clear yes is a no."""
     outcome = lenient.mapping(answer.result, "outcome")
     offered = [option["optionId"] for option in _options(ask)]
     if outcome.get("outcome") == "selected" and outcome.get("optionId") in offered:
-        said: Json = {"confirm": True} if ask.get("danger") else {}
-        said |= {"reason": reason} if (reason := reason_of(outcome).strip()) else {}
-        return {"option": outcome["optionId"]} | said
+        extra: Json = {"confirm": True} if ask.get("danger") else {}
+        extra |= {"reason": reason} if (reason := reason_of(outcome).strip()) else {}
+        return {"option": outcome["optionId"]} | extra
     if outcome.get("outcome") == "cancelled":
         return {"cancel": True}
     reject = pick(options_of(ask), REJECTS)
@@ -208,7 +209,7 @@ _MARKUP = re.compile(r"[*<>\[\]`~\\]|\b_|_\b|&\w+;")
 
 
 def told_call(call: Json, ask: Json, header: Json) -> Json:
-    """The call of a permission request; unchanged if its title says everything."""
+    """Return the call of a permission request; unchanged if its title says everything."""
     block = asks.block_of(ask, header)
     added = _added(block, ask, header)
     content = [*added, *lenient.sequence(call, "content"), *_explained(block)]
@@ -220,8 +221,8 @@ def told_call(call: Json, ask: Json, header: Json) -> Json:
     if budgets.is_one(ask):  # no call of the agent's
         return {"toolCallId": f"budget-{ask['id']}", "title": lenient.text(ask, "message")}
     if ask.get("decide"):
-        said = lenient.text(call, "title") or lenient.text(ask, "message")
-        return {**call, "title": f"{said} — {lenient.text(ask, 'why')}"}
+        label = lenient.text(call, "title") or lenient.text(ask, "message")
+        return {**call, "title": f"{label} — {lenient.text(ask, 'why')}"}
     danger = lenient.text(ask, "danger")
     if danger:  # said here, so that the answer is the confirmation
         call = {**call, "title": f"⚠ This {danger}: {lenient.text(call, 'title')}"}
@@ -229,7 +230,7 @@ def told_call(call: Json, ask: Json, header: Json) -> Json:
 
 
 def small_call(call: Json, session: str) -> Json:
-    """If the whole is too large for a message."""
+    """Return a short version of a call that is too large for a message."""
     text = {"type": "text", "text": f"Too large to show here: rookery answer {session}"}
     kept: Json = {key: value for key, value in call.items() if key in ("toolCallId", "kind")}
     listed = [{"type": "content", "content": text}]
@@ -237,46 +238,47 @@ def small_call(call: Json, session: str) -> Json:
 
 
 def _added(block: Json, ask: Json, header: Json) -> list[Json]:
-    """What goes before the agent's own content, if that does not say it."""
+    """Return what goes before the agent's own content, unless that shows it already."""
     given = lenient.mapping(ask, "toolCall")
     mine = key_of(given) if diffs(given) else None
     own = _own_texts(given)
     pieces = asks.pieces(block, header["agent"], header["cwd"], _ticked, short=False)
-    found: list[Json] = []
-    words = [p for p in pieces if p.look != "diff" and p.text not in own and not _reads(p, given)]
-    if words:
-        text = {"type": "text", "text": "\n\n".join(map(_markdown, words))}
-        found.append({"type": "content", "content": text})
+    content: list[Json] = []
+    shown = [p for p in pieces if p.look != "diff" and p.text not in own and not _reads(p, given)]
+    if shown:
+        text = {"type": "text", "text": "\n\n".join(map(_markdown, shown))}
+        content.append({"type": "content", "content": text})
     for piece in pieces:
         if (part := piece.part) is not None and piece.call != mine:
             path = os.path.join(header["cwd"], lenient.text(part, "path"))
             sides = {"oldText": part.get("old"), "newText": part.get("new")}
-            found.append({"type": "diff", "path": path, **sides})
-    return found
+            content.append({"type": "diff", "path": path, **sides})
+    return content
 
 
 def _explained(block: Block) -> list[Json]:
-    """What it would do, from our own reader of it."""
+    """Return our own explanation of what the call would do."""
     rows = "\n".join(f"- {_ticked(line)}" for line in lenient.texts(block, "explains"))
     text = {"type": "text", "text": f"What this would do:\n\n{rows}"}
     return [{"type": "content", "content": text}] if rows else []
 
 
 def _reads(piece: asks.Piece, given: Json) -> bool:
-    """Whether it is a plan that the editor shows already: just above, or in the agent's content."""
+    """Tell whether a piece is a plan that the editor shows already: just above, or in the agent's
+    content."""
     content = [lenient.mapping(part, "content") for part in lenient.mappings(given, "content")]
     texts = [lenient.text(each, "text").strip() for each in content]
     return piece.look == "plan" and (bool(piece.title) or piece.text in texts)
 
 
 def _own_texts(given: Json) -> list[str]:
-    """What the agent's content says in fences, such as the command."""
-    found = []
+    """Return the texts in code fences in the agent's content, such as the command."""
+    texts = []
     for part in lenient.mappings(given, "content"):
         text = lenient.text(lenient.mapping(part, "content"), "text").strip()
         if text.startswith("```") and text.count("```") == 2:
-            found.append(captions.unfenced(text).strip("\n"))
-    return found
+            texts.append(captions.unfenced(text).strip("\n"))
+    return texts
 
 
 def _markdown(piece: asks.Piece) -> str:
@@ -287,7 +289,7 @@ def _markdown(piece: asks.Piece) -> str:
 
 
 def _ticked(text: str) -> str:
-    """On one line, as code if it has markup."""
+    """Return the text on one line, as code if it has markup."""
     line = safe_text.clean_line(text)
     if not _MARKUP.search(line):
         return line

@@ -1,11 +1,10 @@
 """`rookery acp --url`: carries an editor's stdio to an ACP endpoint on another machine, for editors
 that only start commands.
 
-A break that the other end can heal is not seen by the editor: nothing is lost, nothing comes
-twice. After any other, requests in flight fail with a typed error, and the relay connects again by
-itself: it repeats the editor's `initialize` and takes its sessions up, without a replay
-(docs/decisions/0042-acp-over-a-network.md).
-"""
+A break that the other end can heal is not seen by the editor: nothing is lost, nothing is repeated.
+After any other, requests in flight fail with a typed error, and the relay connects again by itself:
+it repeats the editor's `initialize` and resumes its sessions, without a replay
+(docs/decisions/0042-acp-over-a-network.md)."""
 
 import asyncio
 import os
@@ -23,7 +22,7 @@ from rookery.wire.http.link import HttpLink
 from rookery.wire.jsonrpc import HIGH_WATER, Answer, Incoming, Peer
 from rookery.wire.pipes import take_stdio
 from rookery.wire.websocket.client import FORBIDDEN, UNAUTHORIZED, ConnectError, Target
-from rookery.wire.websocket.link import PATIENCE, AddressLink
+from rookery.wire.websocket.link import RECONNECT_TIMEOUT, AddressLink
 
 TOKEN = "ROOKERY_TOKEN"  # noqa: S105 (its name)
 FIRST = 10.0
@@ -66,7 +65,7 @@ class Relay:
         )
 
     async def run(self) -> None:
-        """Until the editor goes."""
+        """Run until the editor disconnects."""
         self._editor.attach(*take_stdio())
         await self.closed.wait()
         if self._connecting is not None:
@@ -111,7 +110,7 @@ class Relay:
         incoming.cancelled = lambda: far.notify("$/cancel_request", {"requestId": id})
 
     def _note(self, incoming: Incoming, result: object) -> None:
-        """What a new connection has to be told again."""
+        """Note what has to be repeated on a new connection."""
         params = incoming.params if isinstance(incoming.params, dict) else {}
         name = lenient.text(params, "sessionId") or lenient.text(result, "sessionId")
         if incoming.method == "initialize":
@@ -174,11 +173,11 @@ class Relay:
             do(far)
 
     async def _take_up(self, far: Peer) -> None:
-        """Bring a new connection to where the editor believes it is."""
+        """Bring a new connection to the state that the editor believes it is in."""
         if self._hello is None:
             return
-        said = await far.request("initialize", self._hello)
-        can = lenient.mapping(said, "agentCapabilities")
+        reply = await far.request("initialize", self._hello)
+        can = lenient.mapping(reply, "agentCapabilities")
         method = "session/resume" if opening.can(can, "resume") else "session/load"
         for name, params in list(self._sessions.items()):
             self._muted.add(name)
@@ -191,13 +190,13 @@ class Relay:
                 self._muted.discard(name)
 
     def _lost(self, link: AddressLink | HttpLink) -> None:
-        """The requests in flight have failed already."""
+        """Note that the connection was lost. The requests in flight have failed already."""
         self._far = None
         say(f"the connection was lost: {link.why}; trying again")
         for id in self._asks:
             self._editor.notify("$/cancel_request", {"requestId": id})
         self._asks.clear()
-        self._connect(PATIENCE)
+        self._connect(RECONNECT_TIMEOUT)
 
     def _give_up(self, why: str) -> None:
         say(why)
@@ -208,7 +207,7 @@ class Relay:
     # --- who is slower ---------------------------------------------------------------------------
 
     def _balance(self) -> None:
-        """Who sends faster than the other side reads is not read for a while."""
+        """Stop reading for a while from a side that sends faster than the other reads."""
         if self._far is not None:
             for reader, writer in ((self._far, self._editor), (self._editor, self._far)):
                 if writer.buffered >= HIGH_WATER:
@@ -233,24 +232,24 @@ def _pass_on(incoming: Incoming, answer: Answer) -> None:
         case RpcError() as error:
             incoming.fail(error.code, error.message, error.data)
         case _:
-            words = (
+            message = (
                 "The connection to the server was lost. The session is kept there, and a turn may "
                 "still be running; load the session again to see it."
             )
-            incoming.fail(INTERNAL_ERROR, words, NETWORK)
+            incoming.fail(INTERNAL_ERROR, message, NETWORK)
 
 
-def say(words: str) -> None:
-    print(f"rookery: {words}", file=sys.stderr, flush=True)
+def say(text: str) -> None:
+    print(f"rookery: {text}", file=sys.stderr, flush=True)
 
 
 # --- the command ---------------------------------------------------------------------------------
 
 
 def main(given: dict[str, str], variables: list[str]) -> int:
-    """`variables`: of `--header-env`."""
+    """Run the relay; return the exit status. `variables`: the values of `--header-env`."""
     try:
-        named = [_named(words) for words in variables]
+        named = [_named(argument) for argument in variables]
     except argv.Misused as error:
         say(str(error))
         return 2
@@ -271,10 +270,10 @@ def main(given: dict[str, str], variables: list[str]) -> int:
         os._exit(0)  # a name that is being looked up is not waited for
 
 
-def _named(words: str) -> tuple[str, str]:
-    name, is_set, variable = words.partition("=")
+def _named(argument: str) -> tuple[str, str]:
+    name, is_set, variable = argument.partition("=")
     if not name or not is_set or not variable.isidentifier():
-        raise argv.Misused(f"--header-env {words}: must be NAME=VARIABLE, such as X-Key=MY_KEY")
+        raise argv.Misused(f"--header-env {argument}: must be NAME=VARIABLE, such as X-Key=MY_KEY")
     return name, variable
 
 

@@ -1,5 +1,5 @@
-"""The editor's requests about sessions: created, reopened, set, closed and deleted. A session has
-the same id here as everywhere else in Rookery."""
+"""The editor's requests about sessions: create, reopen, set, close and delete. A session has the
+same id here as everywhere else in Rookery."""
 
 import asyncio
 import os
@@ -45,8 +45,8 @@ from rookery.wire.params import (
 
 class Sessions:
     def __init__(self, editor: Editor, given: dict[str, str]) -> None:
-        """`given`: what the command line says: agent, cmd, how much is asked, and, as `resume` (its
-        id or title) or `last`, the session that the first session/new answers with."""
+        """`given`: the options of the command line: agent, cmd, how much is asked, and, as `resume`
+        (its id or title) or `last`, the session that the first session/new answers with."""
         self._editor = editor
         self._given = given
         self._again = bool(given.get("resume") or given.get("last"))
@@ -120,7 +120,8 @@ class Sessions:
             await self._introduce(request, attached)
 
     async def _introduce(self, request: Incoming, attached: Attached) -> None:
-        """Nothing is sent about a session before the answer that names it."""
+        """Start the agent of a new session and answer session/new. No update of a session is sent
+        before the answer that names it."""
         try:
             await self._start(attached)
             notices = await attached.replay(tell=False)
@@ -157,7 +158,8 @@ class Sessions:
             attached.follow()
 
     async def reopen(self, request: Incoming, params: Json) -> None:
-        """session/load sends the history again before its answer; session/resume sends none."""
+        """Open a stored session: session/load sends the history again before its answer;
+        session/resume sends none."""
         session, tell = session_id(params), request.method == "session/load"
         (_, roots), given = place(params), servers(params)
         async with self._opening[session]:
@@ -188,7 +190,7 @@ class Sessions:
             await self._asleep(attached, {"sessionUpdate": "_session", **given})
 
     async def _asleep(self, attached: Attached, update: Json) -> None:
-        """Log what only a worker that starts can take in, while none is awake."""
+        """Log an update that only a worker can take in when it starts, while none is awake."""
         if connectable(paths.socket_path(attached.client.directory)):
             await attached.command({"do": "stop"})
         draft = Draft(update, os.urandom(8).hex(), "acp")
@@ -198,7 +200,7 @@ class Sessions:
 
     @property
     def _has_command(self) -> bool:
-        """Whether a name alone does not say what its sessions run."""
+        """Whether the agent's name alone does not say what its sessions run."""
         return bool({"cmd", "remote", "cloud"} & self._given.keys())
 
     def _settings(self) -> config.Config:
@@ -223,14 +225,14 @@ class Sessions:
             await attached.client.send({"do": "start"})
         except Rejected as refusal:
             error = lenient.mapping(refusal.update, "error")
-            words = refusal.message
+            message = refusal.message
             if error:
                 helps = remedy_for("failed", error, attached.logged()["agent"])
-                words = f"{prompts.sentence(words)} {helps}".strip()
+                message = f"{prompts.sentence(message)} {helps}".strip()
             if logins.wanted(error):
                 data = login.data_of(self._editor.home, attached.logged(), error)
-                raise RpcError(AUTH_REQUIRED, words, data) from None
-            raise RpcError(INTERNAL_ERROR, words, error.get("data")) from None
+                raise RpcError(AUTH_REQUIRED, message, data) from None
+            raise RpcError(INTERNAL_ERROR, message, error.get("data")) from None
         except (Refused, OSError) as error:
             raise RpcError(INTERNAL_ERROR, sentences(error)) from None
 
@@ -242,7 +244,8 @@ class Sessions:
             await asyncio.to_thread(fleet.remove, self._editor.home, attached.session)
 
     def _session_again(self, cwd: str) -> str | None:
-        """The session that --resume or --last names, for the first session/new."""
+        """Return the session that --resume or --last names, for the first session/new; None if
+        there is none."""
         if not self._again:
             return None
         self._again = False
@@ -266,12 +269,12 @@ class Sessions:
             await attached.cancel()
 
     def heard_of_servers(self, params: Json) -> None:
-        """What the editor says about a request to one of its MCP servers."""
+        """Take an editor's notification about a request to one of its MCP servers."""
         for attached in self._attached.values():
             attached.provided.heard(params)
 
     def take_back(self, request: Incoming) -> None:
-        """`$/cancel_request` for a prompt."""
+        """Handle `$/cancel_request` for a prompt."""
         for attached in self._attached.values():
             attached.take_back(request)
 
@@ -290,15 +293,16 @@ class Sessions:
         request.reply({"configOptions": attached.offered.options(attached.header)})
 
     async def _set(self, attached: Attached, option: str, value: object) -> None:
-        """Answered once the agent has confirmed it, so it has to be running."""
+        """Set an option. The request is answered once the agent has confirmed it, so the agent has
+        to be running."""
         if not isinstance(value, str | bool):
             raise invalid("the value is missing")
         await self._start(attached)
         await attached.command({"do": "set", "option": option, "value": value})
 
     async def _choose_agent(self, attached: Attached, value: object) -> None:
-        """Before the first prompt, an agent that does not start is not chosen; later, it takes
-        over the conversation without knowing it."""
+        """Switch to another agent. Before the first prompt, an agent that does not start is not
+        chosen; later, it takes over the conversation without knowing it."""
         if not isinstance(value, str):
             raise invalid("the value is missing")
         header = attached.header
@@ -327,7 +331,7 @@ class Sessions:
         await attached.reached(attached.client.log.last_seq())
 
     async def detach_all(self) -> None:
-        """The editor is gone: its sessions keep running."""
+        """Detach from all sessions: the editor is gone, and they keep running."""
         for attached in list(self._attached.values()):
             await attached.detach()
         self._attached.clear()
@@ -342,7 +346,8 @@ class Sessions:
         request.reply({})
 
     async def archive(self, request: Incoming, params: Json) -> None:
-        """What runs in a session that is archived is cancelled, as by session/close."""
+        """Archive or unarchive a session. On archiving, whatever runs in it is cancelled, as by
+        session/close."""
         session, do = session_id(params), request.method.rpartition("/")[2]
         home = self._editor.home
         async with self._opening[session]:
@@ -371,7 +376,7 @@ class Sessions:
 
 
 def settings_of(home: str) -> config.Config:
-    """Raises RpcError."""
+    """Load the settings in force. Raises RpcError."""
     try:
         return in_force.load(home)
     except config.ConfigError as error:
@@ -381,7 +386,7 @@ def settings_of(home: str) -> config.Config:
 def chosen(
     home: str, settings: config.Config, given: dict[str, str], cwd: str, name: str = ""
 ) -> registry.Agent:
-    """As the command line says, else the configuration. Raises RpcError."""
+    """Return the agent that the command line names, else the configuration's. Raises RpcError."""
     try:
         if not name and (own := own_agent(given.get("remote"), cloud="cloud" in given)):
             registry.check_installed(own, os.environ, cwd, settings.node_path)

@@ -1,5 +1,5 @@
-"""Sessions that an editor need not have open: titled, archived, listed and looked at. Whatever is
-changed here is an event of the session, so that every other client hears of it."""
+"""Requests about sessions that an editor need not have open: titles, archiving, lists and states.
+Every change here is an event of the session, so that every other client hears of it."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ from rookery.wire.params import invalid, no_session, place, session_id
 
 
 def header_of(home: str, session: str) -> Json:
-    """Raises RpcError."""
+    """Return the header of a session. Raises RpcError."""
     try:
         with Reader.open(paths.session_dir(home, session)) as log:
             return log.header()
@@ -35,7 +35,7 @@ def header_of(home: str, session: str) -> Json:
 
 
 def title_in(params: Json) -> str:
-    """Raises RpcError."""
+    """Return the title in the parameters of a request. Raises RpcError."""
     title = params.get("title")
     if not isinstance(title, str) or not lenient.first_line(title):
         raise invalid("title must be a text with at least one character")
@@ -55,7 +55,7 @@ async def command(home: str, session: str, **given: object) -> None:
 
 
 def is_listed(params: Json, head: Json, now: float) -> bool:
-    """By the filters of `session/list`. Raises RpcError."""
+    """Tell whether a session passes the filters of `session/list`. Raises RpcError."""
     which = params.get("archived") or "exclude"
     if which not in ("exclude", "include", "only"):
         raise invalid("archived must be exclude, include or only")
@@ -67,8 +67,9 @@ def is_listed(params: Json, head: Json, now: float) -> bool:
 
 
 async def forked(home: str, params: Json) -> str:
-    """The id of the new session, which works where the other does. It has that one's turns up to
-    the last that is over, or up to the one that `_meta.rookery.turn` says. Raises RpcError."""
+    """Fork a session and return the id of the new one, which works in the same directory. It has
+    the turns up to the last that is over, or up to the one that `_meta.rookery.turn` names. Raises
+    RpcError."""
     session, (cwd, _) = session_id(params), place(params)
     own = header_of(home, session)["cwd"]
     if os.path.realpath(cwd) != os.path.realpath(own):
@@ -84,7 +85,7 @@ async def forked(home: str, params: Json) -> str:
 
 
 class Shelf:
-    """Requests that leave the session as it runs."""
+    """Requests that leave the session running as it is."""
 
     def __init__(self, home: str) -> None:
         self._home = home
@@ -101,14 +102,14 @@ class Shelf:
         request.reply({"title": header_of(self._home, session)["title"]})
 
     async def list(self, request: Incoming, params: Json) -> None:
-        """Every session of the home, the newest first."""
+        """List the sessions of the home, the newest first."""
         now = time.time() * 1000
-        found = {
+        entries = {
             (f"{head['created']:020}", head["id"]): head
             for head in fleet.heads(self._home)
             if is_listed(params, head, now)
         }
-        heads, more = listing.page(params, found)
+        heads, more = listing.page(params, entries)
         request.reply({"sessions": [self._info(head, now) for head in heads], **more})
 
     def _info(self, head: Json, now: float) -> Json:
@@ -119,5 +120,5 @@ class Shelf:
                 roots = log.header()["roots"]
         about = listing.info(head["id"], head["cwd"], head["at"] / 1000, head["title"], roots)
         listed = head | states.standing(head, state_of(head, awake=head["awake"]))
-        told = {"state": listed["condition"], "label": signs.label(listed, now)}
-        return about | {"archived": bool(head["archived"]), "_meta": {"rookery": told}}
+        status = {"state": listed["condition"], "label": signs.label(listed, now)}
+        return about | {"archived": bool(head["archived"]), "_meta": {"rookery": status}}

@@ -1,4 +1,4 @@
-"""A worker that hangs is silent: the editor's user hears so, and what helps."""
+"""Tells the editor's user about a worker that hangs, which is silent, and what helps."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ and for its answer. A turn may be quiet for longer."""
 
 
 class Silence:
-    """`tell` sends an update to the editor."""
+    """Watches one session's worker. `tell` sends an update to the editor."""
 
     def __init__(
         self, home: str, session: str, tell: Callable[[Json], None], *, notices: bool
@@ -27,25 +27,25 @@ class Silence:
         self._said = False
 
     def heard(self) -> None:
-        """The worker said something, so it is alive."""
+        """Note that the worker sent something, so it is alive."""
         self._heard_at = asyncio.get_running_loop().time()
         self._said = False
 
     def say(self) -> None:
-        """Once for each time that it hangs."""
+        """Tell the user that the worker is silent, once for each time that it hangs."""
         if self._said:
             return
         self._said = True
         self._times += 1
-        words = liveness.silence(self._session)
+        text = liveness.silence(self._session)
         if self._notices:
-            self._tell(shapes.notice({"severity": "warning", "title": words}))
+            self._tell(shapes.notice({"severity": "warning", "title": text}))
             return
-        self._tell(shapes.aside(f"silence-{self._times}", words))
+        self._tell(shapes.aside(f"silence-{self._times}", text))
 
     async def watch(self, waits: Callable[[], bool]) -> None:
-        """While prompts wait. An unanswered command says so itself (`SessionClient.on_silence`); a
-        turn that stands still does not."""
+        """Watch while prompts wait. An unanswered command reports the silence itself
+        (`SessionClient.on_silence`); a turn that makes no progress does not."""
         loop = asyncio.get_running_loop()
         self._heard_at = loop.time()
         while waits():

@@ -1,5 +1,5 @@
-"""Our extension `turns` (docs/editors.md): a client that asks for it hears when a turn begins and
-ends, whoever's it is, and when a prompt of its own becomes part of the conversation."""
+"""Our extension `turns` (docs/editors.md): a client that asks for it is notified when a turn begins
+and ends, whoever's it is, and when a prompt of its own becomes part of the conversation."""
 
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.stop_reasons import STOP_REASONS
@@ -14,7 +14,7 @@ def are_wanted(client: Json) -> bool:
 
 
 def marked(update: Json, requests: list[Incoming]) -> Json:
-    """A prompt's own update, with the requests that sent it."""
+    """Return an update; if it is that of a prompt, with the requests that sent it."""
     if not requests or update["sessionUpdate"] != "user_message_chunk":
         return update
     meta = lenient.mapping(update, "_meta")
@@ -22,8 +22,8 @@ def marked(update: Json, requests: list[Incoming]) -> Json:
     return {**update, "_meta": {**meta, "rookery": own}}
 
 
-def told(event: Event) -> Json | None:
-    """What is said of an event that begins or ends a turn."""
+def notification_of(event: Event) -> Json | None:
+    """Return the notification about an event that begins or ends a turn; None for any other."""
     update = event.update
     if kind_of(update) != "_turn" or update.get("state") not in ("running", "idle"):
         return None
@@ -33,6 +33,6 @@ def told(event: Event) -> Json | None:
 
 
 def state(header: Json) -> Json:
-    """What the answer that opens a session says of it."""
+    """Return the part about turns of the answer that opens a session."""
     now = "idle" if header["state"] == "idle" else "running"
     return {"_meta": {"rookery": {"state": now}}}

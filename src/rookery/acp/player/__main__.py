@@ -1,4 +1,4 @@
-"""`python -m rookery.acp.player FILE`."""
+"""Entry point: `python -m rookery.acp.player FILE`."""
 
 import gc
 import sys

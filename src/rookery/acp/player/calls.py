@@ -53,7 +53,7 @@ async def ask(turn: Performance, a: Json) -> None:
 
 
 async def permission(turn: Performance, id: str, call: Json, options: Any = None) -> str:
-    """allowed, rejected or cancelled; anything but a clear yes is a no."""
+    """Return allowed, rejected or cancelled; anything but a clear yes is a no."""
     offered = options if isinstance(options, list) else OPTIONS
     tool_call = {"toolCallId": id, **call}
     try:
@@ -73,7 +73,8 @@ async def permission(turn: Performance, id: str, call: Json, options: Any = None
 
 
 async def _permitted(turn: Performance, a: Json, id: str, call: Json) -> bool:
-    """If the step says "ask", a rejected call fails and is never carried out."""
+    """Tell whether a step may be carried out. If the step says "ask", a rejected call fails and is
+    never carried out."""
     if not a.get("ask"):
         return True
     outcome = await permission(turn, id, call, a["ask"])
@@ -112,7 +113,7 @@ async def read(turn: Performance, a: Json) -> None:
 
 
 async def write(turn: Performance, a: Json) -> None:
-    """An edit that is really carried out, if the client offers files."""
+    """Make an edit that is really carried out, if the client offers files."""
     path, new = turn.absolute(a["path"]), a["content"]
     old: str | None = None
     if turn.offered("fs", "readTextFile"):
@@ -122,7 +123,7 @@ async def write(turn: Performance, a: Json) -> None:
 
 
 async def diff(turn: Performance, a: Json) -> None:
-    """An edit that is only shown; "really" writes it."""
+    """Show an edit without carrying it out; "really" writes it."""
     await _edit(turn, {"really": False, **a}, turn.absolute(a["path"]), a.get("old"), a["new"])
 
 
@@ -152,7 +153,7 @@ async def _edit(turn: Performance, a: Json, path: str, old: str | None, new: str
 
 
 async def command(turn: Performance, a: Json) -> None:
-    """Runs in the client's terminal; if it offers none, plays the given output."""
+    """Run a command in the client's terminal; if it offers none, play the given output."""
     line = a["command"]
     argv = line if isinstance(line, list) else ["sh", "-c", line]
     shown = " ".join(line) if isinstance(line, list) else line
@@ -202,7 +203,7 @@ async def _in_terminal(turn: Performance, a: Json, id: str, argv: list[str]) -> 
 
 
 async def _give_back(turn: Performance, method: str, terminal: str) -> None:
-    """Without waiting long: a client that does not answer must not delay the turn's end."""
+    """Release a terminal without waiting long: a silent client must not delay the turn's end."""
     with suppress(RpcFailure, TimeoutError):
         async with asyncio.timeout(RELEASE_WITHIN):
             await turn.call(method, terminalId=terminal)
@@ -231,7 +232,7 @@ async def question(turn: Performance, a: Json) -> None:
 
 
 async def request(turn: Performance, a: Json) -> None:
-    """Any request to the client; sets $answer to its answer or error."""
+    """Send any request to the client; sets $answer to its answer or error."""
     try:
         turn.words["answer"] = dumps(
             await turn.stage.peer.request(a["method"], a.get("params", {}))
@@ -245,7 +246,7 @@ async def notify(turn: Performance, a: Json) -> None:
 
 
 async def together(turn: Performance, a: Json) -> None:
-    """Steps that are played at the same time, as an agent that asks about several calls at once."""
+    """Play steps at the same time, like an agent that asks about several calls at once."""
     await asyncio.gather(*(turn.play([step]) for step in a["steps"]))
 
 

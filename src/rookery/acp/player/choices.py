@@ -1,4 +1,4 @@
-"""The modes and options that a player offers, and what is chosen of them."""
+"""The modes and options that a player offers, and the current choice of each."""
 
 import copy
 from contextlib import suppress
@@ -10,7 +10,8 @@ from rookery.wire.params import Json
 
 
 class Choices:
-    """`modes` is a list of modes (the first is current) or ACP's own shape, as `options` is."""
+    """The current choices. `modes` is a list of modes (the first is current) or ACP's own shape, as
+    `options` is."""
 
     def __init__(self, modes: Any, options: list[Json], *, booleans: bool) -> None:
         if isinstance(modes, list):
@@ -23,7 +24,7 @@ class Choices:
         ]
 
     def state(self) -> Json:
-        """What the answers to session/new, load and resume say."""
+        """Return the state for the answers to session/new, load and resume."""
         return choices.state(copy.deepcopy(self._modes), self.options())
 
     def options(self) -> list[Json]:
@@ -37,7 +38,7 @@ class Choices:
         return {option["id"]: option["currentValue"] for option in self._options}
 
     def restore(self, mode: str | None, values: Json) -> None:
-        """What was chosen before, as far as it is still offered."""
+        """Restore earlier choices, as far as they are still offered."""
         for id, value in values.items():
             with suppress(UnknownChoice):
                 self.set_option(id, value)
@@ -45,7 +46,7 @@ class Choices:
             self.set_mode(mode)
 
     def set_mode(self, mode: str | None) -> list[Json]:
-        """The updates that say so. Raises UnknownChoice."""
+        """Set the mode; return the updates that report it. Raises UnknownChoice."""
         if mode is None or not self._has_mode(mode):
             raise UnknownChoice(f"unknown mode {mode!r}")
         self._modes["currentModeId"] = mode
@@ -56,7 +57,7 @@ class Choices:
         return [choices.mode_update(mode)]
 
     def set_option(self, id: str, value: Any) -> list[Json]:
-        """The updates that say so. Raises UnknownChoice."""
+        """Set an option; return the updates that report it. Raises UnknownChoice."""
         option = choices.check(self._options, id, value)
         option["currentValue"] = value
         updates = [choices.options_update(self.options())]

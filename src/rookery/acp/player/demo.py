@@ -1,4 +1,4 @@
-"""The demo: what a newcomer sees before any agent is set up. It changes no files."""
+"""The demo for newcomers, before any agent is set up. It changes no files."""
 
 from typing import Any
 

@@ -15,10 +15,10 @@ from rookery.wire.reception import serve
 USAGE = "Usage: rookery play FILE|demo [--state DIR] [--speed N]"
 
 
-def main(words: list[str], agent: type[ScriptedAgent] = ScriptedAgent) -> int:
+def main(args: list[str], agent: type[ScriptedAgent] = ScriptedAgent) -> int:
     given = dict[str, str]()
     try:
-        given = argv.read(words, values=("state", "speed"), operand="file")
+        given = argv.read(args, values=("state", "speed"), operand="file")
         script = script_at(given["file"], argv.number(given, "speed", float), agent)
     except argv.Misused as error:
         print(f"rookery: {error}\n{USAGE}", file=sys.stderr)
@@ -33,7 +33,7 @@ def main(words: list[str], agent: type[ScriptedAgent] = ScriptedAgent) -> int:
 
 
 def script_at(path: str, speed: float | None, agent: type[ScriptedAgent] = ScriptedAgent) -> Script:
-    """A script, or a recording made into one. Raises ScriptError, OSError."""
+    """Load a script, or a recording made into one. Raises ScriptError, OSError."""
     verbs = agent.verbs
     if path == "demo":
         return script_of(DEMO, verbs)

@@ -1,5 +1,5 @@
-"""The player's sessions on disk: a file of lines each, written before anything is sent, so that a
-killed player can load all that its client saw."""
+"""The player's sessions on disk: one file of lines each, written before anything is sent, so that a
+player can be killed and still load everything that its client saw."""
 
 import os
 import re
@@ -41,7 +41,7 @@ class Session:
         self.about.update(fields)
 
     def begin_turn(self) -> int:
-        """The number of the turn that begins, from 0."""
+        """Begin a turn and return its number, from 0."""
         self._append({"turn": self.turns})
         self.turns += 1
         return self.turns - 1
@@ -51,7 +51,7 @@ class Session:
         self._note(update)
 
     def updates(self) -> Iterator[Json]:
-        """All that was sent, oldest first, including a turn that never ended."""
+        """Yield everything that was sent, oldest first, including a turn that never ended."""
         for line in _lines(self._path):
             if isinstance(line.get("update"), dict):
                 yield line["update"]
@@ -61,13 +61,14 @@ class Session:
         return f"{self.id}-m{self.messages}"
 
     def new_tool_id(self, wish: str | None) -> str:
-        """Unique in the session, even if a script plays the same turn twice."""
+        """Return an id that is unique in the session, even if a script plays the same turn
+        twice."""
         number = 2 if wish else len(self.tool_ids) + 1
-        found = wish or f"call-{number}"
-        while found in self.tool_ids:
-            found = f"{wish or 'call'}-{number}"
+        tool_id = wish or f"call-{number}"
+        while tool_id in self.tool_ids:
+            tool_id = f"{wish or 'call'}-{number}"
             number += 1
-        return found
+        return tool_id
 
     def close(self) -> None:
         if self._fd >= 0:
@@ -129,8 +130,8 @@ class Memory:
 
     def all(self) -> list[Json]:
         names = [name for name in os.listdir(self._directory) if name.endswith(".jsonl")]
-        found = [self._about(name.removesuffix(".jsonl")) for name in names]
-        return [about for about in found if about is not None]
+        listed = [self._about(name.removesuffix(".jsonl")) for name in names]
+        return [about for about in listed if about is not None]
 
     def _path(self, id: str) -> str:
         return os.path.join(self._directory, f"{id}.jsonl")
@@ -163,6 +164,6 @@ def _lines(path: str, beginning: bytes = b"{") -> Iterator[Json]:
 
 
 def info_of(about: Json) -> Json:
-    """What session/list says of a session."""
+    """Return the entry of a session in the answer to session/list."""
     roots, title = about.get("additionalDirectories", []), about.get("title", "")
     return listing.info(about["id"], about["cwd"], about["updated"], title, roots)

@@ -1,5 +1,5 @@
-"""One turn being played: its steps in order, and exactly one answer, whatever interrupts it. And an
-open session, which plays one turn at a time; a prompt that comes meanwhile waits."""
+"""Playing one turn: its steps in order, and exactly one answer, whatever interrupts it. And an open
+session, which plays one turn at a time; a prompt that comes meanwhile waits."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ type Verbs = Mapping[str, Verb]
 
 
 class TurnOver(Exception):
-    """The turn ends here: with a stop reason, or with an error."""
+    """Raised to end the turn: with a stop reason, or with an error."""
 
     def __init__(
         self, stop: str = "end_turn", error: RpcError | None = None, meta: object = None
@@ -40,7 +40,7 @@ class TurnOver(Exception):
 
 
 class Stage(NamedTuple):
-    """What the performances of one session share."""
+    """The objects that the performances of one session share."""
 
     peer: Peer
     session: Session
@@ -51,8 +51,8 @@ class Stage(NamedTuple):
 
 
 class Performance:
-    """The steps of one prompt; without a request, of none. A cancel interrupts the step, which
-    cleans up; open tool calls fail before the prompt is answered."""
+    """Plays the steps of one prompt, or without a request steps of no prompt. A cancel interrupts
+    the step, which cleans up; open tool calls fail before the prompt is answered."""
 
     def __init__(self, stage: Stage, request: Incoming | None = None) -> None:
         self.stage = stage
@@ -171,7 +171,7 @@ class Performance:
         self.stage.peer.notify("session/update", params)
 
     def chose(self, updates: list[Json]) -> None:
-        """Tell of a mode or options that were chosen, and remember them."""
+        """Report a change of mode or options to the client, and remember it."""
         for update in updates:
             self.tell(update)
         choices = self.stage.choices
@@ -195,7 +195,7 @@ class Performance:
     # --- Asking the client
 
     def offered(self, *path: str) -> bool:
-        """Whether the client has this capability."""
+        """Tell whether the client has this capability."""
         return offers(self.stage.client, *path)
 
     async def call(self, method: str, **params: Any) -> Any:
@@ -230,7 +230,7 @@ class Live:
         self.queue(turn, lambda: turn.answer_prompt(script, prompt, text_of(prompt)))
 
     def perform(self, steps: Steps, name: str) -> None:
-        """Steps that belong to no prompt."""
+        """Play steps that belong to no prompt."""
         turn = Performance(self.stage)
         self.queue(turn, lambda: turn.perform(steps, name))
 
@@ -252,7 +252,8 @@ class Live:
         Performance(self.stage).chose(self.choices.set_option(id, value))
 
     def cancel(self, request: Incoming | None = None) -> None:
-        """End the prompt of one request, or all that is played or waits; each is still answered."""
+        """Cancel the prompt of one request, or everything that is played or waits; each is still
+        answered."""
         turns = [*filter(None, [self.running]), *(turn for turn, _ in self._waiting)]
         for turn in turns:
             if request is None or turn.request is request:
@@ -295,6 +296,7 @@ class Live:
 
 
 def text_of(prompt: list[Json]) -> str:
-    """Its words; steps that it brings count alone, whatever a client puts before them."""
+    """Return the text of a prompt; if a block brings steps, only that block's, whatever a client
+    puts before it."""
     texts = [block["text"] for block in prompt if block["type"] == "text"]
     return next(filter(brings_steps, texts), "\n".join(texts))

@@ -118,7 +118,7 @@ def script_of_events(events: Iterable[Event], speed: float | None) -> Json:
 
 
 def _said_by(child: object, step: Json) -> Json:
-    """`child`: the session of the sub-agent that said it; else the agent itself did."""
+    """Return a step of the sub-agent with the session `child`, or of the agent itself."""
     return {"child": child, "steps": [step]} if child and isinstance(child, str) else step
 
 
@@ -163,7 +163,7 @@ def _describe(agent: Json, state: Json, info: Any) -> None:
 
 
 def script_of_traffic(lines: Iterable[Json], speed: float | None) -> Json:
-    """`send` is the client's side, `recv` the agent's."""
+    """Make a script of raw traffic. `send` is the client's side, `recv` the agent's."""
     recorder = Recorder(speed)
     prompts: dict[Any, int] = {}
     own: object = None

@@ -17,7 +17,7 @@ KINDS: dict[str, type] = {"agent": dict, "start": dict, "turns": list, "match": 
 
 
 class ScriptError(ValueError):
-    """Not a valid script; the message says where."""
+    """The script is not valid; the message says where."""
 
 
 class Script(NamedTuple):
@@ -28,7 +28,7 @@ class Script(NamedTuple):
     otherwise: Steps
 
     def steps_for(self, turn: int, text: str) -> Steps:
-        """What to play for the turn-th prompt (from 0), whose text is `text`."""
+        """Return what to play for the turn-th prompt (from 0), whose text is `text`."""
         if brings_steps(text):
             return steps_in(text)
         for rule in self.match:
@@ -48,7 +48,7 @@ def brings_steps(text: str) -> bool:
 
 
 def steps_in(text: str) -> Steps:
-    """The steps that a prompt brings."""
+    """Return the steps that a prompt brings."""
     try:
         value = loads(text)
     except ValueError as error:
@@ -91,11 +91,11 @@ def script_of(value: Any, verbs: Collection[str]) -> Script:
 
 
 OFFERS = {"modes": "id", "configOptions": "id", "commands": "name"}
-"""What an agent may offer, and what each entry must have."""
+"""Keys that an agent may offer, and the field that each of their entries must have."""
 
 
 def check_offers(agent: Json) -> None:
-    """Raises ScriptError at an offer that is no list, or an entry without its name."""
+    """Raise ScriptError for an offer that is no list, or an entry without its name."""
     for key, needed in OFFERS.items():
         given = agent.get(key) or []
         where = f"agent: {key}"
@@ -133,19 +133,19 @@ def check_steps(steps: Any, verbs: Collection[str], where: str) -> None:
                     check_steps(holder[key], verbs, f"{place}.{key}")
 
 
-def fill(value: Any, words: Mapping[str, str]) -> Any:
-    """Replace $words in every text of a step, but not in the steps inside it: those are filled when
+def fill(value: Any, variables: Mapping[str, str]) -> Any:
+    """Replace $NAMES in every text of a step, but not in the steps inside it: those are filled when
     they are played."""
     if isinstance(value, str):
         if "$" in value:
-            for word, meaning in words.items():
+            for word, meaning in variables.items():
                 value = value.replace("$" + word, meaning)
         return value
     if isinstance(value, dict):
         return {
-            key: item if key in NESTED and isinstance(item, list) else fill(item, words)
+            key: item if key in NESTED and isinstance(item, list) else fill(item, variables)
             for key, item in value.items()
         }
     if isinstance(value, list):
-        return [fill(item, words) for item in value]
+        return [fill(item, variables) for item in value]
     return value

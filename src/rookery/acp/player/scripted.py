@@ -1,4 +1,5 @@
-"""An ACP agent without a model: it knows the protocol, and plays a script where others think."""
+"""An ACP agent without a model: it implements the protocol, and plays a script in place of
+thinking."""
 
 import asyncio
 from typing import Any
@@ -36,7 +37,7 @@ class ScriptedAgent(reception.Reception):
 
     @staticmethod
     def check(script: Script) -> None:
-        """Raises ScriptError at a setting that this agent does not have."""
+        """Raise ScriptError for a setting that this agent does not have."""
         named = {"name", "title", "version", "commands", "modes", "configOptions"}
         check_keys(script.agent, named, "agent: ")
         check_offers(script.agent)
@@ -52,8 +53,8 @@ class ScriptedAgent(reception.Reception):
 
     def welcome(self) -> Json:
         own = {"name": self.name, "title": "Rookery's player", "version": "1"}
-        said = {key: self.script.agent[key] for key in own if key in self.script.agent}
-        return {"agentInfo": own | said, "authMethods": []}
+        overrides = {key: self.script.agent[key] for key in own if key in self.script.agent}
+        return {"agentInfo": own | overrides, "authMethods": []}
 
     async def carry_out(self, request: Incoming, params: Json) -> None:
         try:
@@ -106,7 +107,7 @@ class ScriptedAgent(reception.Reception):
             asyncio.get_running_loop().call_soon(live.cancel, request)
 
     async def wind_down(self, seconds: float = reception.WIND_DOWN) -> None:
-        """Stdin has ended: answer every turn and write it all, or until the time is up."""
+        """Answer every turn and write it all, or until the time is up: stdin has ended."""
         async with asyncio.TaskGroup() as group:
             for live in self.live.values():
                 group.create_task(live.wind_down(seconds / 2))
@@ -126,7 +127,8 @@ class ScriptedAgent(reception.Reception):
             live.perform(after, "after session/new")
 
     def _load(self, request: Incoming, params: Json) -> None:
-        """session/load sends the history before its answer; session/resume sends none."""
+        """Open a stored session: session/load sends the history before its answer; session/resume
+        sends none."""
         cwd, roots = self.place(params)
         live = self.live.get(session_id(params))
         if live is None:
@@ -147,17 +149,17 @@ class ScriptedAgent(reception.Reception):
 
     def _commands(self) -> list[Json]:
         commands = self.script.agent.get("commands")
-        told = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
-        return [told] if commands else []
+        update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+        return [update] if commands else []
 
     def _list(self, params: Json) -> Json:
         cwd = params.get("cwd")
-        found = {
+        entries = {
             (f"{about['created']:020}", about["id"]): about
             for about in self.memory.all()
             if cwd in (None, about["cwd"])
         }
-        listed, more = listing.page(params, found, self.page_size)
+        listed, more = listing.page(params, entries, self.page_size)
         return {"sessions": [info_of(about) for about in listed], **more}
 
     def _delete(self, request: Incoming, id: str) -> None:
@@ -201,5 +203,5 @@ class ScriptedAgent(reception.Reception):
 
 
 def _names(servers: list[Json]) -> str:
-    """The player starts none of them."""
+    """Return the names of MCP servers; the player starts none of them."""
     return ", ".join(str(server.get("name")) for server in servers)

@@ -32,9 +32,9 @@ async def say(kind: str, turn: Performance, a: Json) -> None:
 
 
 def cut(text: str, pieces: int) -> list[str]:
-    """About `pieces` parts, cut between words where there are enough of them."""
-    words = re.findall(r"\s*\S+\s*", text)
-    parts: Sequence[str] = words if len(words) >= pieces else text
+    """Cut the text into about `pieces` parts, between words where there are enough of them."""
+    tokens = re.findall(r"\s*\S+\s*", text)
+    parts: Sequence[str] = tokens if len(tokens) >= pieces else text
     size = max(1, -(-len(parts) // max(1, pieces)))
     whole = ["".join(parts[at : at + size]) for at in range(0, len(parts), size)]
     short = [
@@ -57,7 +57,8 @@ async def update(turn: Performance, a: Json) -> None:
 
 
 async def plan(turn: Performance, a: Json) -> None:
-    """Entries may be texts; "done": n means that the first n are done, and the next has begun."""
+    """Send a plan. Entries may be texts; "done": n means that the first n are done, and the next
+    has begun."""
     done = a.get("done")
     entries = []
     for number, entry in enumerate(a["entries"]):
@@ -80,7 +81,7 @@ async def mode(turn: Performance, a: Json) -> None:
 
 
 async def options(turn: Performance, a: Json) -> None:
-    """A list replaces all options; {"set": {id: value}} changes some."""
+    """Change options: a list replaces all of them; {"set": {id: value}} changes some."""
     choices = turn.stage.choices
     news = choices.replace_options(a["configOptions"]) if "configOptions" in a else []
     for id, value in a.get("set", {}).items():
@@ -91,10 +92,10 @@ async def options(turn: Performance, a: Json) -> None:
 async def usage(turn: Performance, a: Json) -> None:
     cost = a.get("cost")
     size = a.get("size", 200_000)
-    told: Json = {"sessionUpdate": "usage_update", "used": a["used"], "size": size}
+    update: Json = {"sessionUpdate": "usage_update", "used": a["used"], "size": size}
     if cost is not None:
-        told["cost"] = cost if isinstance(cost, dict) else {"amount": cost, "currency": "USD"}
-    turn.send(told)
+        update["cost"] = cost if isinstance(cost, dict) else {"amount": cost, "currency": "USD"}
+    turn.send(update)
 
 
 async def title(turn: Performance, a: Json) -> None:
@@ -108,7 +109,7 @@ async def wait(turn: Performance, a: Json) -> None:  # noqa: ARG001 (a verb)
 
 
 async def until(turn: Performance, a: Json) -> None:
-    """Until the cancel comes; "then" is played before its answer and may end it otherwise."""
+    """Wait for the cancel; "then" is played before its answer and may end it otherwise."""
     try:
         await asyncio.sleep(FOREVER)
     except asyncio.CancelledError:
@@ -155,7 +156,7 @@ def die(how: Json | int | str) -> None:
 
 
 async def late(turn: Performance, a: Json) -> None:
-    """Played after the prompt's answer."""
+    """Have steps played after the prompt's answer."""
     turn.late += a["steps"]
 
 
@@ -165,7 +166,7 @@ async def repeat(turn: Performance, a: Json) -> None:
 
 
 async def child(turn: Performance, a: Json) -> None:
-    """Played under the session of a sub-agent, until that is cancelled."""
+    """Play steps under the session of a sub-agent, until that is cancelled."""
     own, turn.speaker = turn.speaker, str(a["session"])
     playing = turn.children[turn.speaker] = asyncio.create_task(turn.play(a["steps"]))
     try:

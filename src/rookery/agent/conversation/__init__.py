@@ -1,1 +1,1 @@
-"""The SDK's conversation, built and guarded."""
+"""Building an SDK conversation, guarding its steps, hooks, skills, summaries and repairs."""

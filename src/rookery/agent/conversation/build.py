@@ -1,4 +1,4 @@
-"""Makes an SDK conversation from a session's choices, its directory and the settings."""
+"""Builds an SDK conversation from a session's choices, its directory and the settings."""
 
 import json
 import os
@@ -20,7 +20,13 @@ from pydantic import SecretStr
 
 import rookery
 from rookery.agent.conversation import images, skills, subscription
-from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, PLAN, RISK_BASED, Wanted
+from rookery.agent.conversation.choices import (
+    ALWAYS_APPROVE,
+    ALWAYS_ASK,
+    PLAN,
+    RISK_BASED,
+    ChoiceValues,
+)
 from rookery.agent.conversation.condenser import UNLIMITED, RookeryCondenser
 from rookery.agent.conversation.critic import PROXY
 from rookery.agent.conversation.hooks import (
@@ -64,7 +70,7 @@ type OnRetry = Callable[[int, int, BaseException | None], None]
 
 
 class Wishes(NamedTuple):
-    """What a conversation is made from."""
+    """Everything a conversation is built from."""
 
     record: store.Record
     directory: str
@@ -73,7 +79,7 @@ class Wishes(NamedTuple):
     summarizer: Profile | None
     """The model that condenses it, if another."""
     condenser: Condenser
-    wanted: Wanted
+    wanted: ChoiceValues
     servers: Mapping[str, Json]
     hooks: tuple[Json, ProjectHooks]
     """The user's own, and the project's."""
@@ -91,7 +97,7 @@ class Wishes(NamedTuple):
 
 
 def make(wishes: Wishes) -> Conversation:
-    """A new conversation, or the stored one of that id. Reads and writes files."""
+    """Build a new conversation, or load the stored one with that id. Reads and writes files."""
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry, fallbacks=wishes.fallbacks)
     small = windows.is_small(llm.effective_max_input_tokens)
     folder = os.path.join(wishes.directory, wishes.record.id)
@@ -142,18 +148,18 @@ def make(wishes: Wishes) -> Conversation:
 
 
 def _server(server: Mapping[str, Any]) -> MCPServer:
-    """Without its time limit, which we keep: the SDK has one for all servers."""
+    """Make the SDK's server without its timeout, which we keep: the SDK has one for all servers."""
     return MCPServer(**{key: value for key, value in server.items() if key != TIMEOUT})
 
 
 def hide_key(conversation: Conversation, model: Profile) -> None:
-    """The model does not see the key in what commands print."""
+    """Hide the model's key from the model in the output of commands."""
     if (key := model.key.reveal()) != PLACEHOLDER:
         hide(conversation, model.name, key)
 
 
 def hide(conversation: Conversation, name: str, secret: str) -> None:
-    """Neither the model nor a client sees it, whatever prints it."""
+    """Mask a secret, so that neither the model nor a client sees it, whatever prints it."""
     if len(secret) >= SHORTEST:
         KNOWN.learn([secret])
         conversation.state.secret_registry.track_exported_values({name: secret})
@@ -164,8 +170,8 @@ def _tool(name: str, folder: str) -> Tool:
 
 
 def _tools(folder: str, usual: list[Tool]) -> Json:
-    """The tools that a conversation was created with; the defaults for a new one. One written by
-    another SDK program becomes our agent's."""
+    """Return the tools that a conversation was created with; the defaults for a new one. A
+    conversation written by another SDK program is converted to our agent's."""
     path = os.path.join(folder, store.STATE)
     state = paths.read_json(path)
     agent = state.get("agent") if state else None
@@ -185,7 +191,7 @@ def _tools(folder: str, usual: list[Tool]) -> Json:
 
 def llm_of(
     model: Profile,
-    wanted: Wanted,
+    wanted: ChoiceValues,
     on_retry: OnRetry | None,
     usage_id: str = USAGE,
     fallbacks: Fallbacks | None = None,
@@ -238,7 +244,7 @@ def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:
 
 
 def context_of(wishes: Wishes, *, remembers: bool) -> AgentContext:
-    """`remembers`: with MEMORY.md, and how to keep it."""
+    """Build the agent's context. `remembers`: include MEMORY.md, and how to maintain it."""
     return AgentContext(
         skills=list(skills.found_in(wishes.record.cwd).values()),
         load_memory=remembers,
@@ -257,8 +263,8 @@ def surroundings(cwd: str, roots: Sequence[str]) -> str:
 
 
 def skills_of(conversation: Conversation) -> list[Skill]:
-    """Those that the user can call by name: not the ones that are always in the prompt, nor those
-    of a directory, which come with its files."""
+    """Return the skills that the user can call by name: not the ones that are always in the prompt,
+    nor those of a directory, which are loaded with its files."""
     context = conversation.agent.agent_context
     known = context.skills if context is not None else []
     called = [each for each in known if each.is_agentskills_format or each.trigger is not None]
@@ -266,7 +272,7 @@ def skills_of(conversation: Conversation) -> list[Skill]:
 
 
 def instructions_of(conversation: Conversation) -> list[Skill]:
-    """Those that are always in the prompt."""
+    """Return the skills that are always in the prompt."""
     context = conversation.agent.agent_context
     known = context.skills if context is not None else []
     return [each for each in known if not each.is_agentskills_format and each.trigger is None]
@@ -277,7 +283,7 @@ def policy_of(mode: str) -> policies.ConfirmationPolicyBase:
 
 
 def _attach_hooks(conversation: Conversation, wishes: Wishes) -> None:
-    """Those around tools and at the end; the SDK runs the others."""
+    """Attach the hooks around tools and at the end of a turn; the SDK runs the others."""
     own_hooks, of_project = wishes.hooks
     own = {kind: each for kind, each in own_hooks.items() if kind not in SDK_HOOKS}
     conversation.project_hooks = of_project

@@ -1,5 +1,5 @@
-"""What the user can choose in a session: the mode (ACP's mode and an option are one setting), the
-model, its effort, and whether it streams. The conversation applies it before its next step."""
+"""The choices of a session: the mode (ACP's mode and an option are one setting), the model, its
+effort, and whether it streams. The conversation applies them before its next step."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ EFFORT_IDS = tuple(effort for effort, _, _ in EFFORTS)
 SWITCH = {True: True, False: False, "on": True, "off": False}
 
 
-class Wanted(NamedTuple):
+class ChoiceValues(NamedTuple):
     """A session's choices as plain values."""
 
     mode: str = ALWAYS_ASK
@@ -47,11 +47,12 @@ class Wanted(NamedTuple):
 
 
 class Choices:
-    """`models`: name and model of each saved one. `efforts`: those that a model takes."""
+    """A session's choices and what it offers. `models`: the name and model of each saved one.
+    `efforts`: the levels that a model takes."""
 
     def __init__(
         self,
-        wanted: Wanted,
+        wanted: ChoiceValues,
         models: Sequence[tuple[str, str]],
         *,
         booleans: bool,
@@ -67,7 +68,7 @@ class Choices:
         self._forget_effort()
 
     def state(self) -> Json:
-        """For the answers to session/new, load, resume and fork."""
+        """Return the state for the replies to session/new, load, resume and fork."""
         return choices.state(self.modes(), self.options())
 
     def modes(self) -> Json:
@@ -90,7 +91,7 @@ class Choices:
         return self._efforts(model) if model else EFFORT_IDS
 
     def _forget_effort(self) -> None:
-        """If the model does not take it."""
+        """Reset the effort to the default if the model does not take it."""
         if self.wanted.effort not in self._offered_efforts():
             self.wanted = self.wanted._replace(effort=EFFORT_IDS[0])
 
@@ -107,7 +108,7 @@ class Choices:
         return [name for name, _ in self._models]
 
     def set_option(self, id: str, value: Any) -> list[Json]:
-        """The updates that say so. Raises UnknownChoice."""
+        """Set an option and return the updates that announce it. Raises UnknownChoice."""
         if id == "streaming" and isinstance(value, bool | str) and value in SWITCH:
             value = SWITCH[value]  # either form, whichever the client was offered
         else:
@@ -118,15 +119,15 @@ class Choices:
         return [*updates, choices.options_update(self.options())]
 
 
-def wanted_of(saved: Mapping[str, Any]) -> Wanted:
-    """What was chosen before, without what is no longer offered."""
+def wanted_of(saved: Mapping[str, Any]) -> ChoiceValues:
+    """Return the choices saved earlier, without those that are no longer offered."""
     valid = {
         "mode": saved.get("mode") in MODE_IDS,
         "model": isinstance(saved.get("model"), str),
         "effort": saved.get("effort") in EFFORT_IDS,
         "streaming": isinstance(saved.get("streaming"), bool),
     }
-    return Wanted(**{name: saved[name] for name, is_valid in valid.items() if is_valid})
+    return ChoiceValues(**{name: saved[name] for name, is_valid in valid.items() if is_valid})
 
 
 def _select(

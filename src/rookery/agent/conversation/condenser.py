@@ -1,8 +1,8 @@
-"""When a conversation is condensed, and what of it is kept word for word.
+"""Decides when a conversation is condensed, and what of it is kept word for word.
 
-The measure is what the model's window holds, not how many events there are. Counting tokens anew
-before each step would cost more the longer a conversation is: each event's letters are counted
-once, and the provider's own count of the last prompt says how many make a token."""
+The measure is the size of the model's context window, not the number of events. Counting tokens
+before each step would cost more the longer a conversation is: the characters of each event are
+counted once, and the provider's own count for the last prompt gives the tokens per character."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -55,7 +55,7 @@ class _Prompts(NamedTuple):
     budget: int = 0
 
     def length_of(self, id: str) -> int:
-        """Letters that are left of one that is shortened."""
+        """Return how many characters are kept of a prompt that is shortened."""
         return self.budget if id == self.newest else SHORTENED
 
 
@@ -94,7 +94,7 @@ class RookeryCondenser(LLMSummarizingCondenser):
     def condensation_requirement(
         self, view: View, agent_llm: LLM | None = None
     ) -> CondensationRequirement | None:
-        """There is room left above the share: what cannot be condensed now is condensed later."""
+        """Return the requirement, soft while there is room: it can then be condensed later."""
         reasons = self.get_condensation_reasons(view, agent_llm)
         if not reasons:
             return None
@@ -104,7 +104,8 @@ class RookeryCondenser(LLMSummarizingCondenser):
         return CondensationRequirement.SOFT
 
     def _window(self, llm: LLM | None) -> int:
-        """What the provider refused before is never reason enough to stop: it may take it now."""
+        """Return the window by which to condense. One implied by an earlier refusal never makes
+        condensing mandatory: the provider may accept more now."""
         stated = _stated_window(llm)
         return min(stated, _pressure_of(llm).window or stated)
 
@@ -115,8 +116,8 @@ class RookeryCondenser(LLMSummarizingCondenser):
             self._counted = usages[-1].response_id
             if self._sent and usages[-1].prompt_tokens:
                 least, _, most = PER_LETTER
-                found = usages[-1].prompt_tokens / self._sent
-                self._per_letter = min(max(found, least), most)
+                ratio = usages[-1].prompt_tokens / self._sent
+                self._per_letter = min(max(ratio, least), most)
         self._sent = letters
         return letters * self._per_letter
 
@@ -153,8 +154,8 @@ class RookeryCondenser(LLMSummarizingCondenser):
         raise why
 
     def _why(self, llm: LLM | None, error: Exception) -> Exception:
-        """Why it cannot go on: the summary's writer failed, or the provider refused in words that
-        need not mean that the conversation is too long."""
+        """Return why condensing failed: the call for the summary failed, or the provider refused in
+        words that need not mean that the conversation is too long."""
         return self._failure or _pressure_of(llm).guess or error
 
     # --- what ------------------------------------------------------------------------------------
@@ -163,9 +164,9 @@ class RookeryCondenser(LLMSummarizingCondenser):
     def _get_forgotten_events(
         self, view: View, agent_llm: LLM | None = None
     ) -> tuple[Sequence[LLMConvertibleEvent], int]:
-        """All between the first events and as many of the last as half of the room holds. The
-        prompts among them that stay are left out later. Raises ValueError where too little would
-        be forgotten."""
+        """Return everything between the first events and as many of the last as half of the room
+        holds. The prompts in between that stay are left out later. Raises ValueError if too little
+        would be forgotten."""
         reasons = self.get_condensation_reasons(view, agent_llm)
         events, kept = view.events, [len(view)]
         letters = self._letters_of_all(events)
@@ -194,8 +195,8 @@ class RookeryCondenser(LLMSummarizingCondenser):
     def _fitting_prompts(
         self, events: Sequence[LLMConvertibleEvent], most: float, budget: float
     ) -> "_Prompts":
-        """The newest if it has at most so many letters beside the system prompt; of the others as
-        many as the budget holds, newest first."""
+        """Choose the prompts that stay whole: the newest if it has at most `most` characters
+        including the system prompt; of the others as many as the budget holds, newest first."""
         prompts = [event for event in reversed(events) if is_prompt(event)]
         most -= sum(
             self._letters_of(each) for each in events if isinstance(each, SystemPromptEvent)
@@ -211,7 +212,7 @@ class RookeryCondenser(LLMSummarizingCondenser):
         return _Prompts(prompts[0].id if prompts else "", whole, int(budget))
 
     def _fitting(self, events: Sequence[LLMConvertibleEvent], begin: int, room: float) -> int:
-        """How many of the last fit, beside the first and the prompts that stay."""
+        """Return how many of the last events fit, beside the first and the prompts that stay."""
         whole = self._prompts.whole
         room -= sum(map(self._letters_of, events[:begin]))
         room -= sum(whole.get(event.id, 0) for event in events[begin:])
@@ -222,8 +223,8 @@ class RookeryCondenser(LLMSummarizingCondenser):
         return len(events) - begin
 
     def _forgotten(self, events: Sequence[LLMConvertibleEvent]) -> list[LLMConvertibleEvent]:
-        """Those that do not stay. Raises NoCondensationAvailableException where nothing is gained
-        by it: a summary alone is not summarized again."""
+        """Return the events that do not stay. Raises NoCondensationAvailableException if nothing
+        would be gained: a summary alone is not summarized again."""
         forgotten = [event for event in events if event.id not in self._prompts.whole]
         if all(isinstance(event, CondensationSummaryEvent) for event in forgotten):
             raise NoCondensationAvailableException("There is nothing left to forget.")
@@ -251,8 +252,8 @@ class RookeryCondenser(LLMSummarizingCondenser):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """The SDK asks the writer six times, with shorter texts: no help where it has no credit, or
-        cannot be reached."""
+        """Stop the SDK's retries after a failure of the call for the summary. It tries six times,
+        with ever shorter texts: pointless if there is no credit or no connection."""
         if self._failure is not None:
             raise self._failure
         try:
@@ -264,7 +265,7 @@ class RookeryCondenser(LLMSummarizingCondenser):
             raise
 
     def _excerpts(self, events: Sequence[LLMConvertibleEvent]) -> Any:
-        """The SDK takes them for events. Its writer reads the prompts that stay, too."""
+        """Return excerpts, posing as events for the SDK; also of the prompts that stay."""
         return excerpts(events, self._window(self.llm) * READ / self._per_letter)
 
     def _kept_in(
@@ -273,8 +274,8 @@ class RookeryCondenser(LLMSummarizingCondenser):
         events: Sequence[LLMConvertibleEvent],
         forgotten: Sequence[LLMConvertibleEvent],
     ) -> Condensation:
-        """The summary stands where the last forgotten event stood: behind the prompts that it tells
-        the outcome of, before those that are not answered yet."""
+        """Place the summary where the last forgotten event was: after the prompts whose outcome it
+        tells, before those that are not answered yet."""
         ids = {event.id for event in forgotten}
         last = max(at for at, event in enumerate(events) if event.id in ids)
         before = last + 1 - len(forgotten)
@@ -294,12 +295,12 @@ def _stated_window(llm: LLM | None) -> int:
 
 
 def _pressure_of(llm: LLM | None) -> Pressure:
-    found = getattr(getattr(llm, "answering", llm), "pressure", None)
-    return found if isinstance(found, Pressure) else Pressure()
+    pressure = getattr(getattr(llm, "answering", llm), "pressure", None)
+    return pressure if isinstance(pressure, Pressure) else Pressure()
 
 
 def _length(event: LLMConvertibleEvent) -> int:
-    """Letters that the model is sent, about."""
+    """Return about how many characters the model is sent for an event."""
     if isinstance(event, SystemPromptEvent):
         declared = windows.needed_for((), event.tools) * windows.PER_TOKEN
         return _content(event.to_llm_message().content) + declared

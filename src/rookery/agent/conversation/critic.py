@@ -1,5 +1,5 @@
-"""A critic's verdict on a turn: by the SDK's API critic, if the model comes from the OpenHands
-proxy, or by a judge, another of the user's models. A failure is silent."""
+"""A critic's verdict on a turn: by the SDK's API critic if the model comes from the OpenHands
+proxy, or by a judge, another of the user's models. Failures are silent."""
 
 import json
 import re
@@ -26,7 +26,7 @@ WITHIN = 50.0
 """Seconds for the API's answer."""
 RESTS = 600.0
 """Seconds without a call after a failure: each turn would wait again."""
-LONGEST = 40_000
+MAX_JUDGED_LENGTH = 40_000
 """Characters at the end of a conversation that a judge reads."""
 ASKED = (
     "You judge the work of a coding agent. Below is the end of its conversation with a user. "
@@ -43,7 +43,7 @@ def has_api_critic(model: Profile) -> bool:
 
 
 def critic_url(base_url: str) -> str:
-    """On the model's own host: its key goes to no other."""
+    """Return the critic's address on the model's own host: its key is sent to no other."""
     where = urlsplit(base_url)
     return f"{where.scheme}://{where.netloc}/vllm"
 
@@ -52,17 +52,17 @@ _resting: dict[tuple[str, Secret], float] = {}
 
 
 def judge_by_api(conversation: LocalConversation, model: Profile) -> Json | None:
-    """Blocks. None after a recent failure. Raises what the SDK raises."""
+    """Ask the API critic. Blocks. Returns None after a recent failure. Raises the SDK's errors."""
     place = critic_url(model.base_url), model.key
     if time.monotonic() < _resting.get(place, 0.0):
         return None
-    told = None
+    verdict = None
     try:
-        told = _ask_api(conversation, *place)
+        verdict = _ask_api(conversation, *place)
     finally:
-        if told is None:
+        if verdict is None:
             _resting[place] = time.monotonic() + RESTS
-    return told
+    return verdict
 
 
 def _ask_api(conversation: LocalConversation, url: str, key: Secret) -> Json:
@@ -96,12 +96,12 @@ def issues_of(categorized: Mapping[str, Any]) -> list[Json]:
 
 
 def judge_by_model(conversation: LocalConversation, llm: LLM) -> Json | None:
-    """Blocks. None: the answer is not a verdict."""
+    """Ask a judge model. Blocks. Returns None if the answer is not a verdict."""
     lines = [
         f"{message.role}: {_words(message)}"
         for message in LLMConvertibleEvent.events_to_messages(_events(conversation)[1:])
     ]
-    text = "\n\n".join(lines)[-LONGEST:]
+    text = "\n\n".join(lines)[-MAX_JUDGED_LENGTH:]
     messages = [
         Message(role="system", content=[TextContent(text=ASKED)]),
         Message(role="user", content=[TextContent(text=text)]),
@@ -132,6 +132,6 @@ def _events(conversation: LocalConversation) -> list[LLMConvertibleEvent]:
 
 
 def _words(message: Message) -> str:
-    said = [part.text for part in message.content if isinstance(part, TextContent)]
+    texts = [part.text for part in message.content if isinstance(part, TextContent)]
     called = [f"[calls {call.name} {call.arguments}]" for call in message.tool_calls or []]
-    return "\n".join([*said, *called])
+    return "\n".join([*texts, *called])

@@ -1,4 +1,5 @@
-"""Hooks in a conversation: the user's, then the project's, which run only as the user saw them."""
+"""Hooks in a conversation: first the user's, then the project's, which run only as the user saw and
+trusted them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, override
@@ -30,19 +31,19 @@ FORGOTTEN = (
 
 
 class ProjectHooks:
-    """What a project brings along, as it was read for this turn. One for all that a conversation
-    runs, so what is trusted, or no longer, is so everywhere at once."""
+    """A project's hooks, as they were read for this turn. All that a conversation runs shares one
+    instance, so trust is given or withdrawn everywhere at once."""
 
     def __init__(
         self,
-        found: Found | None,
+        hook_file: Found | None,
         config: Json,
         choices: Choices | None = None,
         *,
         trusted: bool = False,
         known: str = "unknown",
     ) -> None:
-        self.found = found
+        self.found = hook_file
         self.choices = choices
         self.trusted = trusted
         self.known = known
@@ -58,58 +59,58 @@ class ProjectHooks:
         return self.choices is not None and self.choices.wanted.mode == PLAN
 
     def take(self, other: "ProjectHooks") -> None:
-        """What was read anew."""
+        """Take over what was read anew."""
         self.found, self._config = other.found, other._config
         self.trusted, self.known, self.told = other.trusted, other.known, other.told
         self.kept_in = other.kept_in
 
     def note_kept(self, home: str) -> None:
-        """Whether what is trusted is so beyond this session. Blocks."""
+        """Note whether the user's trust is remembered beyond this session. Blocks."""
         kept = self.found is not None and trust.state(home, self.found) == "trusted"
         self.kept_in = home if kept else ""
 
     @property
     def forgotten(self) -> bool:
-        """The user took the yes back. Blocks."""
+        """Whether the user has withdrawn the trust. Blocks."""
         if not self.kept_in or self.found is None:
             return False
         return trust.state(self.kept_in, self.found) != "trusted"
 
     def matchers(self, event: HookEventType) -> list[HookMatcher]:
-        """Of the trusted ones; in plan mode, those alone that may refuse."""
+        """Return the trusted matchers of an event; in plan mode, only those that may refuse."""
         if not self.trusted or (self.plans and event != HookEventType.PRE_TOOL_USE):
             return []
         return self._config._get_matchers_for_event(event)
 
     def fault(self) -> str:
-        """Why they do not run now."""
+        """Return why the hooks do not run now; "" if they do."""
         if self.found is None or self.found.changed():
             return CHANGED
         return FORGOTTEN if self.forgotten else ""
 
 
 def load(home: str, cwd: str, choices: Choices | None = None) -> tuple[Json, ProjectHooks]:
-    """The user's own, which run first, and the project's. Raises SettingsError."""
+    """Read the user's own hooks, which run first, and the project's. Raises SettingsError."""
     return hook_files.own(home), read(home, cwd, choices)
 
 
 def read(home: str, cwd: str, choices: Choices | None = None) -> ProjectHooks:
-    """A project's, as they are now. Raises SettingsError."""
-    found, config = hook_files.of_project(home, cwd)
-    known = trust.state(home, found) if found else "unknown"
-    result = ProjectHooks(found, config, choices, trusted=known == "trusted", known=known)
+    """Read a project's hooks, as they are now. Raises SettingsError."""
+    hook_file, config = hook_files.of_project(home, cwd)
+    known = trust.state(home, hook_file) if hook_file else "unknown"
+    result = ProjectHooks(hook_file, config, choices, trusted=known == "trusted", known=known)
     result.kept_in = home if result.trusted else ""
     return result
 
 
 def has_any(home: str, cwd: str) -> bool:
-    """Raises SettingsError."""
+    """Tell whether the user or the project has any hooks. Raises SettingsError."""
     own, project = load(home, cwd)
     return bool(own) or project.found is not None
 
 
 class ProjectHook(HookDefinition):
-    """One of a project's: right before it runs, the files that it names are looked at again."""
+    """One hook of a project. Right before it runs, the files that it names are checked again."""
 
     _project: ProjectHooks | None = PrivateAttr(default=None)
 
@@ -125,7 +126,7 @@ class ProjectHook(HookDefinition):
 
 class HookTable(HookConfig):
     """The user's hooks and, as far as they are trusted now, the project's. Knows MCP tools by the
-    names that rules have for them, `mcp__server__tool`."""
+    names that rules use for them, `mcp__server__tool`."""
 
     _names: Mapping[str, str] = PrivateAttr(default_factory=dict)
     _kinds: Sequence[str] = PrivateAttr(default=())
@@ -139,8 +140,8 @@ class HookTable(HookConfig):
         kinds: Sequence[str],
         names: Mapping[str, str] | None = None,
     ) -> "HookTable":
-        """`kinds`: those that it is for. `names`: the model's names of MCP tools, and what each
-        stands for. A live table."""
+        """Make a table for these `kinds` of events. `names` maps the model's names of MCP tools to
+        what each stands for; it may change later."""
         table = cls.model_validate(hooks)
         table._names = {} if names is None else names
         table._kinds, table._project = kinds, project
@@ -157,7 +158,7 @@ class HookTable(HookConfig):
     def get_hooks_for_event(
         self, event_type: HookEventType, tool_name: str | None = None
     ) -> list[HookDefinition]:
-        """A matcher may also have the model's name for a tool, or its server's."""
+        """Return the hooks that match the tool by any name: whole, the model's or its server's."""
         names = [tool_name]
         if tool_name is not None:
             whole = self.whole(tool_name)
@@ -195,21 +196,22 @@ class ToolHookManager(HookManager):
     def _create_event(
         self, event_type: HookEventType, tool_name: str | None = None, *more: Any, **named: Any
     ) -> HookEvent:
-        """A hook for every tool gets the whole name."""
+        """Create the event with the tool's whole name, also for a hook that matches every tool."""
         if tool_name is not None and isinstance(self.config, HookTable):
             tool_name = self.config.whole(tool_name)
         return super()._create_event(event_type, tool_name, *more, **named)
 
 
 def watch_project_hooks() -> None:
-    """Made for openhands-sdk 1.58, which runs three kinds itself. Twice does no harm."""
+    """Patch the SDK's executor so that project hooks are checked first. Written for openhands-sdk
+    1.58, which runs three kinds itself. Safe to call twice."""
     wrap(HookExecutor, "execute", _execute)
 
 
 def _execute(
     around: Around, self: HookExecutor, hook: HookDefinition, event: HookEvent, *more: Any
 ) -> HookResult:
-    """In place of the SDK's, for every hook of every kind."""
+    """Replace the SDK's method for every hook of every kind: a project's runs only if it may."""
     why = hook.fault() if isinstance(hook, ProjectHook) else ""
     if not why:
         return around(self, hook, event, *more)  # type: ignore[no-any-return]

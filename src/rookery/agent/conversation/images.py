@@ -1,5 +1,5 @@
 """Images for a model that no list knows: they are sent, and a model that refuses them gets none
-from then on. (For a model that is known to be blind, the SDK answers.)"""
+from then on. (For a model that is known not to take any, the SDK answers.)"""
 
 import re
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _ABOUT = re.compile(r"image|vision|multi-?modal|must be a string|valid string", 
 
 
 def trying(llm: LLM) -> LLM:
-    """The same model, with images unless it is known to take none."""
+    """Return the model with images enabled unless it is known to take none."""
     if llm._model_info is not None or ABILITY in llm.capability_overrides:
         return llm
     if is_blind(llm):
@@ -31,7 +31,7 @@ def trying(llm: LLM) -> LLM:
 
 
 def warning(llm: LLM, parts: list[tuple[str, str]]) -> str:
-    """A notice about the prompt before it is sent; "": none."""
+    """Return a notice about the prompt before it is sent; "" if there is none."""
     if is_blind(llm) and not llm.vision_is_active() and any(kind == "image" for kind, _ in parts):
         return LEFT_OUT.format(model=llm.model)
     return ""
@@ -40,8 +40,8 @@ def warning(llm: LLM, parts: list[tuple[str, str]]) -> str:
 def give_up(
     conversation: LocalConversation, renew_model: Callable[[], None], error: BaseException
 ) -> str:
-    """If the model refused images that were only tried, send none from now on. Returns what to say
-    about it; "": it was something else. Blocks."""
+    """If the model refused images that were only tried, send none from now on. Returns a notice
+    about it; "" if the error was something else. Blocks."""
     llm = conversation.agent.llm
     if llm._model_info is not None or not llm.vision_is_active() or not _is_refusal(error):
         return ""
@@ -52,12 +52,12 @@ def give_up(
     return GIVEN_UP.format(model=llm.model)
 
 
-def explained(failure: RpcError, words: str) -> RpcError:
-    """With those words in place of the usual ones; the provider's own stay."""
-    if not words:
+def explained(failure: RpcError, explanation: str) -> RpcError:
+    """Return the failure, explained; the provider's own message stays below it."""
+    if not explanation:
         return failure
-    said = failure.message.partition("\n")[2]
-    return RpcError(failure.code, f"{words}\n{said}".strip(), failure.data)
+    detail = failure.message.partition("\n")[2]
+    return RpcError(failure.code, f"{explanation}\n{detail}".strip(), failure.data)
 
 
 def _is_refusal(error: BaseException) -> bool:

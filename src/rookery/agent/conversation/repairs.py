@@ -1,4 +1,4 @@
-"""A conversation whose run was broken off, made valid again."""
+"""Repairs a conversation whose run was broken off, so that the model accepts it again."""
 
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import AgentErrorEvent, CondensationRequest
@@ -13,12 +13,12 @@ STOPPED = (
 NOT_RUN = "This was not run: it waited for permission, and the user moved on."
 
 
-def end_calls(conversation: Conversation, words: str = "") -> None:
-    """Every open call gets a result; `words`: of the user, who rejects them. Blocks."""
+def end_calls(conversation: Conversation, reason: str = "") -> None:
+    """Give every open call a result. `reason`: the user's, if the user rejects them. Blocks."""
     if not (left := pending(conversation)):
         return
-    if words:
-        conversation.reject_pending_actions(words)
+    if reason:
+        conversation.reject_pending_actions(reason)
         return
     waits = conversation.state.execution_status == Status.WAITING_FOR_CONFIRMATION
     with conversation.state:
@@ -33,7 +33,7 @@ def end_calls(conversation: Conversation, words: str = "") -> None:
 
 
 def drop_request(conversation: Conversation) -> None:
-    """A failed request to condense: it would fail every later step. Blocks."""
+    """Drop a failed request to condense, which would make every later step fail. Blocks."""
     state = conversation.state
     if not state.view.unhandled_condensation_request:
         return
@@ -44,7 +44,7 @@ def drop_request(conversation: Conversation) -> None:
 
 
 def pause(conversation: Conversation) -> bool:
-    """Between two steps: the run ends here. Blocks."""
+    """End the run here, between two steps. Blocks."""
     with conversation.state as state:
         state.execution_status = Status.PAUSED
     return True

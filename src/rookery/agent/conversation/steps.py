@@ -1,9 +1,8 @@
-"""The SDK's agent and conversation, with a session that is called between the steps of a run: there
-it changes the conversation, judges actions, and runs hooks in threads.
+"""The SDK's agent and conversation, extended with a session that is called between the steps of a
+run: there it changes the conversation, judges actions, and runs hooks in threads.
 
-While `arun` runs, a change on the loop's thread would land between a call and its result, and one
-in another thread would wait for the tool.
-"""
+While `arun` runs, a change on the loop's thread would come between a call and its result, and one
+in another thread would wait for the tool."""
 
 import asyncio
 import os
@@ -34,7 +33,7 @@ DROPPED = "This was not carried out: you ended the turn before it."
 
 
 class Judged(NamedTuple):
-    """What becomes of a step's actions. Those that are in neither run."""
+    """The decision about a step's actions. Those that are in neither collection run."""
 
     denied: dict[str, str]
     """By their ids, with the reason for the model."""
@@ -43,32 +42,32 @@ class Judged(NamedTuple):
 
 
 class Seams(Listener):
-    """What a session does while its conversation runs."""
+    """The calls that a session gets while its conversation runs."""
 
     async def between_steps(self) -> bool:
-        """Nothing is pending, and the conversation may be changed, in a thread. Returns whether a
+        """Change the conversation if need be, in a thread: nothing is pending. Returns whether a
         message came in."""
         return False
 
     def foresee(self, actions: list[ActionEvent]) -> None:
-        """Begin to judge these, which `judge` will be asked about in a moment. None: give up what
-        was begun."""
+        """Begin to judge these actions, about which `judge` will be asked in a moment. An empty
+        list: give up what was begun."""
 
     async def judge(self, actions: list[ActionEvent]) -> Judged:
-        """What to do with each action of a step."""
+        """Decide what to do with each action of a step."""
         return Judged({}, waits=bool(actions))
 
     def refusal(self, action: ActionEvent) -> str:  # noqa: ARG002 (a method)
-        """Why this may not run now; "": it was judged and may, once. Called in the tool's
-        thread."""
+        """Return why this action may not run now; "" if it was judged and may run, once. Called in
+        the tool's thread."""
         return UNJUDGED
 
     def started(self, action: ActionEvent) -> None:
-        """A tool begins. Called in its thread."""
+        """Handle the start of a tool. Called in its thread."""
 
 
 class RookeryAgent(JudgingAgent):
-    """Its class is part of what is kept of a conversation."""
+    """The SDK's agent with judging and hooks. Its class name is stored with a conversation."""
 
     @property
     @override
@@ -101,8 +100,8 @@ class RookeryAgent(JudgingAgent):
         on_event: Any,
         *more: Any,
     ) -> None:
-        """The judgement of a step's actions begins with the last of them, before that is written
-        down. A hook that comes before it may change what is judged."""
+        """Begin to judge a step's actions as soon as the last of them is known, before it is
+        written down. Not if there is a hook before tools: it may change what is judged."""
         seams, handle = seams_of(conversation), super()._ahandle_tool_calls
         if seams is None or hooks_of(conversation, HookEventType.PRE_TOOL_USE):
             await handle(message, llm_response, conversation, state, on_event, *more)
@@ -156,7 +155,7 @@ class RookeryAgent(JudgingAgent):
     @staticmethod
     @override
     def _set_confirmation_status(state: Any, risks: Any) -> bool:
-        """Judgement decides, not the SDK's policy."""
+        """Return False: the session's judgement decides, not the SDK's policy."""
         return False
 
     @override
@@ -215,8 +214,8 @@ class Conversation(LocalConversation):
 
     @override
     def _condenser_for_switched_llm(self, current_llm: LLM, new_llm: LLM) -> CondenserBase | None:
-        """The SDK switches the condenser's model only if it streams like the conversation's. Ours
-        never does: summaries would still go to the old provider."""
+        """Switch the condenser to the new model. The SDK does so only if the condenser streams like
+        the conversation; ours never does, so summaries would still go to the old provider."""
         condenser = self.agent.condenser
         if not self.condenser_follows or not isinstance(condenser, LLMSummarizingCondenser):
             return condenser
@@ -230,7 +229,7 @@ class Conversation(LocalConversation):
 
     @override
     def _runtime_mcp_tools(self, mcp_config: dict[str, Any], **_: Any) -> list[Tool]:
-        """Each server by itself: a broken or slow one costs only its own tools."""
+        """Connect each server by itself: a broken or slow one costs only its own tools."""
         if not mcp_config or self.connections is None:
             return []
         return list(self.connections.connect(mcp_config))
@@ -243,7 +242,7 @@ class Conversation(LocalConversation):
 
 
 def _until_finish(actions: list[ActionEvent]) -> tuple[list[ActionEvent], list[ActionEvent]]:
-    """Those that are carried out, and those behind `finish`, which the SDK drops without a word."""
+    """Split the actions at `finish`: the SDK silently drops those after it."""
     for at, action in enumerate(actions, 1):
         if isinstance(action.action, FinishAction):
             return actions[:at], actions[at:]
@@ -251,7 +250,7 @@ def _until_finish(actions: list[ActionEvent]) -> tuple[list[ActionEvent], list[A
 
 
 def quiet_copy(llm: LLM) -> LLM:
-    """The same model, for the condenser: its words are not streamed."""
+    """Return a copy of the model for the condenser, whose text is not streamed."""
     own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
     own.reset_metrics()
     if isinstance(own, RookeryLLM):
@@ -264,28 +263,29 @@ def seams_of(conversation: object) -> Seams | None:
 
 
 def hooks_of(conversation: object, kind: HookEventType) -> HookEventProcessor | None:
-    """None: it has no hooks of this kind."""
+    """Return the hooks of a conversation; None if it has none of this kind."""
     hooks = conversation.tool_hooks if isinstance(conversation, Conversation) else None
     return hooks if hooks is not None and hooks.hook_manager.has_hooks(kind) else None
 
 
 def pending(conversation: LocalConversation) -> list[ActionEvent]:
-    """The actions without a result: they wait for the user, or for their turn."""
+    """Return the actions without a result: they wait for the user, or for their turn."""
     state = conversation.state
     return list(state.get_unmatched_actions(state.active_branch()))
 
 
 def waiting_in(conversation: LocalConversation) -> list[ActionEvent]:
-    """The actions that wait for a permission."""
+    """Return the actions that wait for permission."""
     waits = conversation.state.execution_status == Status.WAITING_FOR_CONFIRMATION
     return pending(conversation) if waits else []
 
 
 def last_before(events: Iterable[Event], moment: float) -> str | None:
-    """The last event that is older; the first of all where none is: a fork has one at least."""
-    found: str | None = None
+    """Return the last event before `moment`; the first of all if none is: a fork has at
+    least one."""
+    last: str | None = None
     for event in events:
-        if found is not None and datetime.fromisoformat(event.timestamp).timestamp() >= moment:
+        if last is not None and datetime.fromisoformat(event.timestamp).timestamp() >= moment:
             break
-        found = event.id
-    return found
+        last = event.id
+    return last

@@ -1,4 +1,4 @@
-"""The sub-agents of a conversation: hooks around their tools, and their end with its turn."""
+"""The sub-agents of a conversation: the hooks around their tools, and ending them with its turn."""
 
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ LONGEST_WORDS = 2_000
 
 
 def blocked(hooks: HookEventProcessor | None, action: ActionEvent) -> str:
-    """Why a hook of the parent's forbids a sub-agent's action; "": none does. Blocks."""
+    """Return why a hook of the parent's forbids a sub-agent's action; "" if none does. Blocks."""
     if hooks is None or not hooks.hook_manager.has_hooks(HookEventType.PRE_TOOL_USE):
         return ""
     given = action.action.model_dump() if action.action is not None else {}
@@ -32,8 +32,8 @@ def blocked(hooks: HookEventProcessor | None, action: ActionEvent) -> str:
 def used(
     hooks: HookEventProcessor | None, action: ActionEvent, results: Sequence[Event]
 ) -> list[Event]:
-    """A sub-agent's tool has run: the parent's `post_tool_use` hooks see it like the parent's own.
-    Returns the failed ones. Blocks."""
+    """Run the parent's `post_tool_use` hooks for a tool that a sub-agent has used, as for the
+    parent's own tools. Returns the events of the hooks that failed. Blocks."""
     done = next((each for each in results if isinstance(each, ObservationEvent)), None)
     if hooks is None or done is None:
         return []
@@ -58,34 +58,34 @@ def used(
 
 def _executors(conversation: LocalConversation) -> list[TaskExecutor]:
     tools: dict[str, Any] = getattr(conversation.agent, "_tools", None) or {}
-    found = (getattr(tool, "executor", None) for tool in tools.values())
-    return [executor for executor in found if isinstance(executor, TaskExecutor)]
+    executors = (getattr(tool, "executor", None) for tool in tools.values())
+    return [executor for executor in executors if isinstance(executor, TaskExecutor)]
 
 
 def remember(conversation: LocalConversation, tasks: Mapping[str, UUID]) -> None:
-    """Tasks from before the conversation was loaded: they can be resumed, and no new one gets their
-    name."""
+    """Register tasks from before the conversation was loaded: they can be resumed, and no new one
+    gets their name."""
     for executor in _executors(conversation):
-        found = executor._manager
-        with found._tasks_lock:
+        manager = executor._manager
+        with manager._tasks_lock:
             for name, id in tasks.items():
                 known = Task(id=name, status=TaskStatus.COMPLETED, conversation_id=id)
-                found._tasks.setdefault(name, known)
+                manager._tasks.setdefault(name, known)
 
 
 def running(conversation: LocalConversation) -> list[LocalConversation]:
-    """The conversations of sub-agents at work, and of those that they started."""
-    found: list[LocalConversation] = []
+    """Return the conversations of sub-agents at work, and of those that they started."""
+    children: list[LocalConversation] = []
     for executor in _executors(conversation):
         for task in list(executor._manager._tasks.values()):
             if task.conversation is not None:
-                found += [task.conversation, *running(task.conversation)]
-    return found
+                children += [task.conversation, *running(task.conversation)]
+    return children
 
 
 def interrupt(conversation: LocalConversation, only: Container[str] | None = None) -> None:
-    """End sub-agents and what they run, also while a model is silent. Returns at once. `only`: the
-    conversations of some."""
+    """End sub-agents and what they run, even while a model is silent. Returns at once. `only`:
+    limit this to the sub-agents with these conversation ids."""
     children = [each for each in running(conversation) if only is None or str(each.id) in only]
     for child in children:
         terminal.interrupt(child)

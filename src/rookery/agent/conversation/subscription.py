@@ -1,5 +1,5 @@
-"""A model that is paid by a subscription (ChatGPT's) instead of a key: the SDK logs in and renews
-the tokens, which are kept in Rookery's home and redacted like keys."""
+"""Models that are paid for by a subscription (ChatGPT's) instead of a key: the SDK logs in and
+renews the tokens, which are kept in Rookery's home and redacted like keys."""
 
 import platform
 from pathlib import Path
@@ -20,22 +20,22 @@ class Credentials(CredentialStore):
 
     @override
     def get(self, vendor: str) -> OAuthCredentials | None:
-        found = super().get(vendor)
-        if found is not None:
-            KNOWN.learn((found.access_token, found.refresh_token))
-        return found
+        credentials = super().get(vendor)
+        if credentials is not None:
+            KNOWN.learn((credentials.access_token, credentials.refresh_token))
+        return credentials
 
     @override
     def save(self, credentials: OAuthCredentials) -> None:
-        """Never half, and never readable for others, not even for a moment."""
+        """Write the credentials atomically and never readable for others, not even for a moment."""
         KNOWN.learn((credentials.access_token, credentials.refresh_token))
         place = str(self._get_credentials_file(credentials.vendor))
         paths.write_atomic(place, credentials.model_dump_json(indent=2).encode(), sync=True)
 
 
 def fields_of(extras: Json) -> Json:
-    """What the subscription's API needs besides: it streams always, keeps nothing, and takes no
-    limits."""
+    """Return the model's settings with those that the subscription's API requires: it always
+    streams, stores nothing, and takes no limits."""
     given = {key: value for key, value in extras.items() if key != subscriptions.ISSUER}
     headers = {
         "originator": "codex_cli_rs",
@@ -48,7 +48,7 @@ def fields_of(extras: Json) -> Json:
 
 
 def log_in(llm: LLM, extras: Json) -> None:
-    """With the tokens that are kept. Without any, a turn says what to do."""
+    """Log in with the stored tokens. Without any, a turn says what to do."""
     if issuer := str(extras.get(subscriptions.ISSUER) or ""):
         from rookery.agent.sdk_patches import log_in as patch
 

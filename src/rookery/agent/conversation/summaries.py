@@ -1,8 +1,8 @@
-"""A summary of what was forgotten, and what stands behind it word for word: prompts that were too
-long to stay whole, the last plan, and the files that were changed.
+"""Writes a summary of the forgotten events, followed by what is kept word for word: prompts that
+were too long to stay whole, the last plan, and the files that were changed.
 
-Each summary takes these over from the one before it, so lines are written such that they can be
-read again: no line of a section looks like a heading."""
+Each summary takes these sections over from the one before it, so they are written such that they
+can be parsed again: no line of a section looks like a heading."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,8 +40,8 @@ def is_prompt(event: object) -> TypeGuard[MessageEvent]:
 
 
 class Excerpt(NamedTuple):
-    """An event as the summary's writer reads it. The SDK's own text of one ends after 500
-    characters, also that of the summary before."""
+    """An event as the model that writes the summary reads it. The SDK's own text of an event is cut
+    after 500 characters, even that of the previous summary."""
 
     id: str
     text: str
@@ -52,7 +52,7 @@ class Excerpt(NamedTuple):
 
 
 def excerpts(events: Sequence[LLMConvertibleEvent], room: float) -> list[Excerpt]:
-    """Short enough for so many characters in total. Summaries stay whole."""
+    """Return excerpts short enough for `room` characters in total. Summaries stay whole."""
     texts = [(event, _text(event)) for event in events]
     most = EXCERPT
     while most > SHORTEST_EXCERPT and sum(min(len(text), most) for _, text in texts) > room:
@@ -84,7 +84,7 @@ def _parts(content: Iterable[object]) -> Iterator[str]:
 
 
 class _Sections(NamedTuple):
-    """A summary, taken apart."""
+    """A parsed summary."""
 
     text: str
     prompts: list[str]
@@ -99,8 +99,8 @@ def with_kept(
     *,
     after_prompts: bool,
 ) -> Condensation:
-    """The summary, with what is kept of the forgotten events behind it. `length_of`: characters
-    that may stay of a prompt, by its event's id."""
+    """Return the summary, followed by what is kept of the forgotten events. `length_of`: how many
+    characters of a prompt may stay, by its event's id."""
     plan, prompts, files = "", list[str](), dict[str, None]()
     done = {each.tool_call_id for each in forgotten if _worked(each)}
     for event in forgotten:
@@ -130,15 +130,15 @@ def with_kept(
 
 
 def _read(summary: str) -> _Sections:
-    """The model may have copied what was kept before: only what is before that is its own."""
+    """Parse a summary, without kept sections that the model may have copied into its own part."""
     text, *rest = _HEADINGS.split(summary)
-    found = {heading: body.strip() for heading, body in zip(rest[::2], rest[1::2], strict=True)}
-    prompts = re.split(r"\n{2,}", found.get(PROMPTS, ""))
-    files = found.get(FILES, "").splitlines()
+    sections = {heading: body.strip() for heading, body in zip(rest[::2], rest[1::2], strict=True)}
+    prompts = re.split(r"\n{2,}", sections.get(PROMPTS, ""))
+    files = sections.get(FILES, "").splitlines()
     return _Sections(
         text.strip().removeprefix(PREFACE.strip()).strip(),
         [prompt for prompt in prompts if prompt],
-        found.get(PLAN, ""),
+        sections.get(PLAN, ""),
         [line.removeprefix("- ") for line in files],
     )
 
@@ -149,7 +149,7 @@ def _quoted(event: MessageEvent, length: int) -> str:
 
 
 def _worked(event: Any) -> TypeGuard[ObservationEvent]:
-    """Not rejected, and not failed."""
+    """Tell whether the event is a result that was neither rejected nor failed."""
     return isinstance(event, ObservationEvent) and not event.observation.is_error
 
 
@@ -159,7 +159,7 @@ def _task(task: Any) -> str:
 
 
 def _changed(action: Any) -> list[str]:
-    """The files that an action changes."""
+    """Return the files that an action changes."""
     if isinstance(patch := getattr(action, "patch", None), str):
         return patches.paths_in(patch)
     path = getattr(action, "path", None) or getattr(action, "file_path", None)

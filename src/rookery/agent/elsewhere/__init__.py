@@ -1,1 +1,1 @@
-"""Conversations that run elsewhere: on an agent server, or in OpenHands Cloud."""
+"""Conversations that run on an agent server, or in OpenHands Cloud."""

@@ -1,7 +1,6 @@
-"""OpenHands Cloud: its token, and the sandboxes that it runs agent servers in.
+"""The client of OpenHands Cloud: its token, and the sandboxes that it runs agent servers in.
 
-Tried against a stand-in that speaks this API, never against the service itself (docs/agent.md).
-"""
+Tested against a mock of this API, never against the service itself (docs/agent.md)."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +8,7 @@ from typing import NamedTuple
 
 from rookery.agent.elsewhere.requests import Requests, how_to_log_in
 from rookery.agent.process.place import Place
-from rookery.agent.provider.told import Told
+from rookery.agent.provider.told import ActionableError
 from rookery.core.json import Json, lenient
 from rookery.models.secrets import KNOWN, Secret
 from rookery.wire.params import AUTH_REQUIRED
@@ -36,37 +35,40 @@ class Cloud(Requests):
         self._has_key = bool(key)
 
     def check(self) -> str:
-        """Whose token it is. Raises Told."""
+        """Check the token and return whose it is. Raises ActionableError."""
         if not self._has_key:
-            words = f"OpenHands Cloud needs a token. {how_to_log_in(self.place)}"
-            raise Told(words, "auth", AUTH_REQUIRED)
-        found = self.get("/api/v1/users/me", missing=True)
-        if not isinstance(found, dict):
+            message = f"OpenHands Cloud needs a token. {how_to_log_in(self.place)}"
+            raise ActionableError(message, "auth", AUTH_REQUIRED)
+        user = self.get("/api/v1/users/me", missing=True)
+        if not isinstance(user, dict):
             raise self.foreign()
-        names = (lenient.text(found, name) for name in ("email", "login", "name", "id"))
+        names = (lenient.text(user, name) for name in ("email", "login", "name", "id"))
         return next(filter(None, names), "you")
 
     def sandbox(self, wanted: str, on_wait: Callable[[str], None]) -> Sandbox:
-        """The one with this id, woken if it sleeps; another if there is none or it is dead.
-        `on_wait` hears what takes its time. Blocks, for minutes perhaps. Raises Told."""
-        found = self._found(wanted) if wanted else None
-        if found is None or lenient.text(found, "status") in DEAD:
+        """Return the sandbox with this id, woken if it sleeps; a new one if there is none or it is
+        dead. `on_wait` is called with a notice if this takes time. Blocks, for minutes perhaps.
+        Raises ActionableError."""
+        reported = self._found(wanted) if wanted else None
+        if reported is None or lenient.text(reported, "status") in DEAD:
             on_wait("A sandbox is being started.\n")
             made = self.post("/api/v1/sandboxes")
-            found = made if isinstance(made, dict) else {}
-        id = lenient.text(found, "id")
+            reported = made if isinstance(made, dict) else {}
+        id = lenient.text(reported, "id")
         until = time.monotonic() + BEGINNING
         woken = False
-        while (sandbox := _ready(found)) is None:
-            status = lenient.text(found, "status")
+        while (sandbox := _ready(reported)) is None:
+            status = lenient.text(reported, "status")
             if not id or status in DEAD or time.monotonic() > until:
-                raise Told(f"{self.place.name()} could not start a sandbox ({status or 'no id'}).")
+                raise ActionableError(
+                    f"{self.place.name()} could not start a sandbox ({status or 'no id'})."
+                )
             if status == "PAUSED" and not woken:
                 on_wait("The sandbox is being woken.\n")
                 self.post(f"/api/v1/sandboxes/{id}/resume")
                 woken = True
             time.sleep(LOOK if woken or status == "STARTING" else LOOK / 2)
-            found = self._found(id) or {"id": id, "status": "MISSING"}
+            reported = self._found(id) or {"id": id, "status": "MISSING"}
         KNOWN.learn([sandbox.key.reveal()])
         return sandbox
 
@@ -80,11 +82,11 @@ class Cloud(Requests):
         return one if isinstance(one, dict) else None
 
 
-def _ready(found: Json) -> Sandbox | None:
-    if lenient.text(found, "status") != "RUNNING":
+def _ready(reported: Json) -> Sandbox | None:
+    if lenient.text(reported, "status") != "RUNNING":
         return None
-    addresses = lenient.mappings(found, "exposed_urls")
+    addresses = lenient.mappings(reported, "exposed_urls")
     named = (each for each in addresses if lenient.text(each, "name") == SERVER)
     url = next((lenient.text(each, "url") for each in named), "")
-    key = Secret(lenient.text(found, "session_api_key"))
-    return Sandbox(lenient.text(found, "id"), url.rstrip("/"), key) if url else None
+    key = Secret(lenient.text(reported, "session_api_key"))
+    return Sandbox(lenient.text(reported, "id"), url.rstrip("/"), key) if url else None

@@ -1,9 +1,8 @@
-"""The SDK's remote conversation, as turns and sessions know a conversation that runs here.
+"""The SDK's remote conversation, with the interface that turns and sessions expect of a local one.
 
 The server stops before every step's actions (AlwaysConfirm, whatever the session's mode), so that
-they are judged on this side first. Its links may break: everything that it said is kept here, and
-nothing that was heard once is heard again.
-"""
+they are judged on this side first. Its links may break: every event is kept here, and none is
+handled twice."""
 
 import asyncio
 import threading
@@ -34,7 +33,7 @@ from rookery.agent.elsewhere.recap import text_of
 from rookery.agent.elsewhere.refusals import CUT_OFF, RESTARTED, UNASKED, Rejections, error_of
 from rookery.agent.elsewhere.requests import Unreachable
 from rookery.agent.elsewhere.state import AwayState, Hearing
-from rookery.agent.provider.told import Told
+from rookery.agent.provider.told import ActionableError
 from rookery.core.json import Json
 
 if TYPE_CHECKING:
@@ -93,15 +92,15 @@ class AwayConversation:
 
     @property
     def link(self) -> Link:
-        """Raises Told."""
+        """The connection to the server, made if there is none. Raises ActionableError."""
         if self._link is None:
             self.connect()
         assert self._link is not None
         return self._link
 
     def connect(self) -> bool:
-        """Reach the server, and the conversation on it; begin one where there is none. Returns
-        whether the server's death cut something off. Blocks. Raises Told."""
+        """Connect to the server and to the conversation on it; begin one if there is none. Returns
+        whether a restart of the server cut something off. Blocks. Raises ActionableError."""
         with self._connecting, self._linker.waiting():
             return self._connect()
 
@@ -118,7 +117,7 @@ class AwayConversation:
         try:
             self._refresh(link)
             cut_off = self._linker.restarted(link) and self._mend(link)
-        except Told:
+        except ActionableError:
             link.close()
             raise
         self._link = link
@@ -126,19 +125,19 @@ class AwayConversation:
         return cut_off
 
     def _close_gap(self, link: Link) -> None:
-        """In the thread of the link."""
-        with suppress(Told):  # the run looks at its server itself
+        """Read the events missed while the connection was down. Called in the link's thread."""
+        with suppress(ActionableError):  # the run looks at its server itself
             self._refresh(link)
 
     def _end_calls(self) -> None:
-        """Of a conversation that is gone."""
+        """End the open calls of a conversation that is gone."""
         for action in self.state.get_unmatched_actions(self.state.events):
             self._take(error_of(action, CUT_OFF))
 
     def _mend(self, link: Link) -> bool:
-        """After a restart of the server: whether it cut something off. What was open is not run:
-        it may have been before. And the model has lost sight of it until it has a result and the
-        history is read again."""
+        """Return whether a restart of the server cut something off. What was open is not run: it
+        may have been before. The model cannot see it until it has a result and the history is read
+        again."""
         pending = self.state.get_unmatched_actions(self.state.events)
         cut_off = bool(pending) or self.state.execution_status == Status.ERROR
         if pending:
@@ -171,15 +170,15 @@ class AwayConversation:
     # --- what it says ----------------------------------------------------------------------------
 
     def _heard(self, event: Event) -> None:
-        """In the thread of the link."""
+        """Handle an event from the server. Called in the link's thread."""
         kind = type(event).__name__
         if isinstance(event, ConversationStateUpdateEvent):
             self._note(event)
         elif kind == "StreamingDeltaEvent":
-            told: Any = event
-            if told.id != self._delta:  # a server may say things twice
-                self._delta = told.id
-                self._hearing.on_delta(told.content, told.reasoning_content)
+            delta: Any = event
+            if delta.id != self._delta:  # a server may say things twice
+                self._delta = delta.id
+                self._hearing.on_delta(delta.content, delta.reasoning_content)
         else:
             self._take(event, live=True)
 
@@ -200,15 +199,15 @@ class AwayConversation:
             self._check(event)
 
     def _check(self, event: ObservationEvent) -> None:
-        """Judgement stands before what the server runs; one that does not wait is not trusted."""
+        """End the turn if the server ran an action unjudged: it is not trusted then."""
         if event.tool_name in ("finish", "think") or self._hearing.was_cleared(event.action_id):
             return
-        words = UNASKED.format(tool=event.tool_name)
+        notice = UNASKED.format(tool=event.tool_name)
         if self._running:
-            self._fault = words
+            self._fault = notice
             self._wake()
         elif self._hearing.is_asked(event.action_id):
-            self._hearing.give_up(words)
+            self._hearing.give_up(notice)
 
     def _note(self, event: ConversationStateUpdateEvent) -> None:
         value = event.value.get("execution_status") if event.key == "full_state" else None
@@ -232,12 +231,12 @@ class AwayConversation:
     # --- a run -----------------------------------------------------------------------------------
 
     async def arun(self) -> None:
-        """Until it is finished, or waits, or was interrupted. Raises ConversationRunError."""
+        """Run until finished, waiting or interrupted. Raises ConversationRunError."""
         self._stopping, self._fault = False, ""
         try:
             await asyncio.to_thread(self._begin)
             await self._until_over()
-        except Told as error:
+        except ActionableError as error:
             raise ConversationRunError(self.id, error) from error
         finally:
             self._running = False
@@ -259,7 +258,7 @@ class AwayConversation:
             self._news.clear()
             if self._fault:
                 await asyncio.to_thread(self.interrupt)
-                raise Told(self._fault, "provider")
+                raise ActionableError(self._fault, "provider")
             try:
                 if silent:  # maybe its socket is
                     await asyncio.to_thread(self._refresh, self.link)
@@ -273,8 +272,8 @@ class AwayConversation:
                     return
 
     async def _win_back(self) -> bool:
-        """Wait for a server that was lost, and go on with its run. Returns whether that is over.
-        Raises Told."""
+        """Wait for a server that was lost, and go on with its run. Returns whether the run is over.
+        Raises ActionableError."""
         if not self._stopping:
             self._hearing.tell_user(LOST)
         until = time.monotonic() + AWAY
@@ -290,7 +289,7 @@ class AwayConversation:
                 await asyncio.sleep(AGAIN)
                 continue
             if self._linker.conversation != anew:
-                raise Told(
+                raise ActionableError(
                     "The conversation had to start over on the agent server. Send the prompt again."
                 )
             self._hearing.tell_user(BACK)
@@ -298,7 +297,7 @@ class AwayConversation:
         return True
 
     def wait_until_idle(self, stopped: Callable[[], bool]) -> None:
-        """A run that another process of ours began goes on over there. Blocks."""
+        """Wait for a run that another process of ours began and that goes on over there. Blocks."""
         while self.state.execution_status == Status.RUNNING:
             if stopped():
                 self.interrupt()
@@ -307,20 +306,20 @@ class AwayConversation:
             self._refresh(self.link)
 
     def interrupt(self) -> None:
-        """Blocks, for a moment."""
+        """Interrupt the run. Blocks, for a moment."""
         self._stopping = True
         self._wake()
         try:
             if self._link is not None:
                 self._link.tell("interrupt")
                 self._refresh(self._link)
-        except Told:
+        except ActionableError:
             self.state.execution_status = Status.PAUSED  # nobody is there to be interrupted
 
     # --- changes ---------------------------------------------------------------------------------
 
     def is_foreign(self, event: Event) -> bool:
-        """Whether another client of the server said it, or another process of ours."""
+        """Tell whether another client of the server, or another process of ours, sent it."""
         if not isinstance(event, MessageEvent) or event.source != "user":
             return False
         return text_of(event.llm_message) not in self._sent
@@ -331,8 +330,8 @@ class AwayConversation:
         self._tell("events", {"role": message.role, "content": parts, "run": False})
 
     def _on_event(self, event: Event) -> None:
-        """From this side come rejections, of which the server takes one for all actions of a step,
-        and words for the model that are not the user's."""
+        """Take an event from this side: a rejection, of which the server takes one for all actions
+        of a step, or a message for the model that is not the user's."""
         if isinstance(event, UserRejectObservation):
             self.rejections.add(event.action_id, event.rejection_reason)
         elif isinstance(event, MessageEvent):
@@ -340,10 +339,10 @@ class AwayConversation:
             self.send_message(event.llm_message)
 
     def settle_answers(self, pending: Sequence[ActionEvent]) -> list[ActionEvent]:
-        """After all of a step's actions were answered for: those that may run. Blocks."""
-        if not (words := self.rejections.settle(pending)):
+        """Return the actions that may run, once all of a step's are answered for. Blocks."""
+        if not (reason := self.rejections.settle(pending)):
             return list(pending)
-        self.reject_pending_actions(words)
+        self.reject_pending_actions(reason)
         return []
 
     def reject_pending_actions(self, reason: str) -> None:
@@ -372,22 +371,22 @@ class AwayConversation:
         self._tell("fork", body | ({"from_event_id": from_event_id} if from_event_id else {}))
 
     def copy_kept(self, folder: str, last: str | None) -> None:
-        """This side's copy, for a fork."""
+        """Copy this side's events, for a fork."""
         self._kept.copy(folder, last)
 
     def last_before(self, moment: float) -> str | None:
         return self._kept.last_before(moment)
 
     def _tell(self, what: str, body: Json | None = None) -> Any:
-        """Raises ConversationRunError."""
+        """Send a request to the conversation. Raises ConversationRunError."""
         try:
             return self.link.tell(what, body)
-        except Told as error:
+        except ActionableError as error:
             raise ConversationRunError(self.id, error) from error
 
     @property
     def conversation_stats(self) -> ConversationStats:
-        """With what models used that were asked from here."""
+        """The usage, including that of models that were asked from here."""
         stats = self._link.stats() if self._link is not None else ConversationStats()
         for name in self.llm_registry.list_usage_ids():
             stats.usage_to_metrics[name] = self.llm_registry.get(name).metrics

@@ -1,4 +1,4 @@
-"""This side's copy of a conversation's events, a line each: a session shows its past while its
+"""This side's copy of a conversation's events, one per line: a session can show its past while its
 server is away, and a conversation that is gone is begun anew with a recap."""
 
 import json
@@ -16,14 +16,14 @@ from rookery.models.secrets import KNOWN
 
 FILE = "events.jsonl"
 ROOT = "__root__"
-"""What an event continues that is the first of a conversation that was emptied."""
+"""The parent of the first event of a conversation that was emptied."""
 AT = "_at"
 BACK = "_back_to"
 """A line that is no event: the conversation was taken back to this one; null: to its beginning."""
 
 
 class KeptEvents:
-    """Those that the conversation has, in order. `seen`: also those that were taken back."""
+    """The events of a conversation, in order. `seen` also has those that were taken back."""
 
     def __init__(self, folder: str) -> None:
         self._path = os.path.join(folder, FILE)
@@ -41,14 +41,14 @@ class KeptEvents:
 
     def _read(self, line: str) -> None:
         with suppress(ValueError, RecursionError):
-            found = json.loads(line)
-            if BACK in found:
-                self._take_back(found[BACK])
+            entry = json.loads(line)
+            if BACK in entry:
+                self._take_back(entry[BACK])
                 return
-            self.seen.add(str(found.get("id")))  # also if it is of a kind that nobody knows here
-            at = found.pop(AT, None)
+            self.seen.add(str(entry.get("id")))  # also if it is of a kind that nobody knows here
+            at = entry.pop(AT, None)
             with suppress(ValidationError):
-                self._add(Event.model_validate(found), at)
+                self._add(Event.model_validate(entry), at)
 
     def _add(self, event: Event, at: float | None) -> None:
         self.events.append(event)
@@ -56,7 +56,7 @@ class KeptEvents:
         self._times[event.id] = at or datetime.fromisoformat(event.timestamp).timestamp()
 
     def add(self, event: Event) -> bool:
-        """Whether it is news."""
+        """Add an event. Returns whether it is new."""
         if event.id in self.seen:
             return False
         self._follow(event)
@@ -66,7 +66,7 @@ class KeptEvents:
         return True
 
     def _follow(self, event: Event) -> None:
-        """A message that continues an earlier event: another client took the conversation back."""
+        """Rewind if a message continues an earlier event: another client went back there."""
         above = event.parent_id
         if not isinstance(event, MessageEvent) or event.source == "agent" or not above:
             return
@@ -75,7 +75,7 @@ class KeptEvents:
             self.back_to(above if is_known else None)
 
     def copy(self, folder: str, last: str | None) -> None:
-        """For a fork, up to this event; None: all."""
+        """Copy the events for a fork, up to event `last`; None: all."""
         with suppress(FileNotFoundError):
             shutil.copyfile(self._path, os.path.join(folder, FILE))
             os.chmod(os.path.join(folder, FILE), 0o600)
@@ -111,17 +111,18 @@ class KeptEvents:
         return True
 
     def anchor(self) -> str:
-        """An event after which a list of all of them is to be read again: the last message to the
-        model, since a process may have been killed while it heard what followed."""
-        found = [each.id for each in self.events if isinstance(each, MessageEvent)]
-        return found[-1] if found else ""
+        """Return the event after which the server's list is to be read again: the last message to
+        the model, since a process may have been killed while it received what followed. "" if there
+        is none."""
+        messages = [each.id for each in self.events if isinstance(each, MessageEvent)]
+        return messages[-1] if messages else ""
 
     def last_before(self, moment: float) -> str | None:
-        """The last event that was heard of earlier, by this machine's clock; the first of all if
-        none was."""
-        found: str | None = None
+        """Return the last event that arrived before `moment`, by this machine's clock; the first of
+        all if none did."""
+        last: str | None = None
         for event in self.events:
-            if found is not None and self._times.get(event.id, 0.0) >= moment:
+            if last is not None and self._times.get(event.id, 0.0) >= moment:
                 break
-            found = event.id
-        return found
+            last = event.id
+        return last

@@ -1,5 +1,5 @@
 """The keys of agent servers and of OpenHands Cloud, by address: in a file that only its user can
-read, or in the environment. They are never words of a command."""
+read, or in the environment. They are never arguments of a command."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from rookery.models.secrets import KNOWN, NONE, Secret
 
 FILE = "agent_servers.json"
 SERVER_VARIABLES = ("SESSION_API_KEY", "OH_SESSION_API_KEYS_0")
-"""As the agent server itself reads them."""
+"""The variables from which the agent server itself reads its keys."""
 CLOUD_VARIABLES = ("OPENHANDS_CLOUD_API_KEY", "OPENHANDS_API_KEY")
 
 
@@ -20,21 +20,21 @@ def variables_of(place: Place) -> tuple[str, ...]:
 
 
 def key_of(home: str, place: Place, environment: Mapping[str, str]) -> Secret:
-    """The saved key of an address, else the environment's."""
+    """Return the saved key of an address, else the environment's, else an empty one."""
     saved = _read(home).get(place.url, "")
     named = (environment.get(name, "").strip() for name in variables_of(place))
-    found = saved or next(filter(None, named), "")
-    KNOWN.learn([found])
-    return Secret(found) if found else NONE
+    key = saved or next(filter(None, named), "")
+    KNOWN.learn([key])
+    return Secret(key) if key else NONE
 
 
 def learn(home: str) -> None:
-    """What an agent here may come across, too."""
+    """Register the saved keys for redaction: an agent here may come across them, too."""
     KNOWN.learn(_read(home).values())
 
 
 def save(home: str, url: str, key: str) -> str:
-    """Keep a key; "" forgets it. Returns the file's path."""
+    """Save a key; "" forgets it. Returns the file's path."""
     KNOWN.learn([key])
     kept = {**_read(home), url: key}
     known = {each: secret for each, secret in kept.items() if secret}

@@ -1,5 +1,5 @@
-"""A connection to one conversation on an agent server, and how one is made: the server is found or
-woken, the conversation attached to, or begun anew where it is gone."""
+"""A connection to one conversation on an agent server, and how it is made: the server is found or
+woken, and the conversation is attached to, or begun anew if it is gone."""
 
 import os
 import threading
@@ -26,7 +26,7 @@ from rookery.agent.elsewhere.recap import recap_of
 from rookery.agent.elsewhere.requests import Unreachable, waiting
 from rookery.agent.elsewhere.server import AgentServer
 from rookery.agent.process.place import Place
-from rookery.agent.provider.told import Told
+from rookery.agent.provider.told import ActionableError
 from rookery.agent.sdk_patches import remote_history
 from rookery.core.json import Json, lenient
 
@@ -39,7 +39,7 @@ MOST_STEPS = 500
 LONG = {"condense": 600.0, "ask_agent": 600.0, "interrupt": 20.0}
 """Seconds for what the server answers only when it is done."""
 MODEL = ("run", "condense", "ask_agent")
-"""What calls the model."""
+"""The requests that call the model."""
 ROUNDED = 1.0
 """Seconds: a server tells its age in whole ones."""
 PLUGINS = (
@@ -63,18 +63,18 @@ UNKNOWN = (
 
 
 class Began(NamedTuple):
-    """When a server was started, by our clock: between these times, since an answer takes its."""
+    """When a server was started, by our clock: between these times, since a reply takes time."""
 
     earliest: float
     latest: float
 
     def is_after(self, latest: float) -> bool:
-        """Whether that is another start than the one that was at this time, at the latest."""
+        """Tell whether this is a later start than the one at `latest` (at the latest)."""
         return bool(latest) and self.earliest > latest + ROUNDED
 
 
 def began_of(server: AgentServer) -> Began:
-    """Raises Told."""
+    """Ask a server when it was started. Raises ActionableError."""
     before = time.time()
     uptime = server.uptime()
     return Began(before - uptime, time.time() - uptime)
@@ -88,7 +88,7 @@ class Link:
         began: Began,
         on_unknown: Callable[[str], None],
     ) -> None:
-        """`on_unknown` hears of kinds of events that are not known here."""
+        """`on_unknown` is called with each kind of event that is not known here."""
         self.began = began
         self.on_unknown = on_unknown
         self._server = server
@@ -98,28 +98,30 @@ class Link:
         """That it has yet to get."""
 
     def is_well(self) -> bool:
-        """Whether it is the same server still, and has the conversation."""
+        """Tell whether it is still the same server, and has the conversation."""
         try:
             if began_of(self._server).is_after(self.began.latest):
                 return False
             return self._server.conversation(self._id) is not None
-        except Told:
+        except ActionableError:
             return False
 
     def status(self) -> Status:
-        """Raises Told."""
-        found = self._server.conversation(self._id)
-        if found is None:
+        """Return the conversation's status. Raises ActionableError."""
+        response = self._server.conversation(self._id)
+        if response is None:
             raise Unreachable("The conversation is gone from the agent server.")
-        said = lenient.text(found, "execution_status", Status.IDLE.value)
+        reported = lenient.text(response, "execution_status", Status.IDLE.value)
         try:
-            return Status(said)
+            return Status(reported)
         except ValueError:
-            words = f"The agent server says that the conversation is {said[:40]!r}, which this"
-            raise Told(f"{words} version does not know.", "provider") from None
+            message = (
+                f"The agent server says that the conversation is {reported[:40]!r}, which this"
+            )
+            raise ActionableError(f"{message} version does not know.", "provider") from None
 
     def tell(self, what: str, body: Json | None = None) -> Any:
-        """Raises Told."""
+        """Send a request to the conversation and return the response. Raises ActionableError."""
         if self._model is not None and what in MODEL:
             llm, self._model = self._model, None
             self.tell("switch_llm", {"llm": llm.model_dump(mode="json", context=SHOWN)})
@@ -128,20 +130,20 @@ class Link:
         return self._server.post(f"/api/conversations/{self._id}/{what}", body, **more)
 
     def confirm(self) -> None:
-        """It waits before each action, whatever another client told it. Raises Told."""
+        """Make the server wait before each action again. Raises ActionableError."""
         self.tell("confirmation_policy", {"policy": AlwaysConfirm().model_dump()})
 
     def events(self, since: str) -> Iterator[Event]:
-        """Those that can be read. Raises Told."""
-        for found in self._server.events(self._id, since):
+        """Yield the events that can be parsed. Raises ActionableError."""
+        for payload in self._server.events(self._id, since):
             try:
-                yield Event.model_validate(found)
+                yield Event.model_validate(payload)
             except ValidationError:
-                self.on_unknown(lenient.text(found, "kind")[:60] or "no kind")
+                self.on_unknown(lenient.text(payload, "kind")[:60] or "no kind")
 
     def give_model(self, llm: "LLM") -> None:
-        """Sent when it is needed: before its first message, a server does not count what a model
-        uses that it was switched to."""
+        """Set the model, to be sent when it is needed: before its first message, a server does not
+        count the usage of a model that it was switched to."""
         self._model = llm
 
     def stats(self) -> ConversationStats:
@@ -153,7 +155,7 @@ class Link:
             events.on_gap = read
 
     def close(self) -> None:
-        """At once: the SDK waits 5 seconds for a thread that reads from a silent socket."""
+        """Close in a thread: the SDK waits 5 seconds for one that reads from a silent socket."""
         threading.Thread(target=self._close, daemon=True, name="hang-up").start()
         self._server.close()
 
@@ -166,7 +168,7 @@ SHOWN = {"expose_secrets": True}
 
 
 class Linker:
-    """Makes the links of one session. `keep` stores where it runs; `tell` is for the
+    """Makes the links of one session. `keep` stores where it runs; `tell` shows a notice to the
     user."""
 
     def __init__(
@@ -195,14 +197,14 @@ class Linker:
         return waiting(self._place, self._tell)
 
     def restarted(self, link: Link) -> bool:
-        """Whether the server was started since the last link, maybe another process's."""
-        found = link.began.is_after(self._place.began)
-        if found or not self._place.began:
+        """Tell whether the server was restarted since the last link, of any process."""
+        restarted = link.began.is_after(self._place.began)
+        if restarted or not self._place.began:
             self._move(self._place._replace(began=link.began.latest))
-        return found
+        return restarted
 
     def check(self) -> None:
-        """Whether the key is good, before anything is begun. Blocks. Raises Told."""
+        """Check the key before anything is begun. Blocks. Raises ActionableError."""
         if self._place.cloud:
             cloud = self._cloud()
             try:
@@ -211,13 +213,14 @@ class Linker:
                 cloud.close()
 
     def reach(self, agent: Agent, heard: Heard, past: Sequence[Event]) -> Link:
-        """Blocks. Raises Told."""
+        """Link to the conversation, or to a new one if it is gone. Blocks. Raises
+        ActionableError."""
         server, info = self._checked()
         link: Link | None = None
         try:
             self._compare_versions(info)
             if folder := server.plugins(self._place.where(self._cwd)):
-                raise Told(PLUGINS.format(folder=folder), "provider")
+                raise ActionableError(PLUGINS.format(folder=folder), "provider")
             began = began_of(server)
             if server.conversation(self.conversation) is not None:
                 remote = self._attached(server, heard)
@@ -237,8 +240,8 @@ class Linker:
 
     @staticmethod
     def _resumed(link: Link, agent: Agent) -> Link:
-        """The server waits before each action, and has the model's key, which one without a secret
-        key forgets when it is restarted."""
+        """Make the server wait before each action, and give it the model's key, which a server
+        without a secret key forgets when it is restarted."""
         link.confirm()
         analyzer = LLMSecurityAnalyzer().model_dump(mode="json")
         link.tell("security_analyzer", {"security_analyzer": analyzer})
@@ -246,8 +249,8 @@ class Linker:
         return link
 
     def release(self) -> None:
-        """What nobody needs now: the conversation, and a sandbox of its own. Blocks."""
-        with suppress(Told):
+        """Delete what nobody needs now: the conversation, and a sandbox of its own. Blocks."""
+        with suppress(ActionableError):
             if not self._place.cloud:
                 server = self._server()
                 server.ask("DELETE", f"/api/conversations/{self.conversation}", missing=True)
@@ -260,11 +263,11 @@ class Linker:
     # --- servers ---------------------------------------------------------------------------------
 
     def _checked(self) -> tuple[AgentServer, Json]:
-        """With what it says about itself. Raises Told."""
+        """Return the server, checked, and what it reports about itself. Raises ActionableError."""
         server = self._server()
         try:
             return server, server.check()
-        except Told:
+        except ActionableError:
             server.close()
             raise
 
@@ -343,11 +346,11 @@ class Linker:
             with remote_history.soon():
                 return make()
         except (httpx.HTTPError, WebSocketConnectionError, OSError) as error:
-            words = f"{self._place.name()} cannot be used now. Try again."
-            raise Unreachable(f"{words}\n{error}") from error
+            message = f"{self._place.name()} cannot be used now. Try again."
+            raise Unreachable(f"{message}\n{error}") from error
         except (ValidationError, ImportError, KeyError, ValueError) as error:
-            words = f"{self._place.name()} has a conversation that this version cannot read."
-            raise Told(f"{words}\n{str(error)[:300]}", "provider") from error
+            message = f"{self._place.name()} has a conversation that this version cannot read."
+            raise ActionableError(f"{message}\n{str(error)[:300]}", "provider") from error
 
 
 def _knowing(agent: Agent, recap: str) -> Agent:

@@ -1,11 +1,11 @@
-"""What a conversation that is begun anew is told of the one that is gone."""
+"""The recap of a lost conversation that the one begun in its place is given."""
 
 from collections.abc import Sequence
 
 from openhands.sdk.event import ActionEvent, Event, MessageEvent
 from openhands.sdk.llm import Message, TextContent
 
-LONGEST = 12_000
+MAX_RECAP_LENGTH = 12_000
 """Characters of a recap; the latest are kept."""
 PART = 1_500
 HEAD = (
@@ -15,9 +15,9 @@ HEAD = (
 
 
 def recap_of(events: Sequence[Event]) -> str:
-    """ "": there is nothing to tell."""
+    """Return a recap of these events; "" if there is nothing to tell."""
     lines: list[str] = []
-    left = LONGEST
+    left = MAX_RECAP_LENGTH
     for event in reversed(events):
         line = _told(event)
         if not line:
@@ -37,8 +37,8 @@ def _told(event: Event) -> str:
         return f"{who}: {text[:PART]}" if text else ""
     if isinstance(event, ActionEvent) and event.action is not None:
         given = event.action.model_dump(exclude_none=True, exclude={"kind"})
-        said = str(given.get("message") or given.get("thought") or given)[:PART]
-        return f"You called {event.tool_name}: {said}"
+        detail = str(given.get("message") or given.get("thought") or given)[:PART]
+        return f"You called {event.tool_name}: {detail}"
     return ""
 
 

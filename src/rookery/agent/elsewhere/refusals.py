@@ -1,5 +1,5 @@
-"""What does not run on an agent server: actions that its tools would turn into more than they look
-like, and those of a step of which one was rejected."""
+"""Actions that are not run on an agent server: those that its tools would turn into more than they
+look like, and those of a step of which one was rejected."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ NOT_RUN = "Not run, since another call of the same step was rejected."
 
 
 def judged(action: ActionEvent, *, plans: bool) -> Judgement | None:
-    """That it is refused, whatever the user and the rules say; None: they decide."""
+    """Return a refusal that stands whatever the user and the rules say; None if they decide."""
     if action.tool_name == TerminalTool.name and plans:
         return Judgement("deny", BY, FORBIDDEN, NO_SHELL)
     if action.tool_name not in (GREP, GLOB) or action.action is None:
@@ -49,10 +49,10 @@ def judged(action: ActionEvent, *, plans: bool) -> Judgement | None:
     return None
 
 
-def error_of(call: ActionEvent | UserRejectObservation, words: str) -> AgentErrorEvent:
-    """A call's result that is nobody's wish."""
+def error_of(call: ActionEvent | UserRejectObservation, message: str) -> AgentErrorEvent:
+    """Return an error as a call's result, for a failure that nobody chose."""
     return AgentErrorEvent(
-        error=words,
+        error=message,
         tool_name=call.tool_name,
         tool_call_id=call.tool_call_id,
         classification=AGENT_OUTCOME,
@@ -60,8 +60,9 @@ def error_of(call: ActionEvent | UserRejectObservation, words: str) -> AgentErro
 
 
 def as_text(skill: Skill, place: Place, cwd: str) -> Skill:
-    """For a server, whose SDK would run each !`command` in it, and start its MCP servers, before
-    anybody could judge that. Its other files are over there if they are the project's."""
+    """Return a skill that is safe to send: the server's SDK would run each !`command` in it, and
+    start its MCP servers, before anybody could judge that. Its other files are over there if they
+    belong to the project."""
     below = (skill.source or "").removeprefix(cwd.rstrip("/") + "/")
     own = f"{place.where(cwd).rstrip('/')}/{below}" if below != skill.source else None
     content = skill.content.replace("!`", "! `")
@@ -69,7 +70,7 @@ def as_text(skill: Skill, place: Place, cwd: str) -> Skill:
 
 
 class Rejections:
-    """Those of one step. The server takes one for all of its actions, and calls it the user's."""
+    """One step's rejections. The server takes one for all its actions, as the user's."""
 
     def __init__(self) -> None:
         self._said: dict[str, str] = {}
@@ -82,21 +83,21 @@ class Rejections:
         return action in self._said
 
     def settle(self, pending: Sequence[ActionEvent]) -> str:
-        """What the model is told, once all are answered for; "": all may run."""
-        said, self._said = self._said, {}
-        if not said:
+        """Return what the model is told, once all are answered for; "" if all may run."""
+        reasons, self._said = self._said, {}
+        if not reasons:
             return ""
-        self._shown = {each.id: said.get(each.id, NOT_RUN) for each in pending}
-        words = list(dict.fromkeys(said.values()))
-        if len(said) < len(pending):
+        self._shown = {each.id: reasons.get(each.id, NOT_RUN) for each in pending}
+        lines = list(dict.fromkeys(reasons.values()))
+        if len(reasons) < len(pending):
             names = {each.id: each.tool_name for each in pending}
-            words = [f"{names.get(id, 'A call')}: {why}" for id, why in said.items()]
-            words.append(OTHERS)
-        return "\n".join(words)
+            lines = [f"{names.get(id, 'A call')}: {why}" for id, why in reasons.items()]
+            lines.append(OTHERS)
+        return "\n".join(lines)
 
     def shown(self, event: UserRejectObservation) -> Event:
-        """As the user should see it: with the reason of this action, and as rejected by the user
-        only if it was."""
+        """Return a rejection as the user should see it: with the reason for this action, and as
+        rejected by the user only if it was."""
         reason = self._shown.pop(event.action_id, event.rejection_reason)
         if reason.startswith((REASON, DENIED, FORBIDDEN.capitalize())):
             return event.model_copy(update={"rejection_reason": reason})

@@ -1,4 +1,5 @@
-"""Requests to an agent server or to the cloud, whose failures are sentences that say what to do."""
+"""HTTP requests to an agent server or to the cloud, whose failures are messages that tell the user
+what to do."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -8,14 +9,14 @@ from typing import Any
 import httpx
 
 from rookery.agent.process.place import Place
-from rookery.agent.provider.told import Told
+from rookery.agent.provider.told import ActionableError
 from rookery.agents.elsewhere import CLOUD
 from rookery.core.json import Json
 from rookery.models.secrets import Secret
 from rookery.wire.params import AUTH_REQUIRED
 
-PATIENCE = 20.0
-"""Seconds for an answer. What takes longer runs in the background over there."""
+REQUEST_TIMEOUT = 20.0
+"""Seconds for a response. Whatever takes longer runs in the background over there."""
 CONNECTING = 5.0
 NOTICED = 3.0
 """Seconds after which somebody who waits wonders why."""
@@ -25,10 +26,10 @@ DETAIL = 300
 
 @contextmanager
 def waiting(place: Place, tell: Callable[[str], None]) -> Iterator[None]:
-    """Say what is waited for, once it takes long."""
+    """Show a notice of what is waited for, once it takes long."""
     name = place.name()
-    words = f"Waiting for {name[0].lower() + name[1:] if name.startswith('The ') else name}.\n"
-    timer = threading.Timer(NOTICED, tell, [words])
+    notice = f"Waiting for {name[0].lower() + name[1:] if name.startswith('The ') else name}.\n"
+    timer = threading.Timer(NOTICED, tell, [notice])
     timer.daemon = True
     timer.start()
     try:
@@ -37,19 +38,19 @@ def waiting(place: Place, tell: Callable[[str], None]) -> Iterator[None]:
         timer.cancel()
 
 
-class Unreachable(Told):
-    """Nobody answers, or somebody who cannot serve us now: later may be better."""
+class Unreachable(ActionableError):
+    """The server does not respond, or cannot serve us now: a later try may succeed."""
 
 
 class Requests:
-    """`header`: its name and the words before the key in it."""
+    """Requests with the user's key. `header`: its name, and the text before the key in it."""
 
     def __init__(self, place: Place, url: str, key: Secret, header: tuple[str, str]) -> None:
         self.place = place
         self.url = url
         name, before = header
         headers = {name: before + key.reveal()} if key else {}
-        waits = httpx.Timeout(PATIENCE, connect=CONNECTING)
+        waits = httpx.Timeout(REQUEST_TIMEOUT, connect=CONNECTING)
         self._client = httpx.Client(base_url=url, headers=headers, timeout=waits)
 
     def close(self) -> None:
@@ -70,8 +71,8 @@ class Requests:
         also: Sequence[int] = (),
         **more: Any,
     ) -> Any:
-        """Its JSON; with `missing`, None for what does not exist, and for the statuses in `also`.
-        Raises Told."""
+        """Send a request and return the JSON of the response; None for the statuses in `also` and,
+        with `missing`, for what does not exist. Raises ActionableError."""
         try:
             answer = self._client.request(method, path, **more)
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
@@ -79,7 +80,7 @@ class Requests:
         if answer.status_code in also or (answer.status_code == 404 and missing):
             return None
         if answer.status_code in (401, 403):
-            raise Told(
+            raise ActionableError(
                 f"{self.place.name()} refused the key. {how_to_log_in(self.place)}",
                 "auth",
                 AUTH_REQUIRED,
@@ -87,20 +88,24 @@ class Requests:
         if answer.status_code >= 500 or answer.status_code in (404, 409, 429):
             raise self._unreachable(_said(answer))
         if answer.is_redirect:  # the key does not follow
-            words = f"{self.place.name()} says that it is at {answer.headers.get('Location')}."
-            raise Told(f"{words} If that is right, use that address instead.", "provider")
+            message = f"{self.place.name()} says that it is at {answer.headers.get('Location')}."
+            raise ActionableError(
+                f"{message} If that is right, use that address instead.", "provider"
+            )
         if answer.is_error:
-            words = f"{self.place.name()} refused a request ({path})."
-            raise Told(f"{words}\n{_said(answer)}", "provider")
+            message = f"{self.place.name()} refused a request ({path})."
+            raise ActionableError(f"{message}\n{_said(answer)}", "provider")
         try:
             return answer.json() if answer.content else None
         except (ValueError, RecursionError):
             raise self.foreign() from None
 
-    def foreign(self) -> Told:
-        """Somebody answers, but no agent server."""
+    def foreign(self) -> ActionableError:
+        """Return the error for a host that responds, but is no agent server."""
         what = "the cloud's API" if self.place.cloud else "the agent server's API"
-        return Told(f"{self.place.name()} does not speak {what}. Check the address.", "provider")
+        return ActionableError(
+            f"{self.place.name()} does not speak {what}. Check the address.", "provider"
+        )
 
     def _unreachable(self, detail: str) -> Unreachable:
         name = self.place.name()

@@ -1,4 +1,4 @@
-"""An agent server as this side asks it: whether it is well, and about one conversation."""
+"""The client of an agent server: its health, and requests about one conversation."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -22,26 +22,27 @@ class AgentServer(Requests):
         self.key = key
 
     def check(self) -> Json:
-        """What it says about itself, once it has taken the key. Raises Told."""
+        """Check the key and return what the server reports about itself. Raises ActionableError."""
         if self.get("/api/conversations/count", missing=True) is None:
             raise self.foreign()
-        found = self.get("/server_info", missing=True)
-        if not isinstance(found, dict):
+        reply = self.get("/server_info", missing=True)
+        if not isinstance(reply, dict):
             raise self.foreign()
-        return found
+        return reply
 
     def uptime(self) -> float:
-        """Seconds. Raises Told."""
+        """Return the server's uptime in seconds. Raises ActionableError."""
         return float(lenient.number(self.get("/server_info"), "uptime") or 0)
 
     def conversation(self, id: str) -> Json | None:
-        """None: it has none of this id."""
-        found = self.get(f"/api/conversations/{id}", missing=True)
-        return found if isinstance(found, dict) else None
+        """Return a conversation; None if the server has none with this id."""
+        reply = self.get(f"/api/conversations/{id}", missing=True)
+        return reply if isinstance(reply, dict) else None
 
     def plugins(self, directory: str) -> str:
-        """Where plugins lie that it would run with a conversation in this directory; "": nowhere.
-        It looks in the directory and in its repository, which may be any of those above."""
+        """Return where plugins lie that the server would run with a conversation in this directory;
+        "" if nowhere. It looks in the directory and in its repository, which may be any of its
+        parents."""
         places = [PurePosixPath(directory), *PurePosixPath(directory).parents]
         for folder in (str(place / name) for place in places for name in PLUGINS):
             asked: Json = {"path": folder, "limit": 1}
@@ -53,13 +54,13 @@ class AgentServer(Requests):
         return self.post(f"/api/conversations/{id}/{what}", body)
 
     def events(self, id: str, since: str = "") -> Iterator[Json]:
-        """This one and those after it, in their order; all where it is not known."""
+        """Yield event `since` and those after it, in order; all if that event is not known."""
         asked: Json = {"limit": PAGE, "sort_order": "TIMESTAMP"}
         page = since
         while True:
             more = {"page_id": page} if page else {}
-            found = self.get(f"/api/conversations/{id}/events/search", params=asked | more)
-            yield from lenient.mappings(found, "items")
-            before, page = page, lenient.text(found, "next_page_id")
+            reply = self.get(f"/api/conversations/{id}/events/search", params=asked | more)
+            yield from lenient.mappings(reply, "items")
+            before, page = page, lenient.text(reply, "next_page_id")
             if not page or page == before:
                 return

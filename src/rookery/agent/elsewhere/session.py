@@ -1,5 +1,5 @@
-"""A session whose conversation runs elsewhere. What it sends its client, its turns and its asks are
-those of any session; only the conversation is another."""
+"""A session whose conversation runs elsewhere. The updates for its client, its turns and its asks
+are those of any session; only the conversation differs."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from openhands.tools.terminal import TerminalTool
 
 from rookery.agent.conversation import hooks, skills
 from rookery.agent.conversation.build import llm_of
-from rookery.agent.conversation.choices import PLAN, Wanted
+from rookery.agent.conversation.choices import PLAN, ChoiceValues
 from rookery.agent.conversation.repairs import NOT_RUN, STOPPED
 from rookery.agent.elsewhere import refusals
 from rookery.agent.elsewhere.conversation import AwayConversation
@@ -29,7 +29,7 @@ from rookery.agent.elsewhere.state import Hearing
 from rookery.agent.process import sdk_import
 from rookery.agent.process.place import Place, as_here, place_in
 from rookery.agent.provider.failures import failure_of
-from rookery.agent.provider.told import Told
+from rookery.agent.provider.told import ActionableError
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
 from rookery.agent.session import asks
 from rookery.agent.session.models import Profile
@@ -51,9 +51,10 @@ HERE_ONLY = "Not used, since they are programs of this machine: {names}.\n"
 
 
 def signs_thoughts(model: str) -> bool:
-    """Whether its answers must come whole over there. The servers' client library (litellm, up to
-    1.109 at least) keeps a streamed thought twice if it is signed, and the provider refuses what
-    it did not sign with the first result of a tool. Here, `sdk_patches/answers.py` corrects it."""
+    """Tell whether the model's answers must come whole over there. The servers' client library
+    (litellm, up to 1.109 at least) keeps a streamed thought twice if it is signed, and the provider
+    refuses what it did not sign with the first result of a tool. Here, `sdk_patches/answers.py`
+    corrects it."""
     return "claude" in model.lower() or model.startswith("anthropic/")
 
 
@@ -83,7 +84,7 @@ class RemoteSession(Session, Hearing):
 
     @override
     async def open(self, servers: dict[str, Json]) -> None:
-        """A new one needs its server now; another shows its past without."""
+        """Open the session. A new one needs its server now; any other shows its past without it."""
         families.load(TOOLS)  # without them, events about them cannot be read
         kept = await asyncio.to_thread(KeptEvents, self.folder)
         is_new = not kept.seen
@@ -95,7 +96,7 @@ class RemoteSession(Session, Hearing):
             await asyncio.to_thread(self._linker.check)
             await asyncio.to_thread(away.connect)
             self._counted_for = away.id
-        except Told as error:
+        except ActionableError as error:
             if not self.record.prompted or error.failure.data.get("errorKind") == "auth":
                 raise error.failure from error
             self.notice(f"{error}\n")
@@ -109,7 +110,7 @@ class RemoteSession(Session, Hearing):
         if left_out:
             self.notice(HERE_ONLY.format(names=", ".join(left_out)))
 
-    def _chosen(self, wanted: Wanted | None = None) -> Profile:
+    def _chosen(self, wanted: ChoiceValues | None = None) -> Profile:
         chosen = self.models.chosen((wanted or self.choices.wanted).model)
         assert isinstance(chosen, Profile)
         return chosen
@@ -125,14 +126,15 @@ class RemoteSession(Session, Hearing):
     def _agent(self) -> Agent:
         llm = self._model(self.choices.wanted)
         own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
-        found = skills.found_in(self.record.cwd)
+        by_name = skills.found_in(self.record.cwd)
         about = f"Your current working directory is: {self._place.where(self.record.cwd)}"
         return Agent(
             llm=llm,
             tools=[Tool(name=name) for name in TOOLS],
             agent_context=AgentContext(
                 skills=[
-                    refusals.as_text(each, self._place, self.record.cwd) for each in found.values()
+                    refusals.as_text(each, self._place, self.record.cwd)
+                    for each in by_name.values()
                 ],
                 system_message_suffix=about,
             ),
@@ -140,8 +142,8 @@ class RemoteSession(Session, Hearing):
             system_prompt_kwargs={"cli_mode": True},
         )
 
-    def _model(self, wanted: Wanted) -> LLM:
-        """The SDK's own: a server knows no other."""
+    def _model(self, wanted: ChoiceValues) -> LLM:
+        """Return the SDK's own model class: a server knows no other."""
         chosen = self._chosen(wanted)
         if signs_thoughts(chosen.model):
             wanted = wanted._replace(streaming=False)
@@ -151,11 +153,11 @@ class RemoteSession(Session, Hearing):
 
     @override
     def warm_up(self) -> None:
-        """A server did."""
+        """Do nothing: the server is warm."""
 
     @override
     def make_ready(self) -> None:
-        """A dead server or a sandbox that is gone is noticed here, before each prompt. Blocks."""
+        """Detect a dead server or a lost sandbox, before each prompt. Blocks."""
         sdk_import.load_rest()
         self._streaming = False
         try:
@@ -165,11 +167,11 @@ class RemoteSession(Session, Hearing):
                 self.count_from_here()
             self.on_loop(self._catch_up)
             self.away.wait_until_idle(lambda: self.turn is None or self.turn.cancelled)
-        except Told as error:
+        except ActionableError as error:
             raise error.failure from error
 
     def _catch_up(self) -> None:
-        """Another process of ours left it, or another client of the server said it."""
+        """Show what another process of ours left, or another client of the server said."""
         unheard, self._unheard = self._unheard, []
         for event in unheard:
             self._take_event(event)
@@ -199,7 +201,7 @@ class RemoteSession(Session, Hearing):
 
     @staticmethod
     def forget(home: str, record: store.Record) -> None:
-        """Delete what is over there of a session that is deleted here. Blocks."""
+        """Delete what is left over there of a session that is deleted here. Blocks."""
         if (place := place_in(record.remote)) is not None:
             nobody: Any = lambda *_: None  # noqa: E731
             Linker(home, record.id, record.cwd, place, nobody, nobody).release()
@@ -224,8 +226,8 @@ class RemoteSession(Session, Hearing):
 
     @override
     def named(self, event: Event) -> Event:
-        """An answer by the name that it was streamed under: the server tells its id only at its
-        end."""
+        """Return an answer under the id that it was streamed with: the server tells its own id only
+        at its end."""
         if not isinstance(event, ActionEvent | MessageEvent) or event.source != "agent":
             return event
         answer = event.llm_response_id or ""
@@ -238,8 +240,8 @@ class RemoteSession(Session, Hearing):
         return event.model_copy(update={"llm_response_id": name}) if name else event
 
     @override
-    def tell_user(self, words: str) -> None:
-        self.on_loop(self.notice, words)
+    def tell_user(self, message: str) -> None:
+        self.on_loop(self.notice, message)
 
     @override
     def was_cleared(self, action: str) -> bool:
@@ -250,18 +252,18 @@ class RemoteSession(Session, Hearing):
         return action in self._asked
 
     @override
-    def give_up(self, words: str) -> None:
-        self.on_loop(self._give_up, words)
+    def give_up(self, message: str) -> None:
+        self.on_loop(self._give_up, message)
 
-    def _give_up(self, words: str) -> None:
-        self.notice(f"{words}\n")
+    def _give_up(self, message: str) -> None:
+        self.notice(f"{message}\n")
         if self.turn is not None:
             self.turn.cancel()
             self.interrupt()
 
     @override
     def as_judged(self, call: Json) -> Json:
-        """The working directory over there is the session's. A command is judged as it is."""
+        """Map the remote working directory to the session's. A command is judged as it is."""
         if call.get("kind") == "execute":
             return call
         there, here = self._place.where(self.record.cwd), (self.record.cwd, *self.record.roots)
@@ -297,41 +299,42 @@ class RemoteSession(Session, Hearing):
     @override
     def left_over(self, action: ActionEvent) -> Judgement | None:
         self._asked.add(action.id)
-        found = refusals.judged(action, plans=self.choices.wanted.mode == PLAN)
-        return found or super().left_over(action)
+        judgement = refusals.judged(action, plans=self.choices.wanted.mode == PLAN)
+        return judgement or super().left_over(action)
 
     def _refused_late(self, action: ActionEvent) -> str:
-        """It came while others were judged, or plan mode began after it was allowed."""
+        """Return why an action must not run that came while others were judged, or was allowed
+        before plan mode began; "" if it may."""
         if is_spoken(action) or self.away.rejections.has(action.id):
             return ""
         if not self.may_run(action):
             return UNJUDGED
-        if found := refusals.judged(action, plans=self.choices.wanted.mode == PLAN):
-            return found.denial
+        if judgement := refusals.judged(action, plans=self.choices.wanted.mode == PLAN):
+            return judgement.denial
         return self._begun_to_plan(action, self._cleared[action.id])
 
     @override
-    def repair(self, words: str = "") -> None:
+    def repair(self, reason: str = "") -> None:
         try:
             if self.pending():
                 waits = self.away.state.execution_status == Status.WAITING_FOR_CONFIRMATION
-                self.away.reject_pending_actions(words or (NOT_RUN if waits else STOPPED))
-        except (ConversationRunError, Told):
+                self.away.reject_pending_actions(reason or (NOT_RUN if waits else STOPPED))
+        except (ConversationRunError, ActionableError):
             self.tell_user(LEFT_OPEN)  # the next prompt finds the server, or says why
 
     @override
     def drop_request(self) -> None:
-        """The server drops it."""
+        """Do nothing: the server drops a failed request itself."""
 
     @override
     def interrupt(self) -> None:
-        """Not on the loop: the server may be slow to answer, or away."""
+        """Interrupt the run, not on the loop: the server may be slow to respond, or away."""
         done = self._loop.run_in_executor(None, self.away.interrupt)
         self.settle(done)
 
     @override
-    def _conform(self, wanted: Wanted, applied: Wanted) -> None:
-        """The mode is judgement's, on this side: the server waits before every action."""
+    def _conform(self, wanted: ChoiceValues, applied: ChoiceValues) -> None:
+        """Apply choices other than the mode: the server waits before every action anyway."""
         if wanted[1:] != applied[1:]:
             self.away.switch_llm(self._model(wanted))
 

@@ -1,5 +1,5 @@
-"""What a session and its conversation elsewhere are to each other: the part of its state that turns
-ask for, from what is kept here, and who listens to it."""
+"""The interface between a session and its conversation elsewhere: the part of the SDK's state that
+turns read, made from the events kept here, and the callbacks."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -37,7 +37,7 @@ class AwayState:
         return View.from_events(self.events)
 
     def failure(self) -> Exception | None:
-        """What the model failed with over there; not a limit of ours."""
+        """Return the error that the model failed with over there; None for a limit of ours."""
         if self.execution_status != Status.ERROR:
             return None
         errors = [each for each in self._kept.events if isinstance(each, ConversationErrorEvent)]
@@ -56,20 +56,20 @@ class AwayState:
 
 
 class Hearing:
-    """What a session does with what its conversation says. Called in any thread."""
+    """The callbacks that a session gets from its conversation. Called in any thread."""
 
     def on_event(self, event: Event) -> None: ...
     def on_delta(self, text: str | None, thought: str | None) -> None: ...
     def named(self, event: Event) -> Event:
         return event
 
-    def tell_user(self, words: str) -> None: ...
+    def tell_user(self, message: str) -> None: ...
     def was_cleared(self, action: str) -> bool:  # noqa: ARG002 (a method)
         return False
 
     def is_asked(self, action: str) -> bool:  # noqa: ARG002 (a method)
-        """Whether its answer is still awaited."""
+        """Tell whether an action's answer is still awaited."""
         return False
 
-    def give_up(self, words: str) -> None:
+    def give_up(self, message: str) -> None:
         """End the turn, which waits for an answer."""

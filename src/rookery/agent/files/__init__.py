@@ -1,1 +1,2 @@
-"""Files that a model edits: read as text, written back as the files that they were."""
+"""Files that a model edits: decoded to text, and written back in their own encoding and line
+ends."""

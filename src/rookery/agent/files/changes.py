@@ -1,11 +1,10 @@
-"""Files written and removed together. The new texts are written beside their files first, which
-finds a full disk and a directory that cannot be written to; then files are only renamed, which
-takes no room and can be undone.
+"""Writes and removes several files together. The new texts are first written beside their files,
+which detects a full disk or a directory that cannot be written to; then files are only renamed,
+which needs no space and can be undone.
 
-A new file under an old name gets the old one's owner, permissions and extended attributes. Where it
-would not be the same file all the same (it has other names, its owner cannot be kept, it is a mount
-point, or its directory takes no new files), the old one is overwritten.
-"""
+A new file under an old name gets the old one's owner, permissions and extended attributes. If it
+still would not be the same file (it has other names, its owner cannot be kept, it is a mount point,
+or its directory takes no new files), the old one is overwritten."""
 
 import errno
 import os
@@ -21,7 +20,7 @@ NEW, OLD = ".rookery-new-", ".rookery-old-"
 
 
 class NotPutBack(Exception):
-    """Something failed, and so did putting back what was changed before. Says where it is."""
+    """A change failed, and so did undoing the earlier ones. Says where the contents are."""
 
 
 class Changes:
@@ -31,8 +30,8 @@ class Changes:
         removed: Collection[str] = (),
         moved: Mapping[str, str] | None = None,
     ) -> None:
-        """All by their real paths. `moved`: the old path of each that is written under a new
-        one."""
+        """Take all files by their real paths. `moved`: the old path of each file that is written
+        under a new one."""
         self._written = written
         self._removed = removed
         self._moved = moved or {}
@@ -47,7 +46,7 @@ class Changes:
         """Those that were made, the uppermost first."""
 
     def make(self) -> None:
-        """All, or raise OSError with none of them made, or NotPutBack."""
+        """Make all changes, or raise OSError with none of them made, or NotPutBack."""
         try:
             for place in (*self._written, *self._removed):
                 self._check(place)
@@ -63,7 +62,7 @@ class Changes:
                 os.unlink(old)
 
     def _check(self, place: str) -> None:
-        """Renaming asks nobody whether a file is read-only."""
+        """Check that a file may be written: renaming ignores that it is read-only."""
         with suppress(FileNotFoundError):
             mode = os.lstat(place).st_mode
             if stat.S_ISDIR(mode):
@@ -103,7 +102,7 @@ class Changes:
             self._folders.append(each)
 
     def _exchange(self, place: str) -> None:
-        """A file that is written is there at every moment, as far as the file system can do it."""
+        """Replace a file; it exists at every moment, as far as the file system can do that."""
         if place in self._written and place not in self._ready:
             self._overwrite(place)
             return

@@ -1,4 +1,5 @@
-"""Files on disk, by the path that a model gives: a link leads to the file that is meant."""
+"""Reads and writes files by the path that a model gives: links are followed to the file that is
+meant."""
 
 import errno
 import os
@@ -9,7 +10,7 @@ from rookery.agent.files.text import Text
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
-    """Raises OSError, also for what is no file: a pipe would be waited for."""
+    """Read a file. Raises OSError, also for anything but a regular file: a pipe would block."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError(errno.EINVAL, "is not a regular file", os.fspath(path))
     with open(path, "rb") as file:
@@ -17,13 +18,13 @@ def read(path: str | os.PathLike[str]) -> bytes:
 
 
 def text_of(path: str | os.PathLike[str]) -> str:
-    """As a model reads it. Raises OSError."""
+    """Return a file's text as a model reads it. Raises OSError."""
     return Text(read(path)).text
 
 
 def write(path: str | os.PathLike[str], text: str) -> bytes | None:
-    """A new text in a file that stays what it was; None if it is new, else what was in it.
-    Raises OSError, NotPutBack, ValueError."""
+    """Write a new text in the file's own encoding and line ends. Returns the old content; None if
+    the file is new. Raises OSError, NotPutBack, ValueError."""
     try:
         before = read(path)
     except FileNotFoundError:
@@ -34,5 +35,5 @@ def write(path: str | os.PathLike[str], text: str) -> bytes | None:
 
 
 def put(path: str | os.PathLike[str], data: bytes) -> None:
-    """Raises OSError, NotPutBack."""
+    """Write a file's bytes. Raises OSError, NotPutBack."""
     Changes({os.path.realpath(path): data}).make()

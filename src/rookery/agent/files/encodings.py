@@ -1,4 +1,4 @@
-"""Which encoding a file is in. Whatever is found gives back the same bytes."""
+"""Detects a file's encoding. Whichever is chosen encodes back to the same bytes."""
 
 import codecs
 import re
@@ -21,7 +21,8 @@ OTHERS = (
     *("cp1251", "gb18030", "cp932", "euc_jp", "cp949", "big5", "koi8_r"),
     *("cp1250", "cp1253", "cp1254", "cp1255", "cp1256"),
 )
-"""What a file is probably in if most letters of its words are not ASCII, the likeliest first."""
+"""The likely encodings of a file if most letters of its words are not ASCII, the likeliest
+first."""
 SAMPLE = 64 * 1024
 FEW = 8
 """Bytes that are not ASCII: fewer tell nothing."""
@@ -35,7 +36,7 @@ _WORD = re.compile(rb"[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*")
 
 
 def detect(data: bytes) -> tuple[str, bytes]:
-    """A file's encoding, and its byte order mark. Decode and encode with `errors`."""
+    """Return a file's encoding, and its byte order mark. Decode and encode with `errors`."""
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark) and (encoding == UTF_8 or _is_in(encoding, data[len(mark) :])):
             return encoding, mark
@@ -49,7 +50,7 @@ def detect(data: bytes) -> tuple[str, bytes]:
 
 
 def errors(encoding: str) -> str:
-    """How bytes are decoded that are no text, which happens in UTF-8 alone."""
+    """Return how to decode invalid bytes, which occur in UTF-8 alone."""
     return "surrogateescape" if encoding == UTF_8 else "strict"
 
 
@@ -61,18 +62,18 @@ def _is_in(encoding: str, data: bytes) -> bool:
 
 
 def _is_damaged_utf_8(data: bytes) -> bool:
-    """Whether more of its bytes beyond ASCII are UTF-8 than are not."""
+    """Tell whether more of its bytes beyond ASCII are UTF-8 than are not."""
     letters = [each for each in data.decode(UTF_8, "surrogateescape") if each > "\x7f"]
     broken = sum("\udc80" <= each <= "\udcff" for each in letters)
     return broken < sum(byte > 0x7F for byte in data) - broken
 
 
 def _probable(data: bytes) -> tuple[str, ...]:
-    """In Western words, most letters are ASCII."""
+    """Return the likely encodings. In Western text, most letters are ASCII."""
     sample = data[: data.rfind(b"\n", 0, SAMPLE) + 1] if len(data) > SAMPLE else data
-    words = b"".join(_WORD.findall(sample))
-    foreign = sum(byte > 0x7F for byte in words)
-    if foreign < FEW or len(words) > 2 * foreign:
+    word_bytes = b"".join(_WORD.findall(sample))
+    foreign = sum(byte > 0x7F for byte in word_bytes)
+    if foreign < FEW or len(word_bytes) > 2 * foreign:
         return WESTERN
     import charset_normalizer
 

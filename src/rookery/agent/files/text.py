@@ -1,12 +1,11 @@
-"""A file's text as a model reads it, and its bytes again after an edit.
+r"""A file's text as a model reads it, and its bytes again after an edit.
 
 1. The model's text has "\n" at the end of each line, no byte order mark, and U+FFFD for each byte
    that is no text.
-2. Where the file's encoding and its one kind of line end turn that text into the file's own bytes,
+2. If the file's encoding and its one kind of line end turn that text into the file's own bytes,
    they turn the edited text into the new ones.
 3. Otherwise (mixed line ends, broken bytes) both texts are aligned: what is in both keeps its
-   bytes, and new lines get the line end that most lines have.
-"""
+   bytes, and new lines get the line end that most lines have."""
 
 import re
 from collections import Counter
@@ -22,7 +21,7 @@ MAX_PAIRS = 4_000_000
 
 _END = re.compile("\r\n|\r|\n")
 _UNIT = re.compile("\r\n|.", re.DOTALL)
-"""What is one character to the model."""
+"""A single character as the model sees it."""
 _RAW_LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LINE = re.compile("[^\n]*\n|[^\n]+")
 _ESCAPED = re.compile("[\udc80-\udcff]")
@@ -30,7 +29,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotEncodable(ValueError):
-    """The edited text has a character that the file's encoding lacks. Says so to the model."""
+    """The edited text has a character that the file's encoding lacks; tells the model so."""
 
 
 class Text:
@@ -44,12 +43,12 @@ class Text:
         self._end = counted[0][0] if counted else "\n"
 
     def encode(self, text: str) -> bytes:
-        """The file's bytes with another text. Raises NotEncodable."""
+        """Return the file's bytes with another text. Raises NotEncodable."""
         text = with_plain_ends(text)
         if self._mark:
             text = text.removeprefix(MARK)
-        if found := _SURROGATE.search(text):
-            raise NotEncodable(f"The text contains {found[0]!r}, half of a character.")
+        if match := _SURROGATE.search(text):
+            raise NotEncodable(f"The text contains {match[0]!r}, half of a character.")
         plain = self.text.replace("\n", self._end)
         if self._mark + self._bytes(plain) == self._data:
             return self._mark + self._bytes(text.replace("\n", self._end))
@@ -67,7 +66,7 @@ class Text:
 
 
 def with_plain_ends(text: str) -> str:
-    """A model's text in the lines that it was shown."""
+    """Return a model's text with the plain line ends that it was shown."""
     return text.replace("\r\n", "\n")
 
 
@@ -76,7 +75,7 @@ def _seen(raw: str) -> str:
 
 
 def _aligned(raw: str, text: str, end: str) -> str:
-    """`text` with the bytes that it shares with `raw`."""
+    """Return `text` with the bytes that it shares with `raw`."""
     lines, wanted = _RAW_LINE.findall(raw), _LINE.findall(text)
     parts = []
     for same, old, new in _blocks([_seen(line) for line in lines], wanted):
@@ -94,7 +93,7 @@ def _aligned_letters(raw: str, text: str, end: str) -> str:
 
 
 def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, slice, slice]]:
-    """Where two sequences are the same and where they differ, in order."""
+    """Yield where two sequences are equal and where they differ, in order."""
     least = min(len(old), len(new))
     head = next((at for at in range(least) if old[at] != new[at]), least)
     tail = next(

@@ -1,1 +1,1 @@
-"""A conversation's MCP servers: connections and names of tools."""
+"""A conversation's MCP servers: connections, logins and tool names."""

@@ -2,8 +2,7 @@
 waits for them a moment; those that are missing then are named once. A server that is down is tried
 again, and its tools are added when it answers, as are those it adds later.
 
-MCP's libraries are loaded with the first server: most sessions have none, and a start would wait
-for them."""
+MCP's libraries are loaded with the first server: most sessions have none, and would start later."""
 
 import asyncio
 import threading
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from openhands.sdk.mcp.config import MCPServer
     from openhands.sdk.mcp.tool import MCPToolDefinition
 
-    from rookery.agent.mcp.oauth import Wanted
+    from rookery.agent.mcp.oauth import PendingLogIn
 
 MOMENT = 2.9
 """Seconds that a conversation waits for its servers, all together; loading the libraries counts."""
@@ -50,7 +49,7 @@ DECLINED = "you did not log in; to do so later: rookery mcp login {}"
 
 
 class OfClient(NamedTuple):
-    """What the session's client does for servers. In any thread."""
+    """The session's client, as far as servers need it. Called in any thread."""
 
     client: Client
     session: str
@@ -61,18 +60,18 @@ class OfClient(NamedTuple):
         return offers(self.client.capabilities, "elicitation", "url")
 
     def connect(self, server: str, timeout: float, reconcile: Any) -> "MCPClient":
-        """To a server that the client provides."""
+        """Connect to a server that the client provides."""
         from rookery.agent.mcp import over_acp
 
         channel = over_acp.Channel(self.client.mcp, self.loop)
         return over_acp.connect(channel, server, timeout, reconcile)
 
-    async def ask(self, name: str, wanted: "Wanted") -> bool:
-        """Send the user to a server's login, by an elicitation; whether they go."""
+    async def ask(self, name: str, wanted: "PendingLogIn") -> bool:
+        """Send the user to a server's login, by an elicitation. Returns whether they go."""
         asking = asyncio.run_coroutine_threadsafe(self._ask(name, wanted), self.loop)
         return await asyncio.wrap_future(asking)
 
-    async def _ask(self, name: str, wanted: "Wanted") -> bool:
+    async def _ask(self, name: str, wanted: "PendingLogIn") -> bool:
         params = {"sessionId": self.session, "mode": "url", "url": wanted.url}
         params |= {"message": f"Log in to MCP server {name}", "elicitationId": wanted.id}
         try:
@@ -87,13 +86,13 @@ class OfClient(NamedTuple):
 
 
 class Listener:
-    """Hears of servers, in any thread."""
+    """Callbacks about servers. Called in any thread."""
 
     def mcp_client(self) -> OfClient | None:
         return None
 
     def mcp_notice(self, text: str, *, failed: bool = False) -> None:
-        """Which servers are missing, or came after all."""
+        """Show which servers are missing, or have connected after all."""
 
 
 class Connections:
@@ -117,7 +116,7 @@ class Connections:
         self._closed = threading.Event()
 
     def connect(self, servers: "Mapping[str, MCPServer]") -> "list[MCPToolDefinition]":
-        """The tools of those that answer in time. Blocks meanwhile."""
+        """Connect to all and return the tools of those that answer in time. Blocks meanwhile."""
         began = monotonic()
         load()
         if any(server.url and not of_client(server) for server in servers.values()):
@@ -142,13 +141,13 @@ class Connections:
             self._listener.mcp_notice(missing(reasons), failed=True)
 
     def try_again(self) -> None:
-        """A prompt begins: those that are down are tried again, and not waited for."""
+        """Retry the servers that are down, since a prompt begins; do not wait for them."""
         with self._changed:
             self._prompts += 1
             self._changed.notify_all()
 
     def state(self, name: str) -> str:
-        """Why a server has no tools; "" where it is connected."""
+        """Return why a server has no tools; "" if it is connected."""
         with self._changed:
             if name in self._clients:
                 return ""
@@ -156,7 +155,7 @@ class Connections:
         return f"not connected: {why}" if why else "not connected yet"
 
     def close(self) -> None:
-        """A server that still answers is closed then; the tools close the others."""
+        """Close servers that connect after this; the tools close the others."""
         with self._changed:
             self._closed.set()
             self._changed.notify_all()
@@ -164,7 +163,7 @@ class Connections:
     # --- one server ------------------------------------------------------------------------------
 
     def _keep_trying(self, name: str, server: "MCPServer") -> None:
-        words: str | None = None
+        output: str | None = None
         asks: OfClient | None = None
         pauses = iter(PAUSES)
         while True:
@@ -176,9 +175,9 @@ class Connections:
                     if asks is None:
                         return
                     continue
-                words = last_words(server) if words is None else words
+                output = last_words(server) if output is None else output
                 why = reason(server, error)
-                self._fail(name, f"{words}; {why}" if words else why, is_late(error))
+                self._fail(name, f"{output}; {why}" if output else why, is_late(error))
                 if self._waited_in_vain(next(pauses, None)):
                     return
             else:
@@ -186,7 +185,7 @@ class Connections:
                 return
 
     def _connect(self, name: str, server: "MCPServer", asks: OfClient | None) -> "MCPClient":
-        """`asks`: if the server wants a login, the user is asked; else that is an error."""
+        """Connect. `asks`: asks the user if the server wants a login; else that is an error."""
         within, more = self._timeouts.get(name, SECONDS), dict[str, Any]()
         reconcile = partial(self._reconcile, name)
         if provided := of_client(server):
@@ -206,7 +205,7 @@ class Connections:
         )
 
     def _may_ask(self, name: str, asked: OfClient | None) -> OfClient | None:
-        """The way to ask the user to log in, once; None: the server is left out."""
+        """Return the client that asks the user to log in, once; None: leave the server out."""
         asks = None if asked else self._listener.mcp_client()
         if asks is None or not asks.opens_addresses():
             with self._changed:
@@ -219,14 +218,14 @@ class Connections:
         return asks
 
     def _waited_in_vain(self, pause: float | None) -> bool:
-        """Wait for the next try; whether the conversation is closed instead."""
+        """Wait for the next try. Returns whether the conversation was closed instead."""
         with self._changed:
             before = self._prompts
             self._changed.wait_for(lambda: self._closed.is_set() or self._prompts > before, pause)
         return self._closed.is_set()
 
     def _fail(self, name: str, why: str, late: bool = False) -> None:
-        """Named by `connect` if that still waits. `late`: nothing but what it has named."""
+        """Note a failure; `connect` shows it if it still waits. `late`: only if it has not."""
         with self._changed:
             is_news = self._begun and not late and name not in self._failures
             self._failures[name] = why
@@ -251,7 +250,7 @@ class Connections:
     # --- its tools -------------------------------------------------------------------------------
 
     def _tools(self, name: str, client: "MCPClient") -> "list[MCPToolDefinition]":
-        """A server's, under the model's names for them."""
+        """Return a server's tools, under the model's names for them."""
         from rookery.agent.sdk_patches import mcp_calls
 
         tools = {tool.name: tool for tool in client.tools}
@@ -266,7 +265,7 @@ class Connections:
         return {name for name, tool in known if not isinstance(tool, MCPToolDefinition)}
 
     def _reconcile(self, name: str, client: "MCPClient", _: "Sequence[MCPToolDefinition]") -> None:
-        """The server has these tools now. In its client's thread, or that of its connection."""
+        """Set a server's tools. Called in its client's thread, or its connection's."""
         if self._closed.is_set():
             return
         tools = self._tools(name, client)
@@ -278,18 +277,18 @@ class Connections:
 
 
 def load() -> None:
-    """MCP's libraries: over a second."""
+    """Import MCP's libraries, which takes over a second."""
     from rookery.agent.sdk_patches import mcp_calls  # noqa: F401
 
 
 def of_client(server: "MCPServer") -> str:
-    """The id of a server that the session's client provides; "": it does not."""
+    """Return the id of a server that the session's client provides; "" if it does not."""
     kind, _, id = str(server.url or "").partition(":")
     return id if kind == KIND else ""
 
 
 def missing(reasons: Mapping[str, str]) -> str:
-    """The notice that names the servers a conversation goes on without."""
+    """Return the notice that names the servers a conversation goes on without."""
     if len(reasons) == 1:
         [(name, why)] = reasons.items()
         return f"Continuing without MCP server {name}: {why}.\n{ADDED}\n"
@@ -300,13 +299,13 @@ def missing(reasons: Mapping[str, str]) -> str:
 
 
 def _wants_log_in(error: BaseException) -> bool:
-    """Whether only the user can go on, or does not want to."""
+    """Tell whether only the user can go on, by logging in, or has declined to."""
     oauth = _oauth()
     return any(isinstance(each, oauth.NeedsLogIn | oauth.Declined) for each in chain(error))
 
 
 def _oauth() -> "ModuleType":
-    """Loaded with the first remote server."""
+    """Import the OAuth module, with the first remote server."""
     from rookery.agent.mcp import oauth
 
     return oauth

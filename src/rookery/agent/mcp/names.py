@@ -1,12 +1,11 @@
 """The names of MCP tools: `mcp__server__tool` for the model, as for rules and the user.
 
 A name follows from the server and the tool alone, so it depends neither on which server answers
-first nor on what the others offer. Only where a provider would refuse it, or two tools could share
-it, is it changed: by a digest, which is the same everywhere.
+first nor on what the others offer. It is changed, by a digest that is the same everywhere, only if
+a provider would refuse it or two tools could share it.
 
-The names that a conversation has used are kept beside it. Earlier builds gave the model the plain
-name if it was free: a conversation of theirs keeps those.
-"""
+The names that a conversation has used are stored beside it. Earlier builds gave the model the plain
+name if it was free: their conversations keep those."""
 
 import hashlib
 import itertools
@@ -20,30 +19,30 @@ from collections.abc import Collection, Iterator
 from rookery.home import paths
 
 FILE = "mcp_tools.json"
-LONGEST = 64
+MAX_NAME_LENGTH = 64
 """Characters that every provider accepts."""
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def whole(server: str, tool: str) -> str:
-    """As rules name it."""
+    """Return a tool's name as rules use it."""
     return f"mcp__{server}__{tool}"
 
 
 def read(folder: str) -> dict[str, str]:
-    """The model's names, and what each stands for."""
-    found = paths.read_json(os.path.join(folder, FILE)) or {}
-    return {name: tool for name, tool in found.items() if isinstance(tool, str)}
+    """Return the model's names, and what each stands for."""
+    names = paths.read_json(os.path.join(folder, FILE)) or {}
+    return {name: tool for name, tool in names.items() if isinstance(tool, str)}
 
 
 def copy(source: str, target: str) -> None:
-    """With a fork, which has the same calls."""
+    """Copy the names to a fork, which has the same calls."""
     if os.path.exists(os.path.join(source, FILE)):
         shutil.copy2(os.path.join(source, FILE), os.path.join(target, FILE))
 
 
 class Names:
-    """Of one conversation."""
+    """The tool names of one conversation."""
 
     def __init__(self, folder: str) -> None:
         self.meaning = read(folder)
@@ -55,7 +54,7 @@ class Names:
     def give(
         self, server: str, tools: Collection[str], taken: Collection[str] = ()
     ) -> dict[str, str]:
-        """The model's name for each tool of a server. `taken`: names of other tools."""
+        """Return the model's name for each tool of a server. `taken`: names of other tools."""
         with self._lock:
             before = len(self.meaning)
             given = {tool: self._give(server, tool, taken) for tool in tools}
@@ -65,7 +64,7 @@ class Names:
             return given
 
     def given(self, server: str) -> list[str]:
-        """The model's names for the tools of a server that has answered."""
+        """Return the model's names for the tools of a server that has answered."""
         with self._lock:
             return [name for name, (owner, _) in self._owners.items() if owner == server]
 
@@ -84,13 +83,13 @@ class Names:
 
 
 def _names_of(server: str, tool: str) -> Iterator[str]:
-    """From the best on. A long name keeps its end, which says most."""
+    """Yield the possible names, best first. A long name keeps its end, which says most."""
     meant = whole(server, tool)
     plain = _FOREIGN.sub("_", meant)
     is_unclear = "__" in server or server.endswith("_")  # where the tool's name begins
-    if plain == meant and len(plain) <= LONGEST and not is_unclear:
+    if plain == meant and len(plain) <= MAX_NAME_LENGTH and not is_unclear:
         yield plain
     for n in itertools.count():
         about = json.dumps([server, tool, n]).encode()
         digest = hashlib.sha256(about).hexdigest()[:8]
-        yield f"mcp__{plain.removeprefix('mcp__')[-(LONGEST - 14) :]}_{digest}"
+        yield f"mcp__{plain.removeprefix('mcp__')[-(MAX_NAME_LENGTH - 14) :]}_{digest}"

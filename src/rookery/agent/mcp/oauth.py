@@ -1,5 +1,5 @@
-"""The OAuth client for MCP servers. It never opens a browser: whoever logs in gets the address, by
-an elicitation of the session or on the command line, and a callback on loopback gets the code."""
+"""The OAuth client for MCP servers. It never opens a browser: the user gets the address, by an
+elicitation of the session or on the command line, and a callback on loopback gets the code."""
 
 import asyncio
 import logging
@@ -32,27 +32,27 @@ for _name in ("mcp.client.auth", "fastmcp.client.auth"):  # they log what they a
 
 
 class NeedsLogIn(Exception):
-    """Only the user can go on."""
+    """The server requires a login, which only the user can do."""
 
 
 class Declined(Exception):
     """The user does not want to log in."""
 
 
-class Wanted(NamedTuple):
+class PendingLogIn(NamedTuple):
     """A login that waits for the user."""
 
     id: str
     url: str
 
 
-type Ask = Callable[[Wanted], Awaitable[bool]]
+type Ask = Callable[[PendingLogIn], Awaitable[bool]]
 """Shows the address; whether the user opens it. May take as long as the login."""
-type Told = Callable[[], None]
+type Notify = Callable[[], None]
 
 
 def applies_to(server: MCPServer) -> bool:
-    """Whether a server may ask for a login: a remote one without credentials of its own."""
+    """Tell whether a server may ask for a login: a remote one without credentials of its own."""
     headers = {name.lower() for name in getattr(server, "headers", None) or {}}
     return bool(getattr(server, "url", None)) and not server.auth and "authorization" not in headers
 
@@ -62,15 +62,15 @@ def with_login(server: MCPServer) -> MCPServer:
 
 
 class Tokens:
-    """The SDK's store of one server's login, in its file. In a sandbox that cannot be written: the
-    login then ends with the process."""
+    """The SDK's store of one server's login, in a file. In a sandbox the file cannot be written:
+    the login then ends with the process."""
 
     def __init__(self, home: str, url: str) -> None:
         self._home, self._url = home, url
         self.login: Json = logins.read(home, url)
 
     def is_outdated(self) -> bool:
-        """Whether the file has other tokens by now, which are then in use."""
+        """Tell whether the file has other tokens by now; if so, they are loaded."""
         newest = logins.read(self._home, self._url)
         if not newest.get("tokens") or newest["tokens"] == self.login.get("tokens"):
             return False
@@ -83,8 +83,8 @@ class Tokens:
             logins.write(self._home, self._url, self.login)
 
     async def get_tokens(self) -> OAuthToken | None:
-        found = lenient.mapping(self.login, "tokens")
-        return OAuthToken.model_validate(found) if found else None
+        tokens = lenient.mapping(self.login, "tokens")
+        return OAuthToken.model_validate(tokens) if tokens else None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         expiry = time.time() + tokens.expires_in if tokens.expires_in else None
@@ -94,8 +94,8 @@ class Tokens:
         return lenient.number(self.login, "expiry")
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        found = lenient.mapping(self.login, "client")
-        return OAuthClientInformationFull.model_validate(found) if found else None
+        client = lenient.mapping(self.login, "client")
+        return OAuthClientInformationFull.model_validate(client) if client else None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         self._keep(client=client_info.model_dump(mode="json", exclude_none=True))
@@ -107,20 +107,20 @@ class Tokens:
 
 
 class LogIn(MCPOAuth):
-    """Of one server. Without `ask`, a missing login is an error (NeedsLogIn), which `missing`
-    hears of first. `done` hears that the browser came back."""
+    """The login to one server. Without `ask`, a missing login is an error (NeedsLogIn), and
+    `missing` is called before it is raised. `done` is called when the browser has come back."""
 
     def __init__(
         self,
         home: str,
         url: str,
         ask: Ask | None = None,
-        missing: Told | None = None,
+        missing: Notify | None = None,
         done: Callable[[str], None] | None = None,
     ) -> None:
         self._ask, self._missing, self._done = ask, missing, done
         self._tokens = Tokens(home, url)
-        self._wanted: Wanted | None = None
+        self._wanted: PendingLogIn | None = None
         super().__init__(
             client_name="Rookery",
             callback_port=_free(_registered(self._tokens.login)),
@@ -159,11 +159,11 @@ class LogIn(MCPOAuth):
                 self._missing()
             raise NeedsLogIn
         await self._check_client(authorization_url)
-        self._wanted = Wanted(f"mcp-{uuid.uuid4().hex}", authorization_url)
+        self._wanted = PendingLogIn(f"mcp-{uuid.uuid4().hex}", authorization_url)
 
     async def _check_client(self, address: str) -> None:
-        """One that the server has forgotten, or that was registered with another port, is
-        registered again. Raises ClientNotFoundError."""
+        """Have the client registered again if the server has forgotten it, or it was registered
+        with another port. Raises ClientNotFoundError."""
         info = self.context.client_info
         mine = f"http://{HOST}:{self.redirect_port}/callback"
         if info is not None and mine not in map(str, info.redirect_uris or ()):
@@ -176,7 +176,7 @@ class LogIn(MCPOAuth):
 
     @override
     async def callback_handler(self) -> tuple[str, str | None]:
-        """Waits for the browser to come back; ends early if the user declines."""
+        """Wait for the browser to come back; end early if the user declines."""
         assert self._ask is not None
         assert self._wanted is not None
         waiting = asyncio.ensure_future(super().callback_handler())
@@ -185,10 +185,10 @@ class LogIn(MCPOAuth):
             await asyncio.wait((waiting, asking), return_when=asyncio.FIRST_COMPLETED)
             if not waiting.done() and not asking.result():
                 raise Declined
-            found = await waiting
+            code_and_state = await waiting
             if self._done is not None:
                 self._done(self._wanted.id)
-            return found
+            return code_and_state
         finally:
             for each in (waiting, asking):
                 each.cancel()
@@ -196,13 +196,13 @@ class LogIn(MCPOAuth):
 
 
 def _registered(login: Json) -> int:
-    """The port that the client was registered with; 0: none."""
-    found = lenient.texts(lenient.mapping(login, "client"), "redirect_uris")
-    return next((port for each in found if (port := httpx.URL(each).port)), 0)
+    """Return the port that the client was registered with; 0 if none."""
+    uris = lenient.texts(lenient.mapping(login, "client"), "redirect_uris")
+    return next((port for each in uris if (port := httpx.URL(each).port)), 0)
 
 
 def _free(port: int) -> int | None:
-    """The port, if nobody else listens there."""
+    """Return the port if nobody else listens there."""
     with socket.socket() as probe, suppress(OSError):
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((HOST, port))

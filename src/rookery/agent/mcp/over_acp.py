@@ -1,9 +1,8 @@
-"""Connects to MCP servers of the ACP client (`wire.mcp`): neither a port nor a process is needed,
-so they work in a sandbox without a network.
+"""Connects to MCP servers that the ACP client provides (`wire.mcp`): neither a port nor a process
+is needed, so they work in a sandbox without a network.
 
-Made for openhands-sdk 1.58 and mcp 1.30, whose client begins with `initialize`; what it says is
-turned into MCP 2026-07-28 and back here. Unnecessary once the SDK's client speaks that itself.
-"""
+Written for openhands-sdk 1.58 and mcp 1.30, whose client begins with `initialize`; its messages are
+translated to MCP 2026-07-28 and back here. Unnecessary once the SDK's client speaks that itself."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -38,7 +37,7 @@ WANTS_INPUT = "the server asks for more input during a call, which is not suppor
 
 
 class Channel(NamedTuple):
-    """The way to the client's servers, from any thread."""
+    """The connection to the client's servers, usable from any thread."""
 
     caller: mcp.Caller
     loop: asyncio.AbstractEventLoop
@@ -52,7 +51,7 @@ class Channel(NamedTuple):
 def connect(
     channel: Channel, server: str, timeout: float, on_tools_reconciled: ToolsReconciledCallback
 ) -> MCPClient:
-    """As the SDK's `create_mcp_tools` does, over a transport that it does not have."""
+    """Connect like the SDK's `create_mcp_tools`, over a transport that it does not have."""
     handler = utils._ToolListChangedHandler(client=None)  # type: ignore[arg-type]
     transport = Transport(channel, server)
     made: Any = MCPClient  # without types
@@ -87,18 +86,18 @@ class Transport(ClientTransport):
 
 
 class _Talk:
-    """What the SDK's client says to a server, and hears from it. All in the client's own loop."""
+    """The dialogue of the SDK's client with a server. Runs in that client's own loop."""
 
     def __init__(
         self,
         ask: Any,
         heard: MemoryObjectReceiveStream[SessionMessage | Exception],
-        said: MemoryObjectSendStream[SessionMessage],
+        outbound: MemoryObjectSendStream[SessionMessage],
         group: TaskGroup,
     ) -> None:
         self._ask = ask
         self._heard = heard
-        self._said = said
+        self._said = outbound
         self._group = group
         self._loop = asyncio.get_running_loop()
         self._open: dict[str | int, anyio.CancelScope] = {}
@@ -143,30 +142,30 @@ class _Talk:
         return {"result": lenient.mapping(answer, "result")}
 
     async def _discover(self) -> Json:
-        found = (await self._answer("server/discover", {}))["result"]
-        can = lenient.mapping(found, "capabilities")
+        result = (await self._answer("server/discover", {}))["result"]
+        can = lenient.mapping(result, "capabilities")
         if lenient.flag(lenient.mapping(can, "tools"), "listChanged"):
             self._group.start_soon(self._subscribe)
         unnamed = {"name": "server", "version": ""}
-        about = lenient.mapping(lenient.mapping(found, "_meta"), mcp.SERVER) or unnamed
-        more = {"instructions": text} if (text := lenient.text(found, "instructions")) else {}
-        told = {"protocolVersion": LATEST_PROTOCOL_VERSION, "capabilities": can}
-        return {"result": {**told, "serverInfo": about, **more}}
+        about = lenient.mapping(lenient.mapping(result, "_meta"), mcp.SERVER) or unnamed
+        more = {"instructions": text} if (text := lenient.text(result, "instructions")) else {}
+        reply = {"protocolVersion": LATEST_PROTOCOL_VERSION, "capabilities": can}
+        return {"result": {**reply, "serverInfo": about, **more}}
 
     async def _subscribe(self) -> None:
-        """To changes of its tools; for as long as the connection lasts."""
+        """Subscribe to changes of the server's tools, for as long as the connection lasts."""
         wanted = {"notifications": {"toolsListChanged": True}}
         with suppress(RpcFailure):
             await self._ask(mcp.SUBSCRIBE, wanted, self._noted)
 
     def _noted(self, method: str, params: Json) -> None:
-        """In the loop of the agent's connection."""
+        """Forward a notification. Called in the loop of the agent's connection."""
         with suppress(RuntimeError):  # ours is closed
             message = {"method": method, "params": params}
             self._loop.call_soon_threadsafe(self._due.put_nowait, message)
 
     async def say(self) -> None:
-        """One after the other: what is noted about a request comes before its answer."""
+        """Send the messages in order: notifications about a request precede its answer."""
         while True:
             message = {"jsonrpc": "2.0", **await self._due.get()}
             with suppress(ValidationError, *ENDED):

@@ -1,4 +1,4 @@
-"""Why an MCP server did not connect: what is missing, not how the libraries failed."""
+"""Explains why an MCP server did not connect: what is missing, not how the libraries failed."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _ERRNO = re.compile(r"^\[Errno -?\d+\] ")
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """An error and all behind it, each once: a group of errors can be the context of one in it."""
+    """Yield an error and its causes, each once: a group can be the context of an error in it."""
     known, left = set[int](), [error]
     while left:
         each = left.pop()
@@ -31,14 +31,14 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def is_late(error: BaseException) -> bool:
-    """Whether the server did nothing at all."""
+    """Tell whether the server did not react at all."""
     from openhands.sdk.mcp.exceptions import MCPTimeoutError
 
     return isinstance(error, MCPTimeoutError)
 
 
 def reason(server: "MCPServer", error: BaseException) -> str:
-    """In one line."""
+    """Return in one line why a server failed."""
     if is_late(error):
         return f"no answer within {getattr(error, 'timeout', 0):.0f} seconds"
     if why := _missing_program(server) or _network(str(server.url or ""), error):
@@ -51,7 +51,7 @@ def _line(error: BaseException) -> str:
 
 
 def _missing_program(server: "MCPServer") -> str:
-    """The SDK's error does not name it."""
+    """Return the program that does not exist, which the SDK's error does not name."""
     command = getattr(server, "command", None)
     path = (getattr(server, "env", None) or {}).get("PATH")
     if not command or shutil.which(command, path=path) is not None:
@@ -62,7 +62,7 @@ def _missing_program(server: "MCPServer") -> str:
 
 
 def _network(url: str, error: BaseException) -> str:
-    """The SDK says only that the connection failed."""
+    """Return how the network failed; the SDK says only that the connection did."""
     import httpx
 
     for each in chain(error) if url else ():
@@ -75,8 +75,9 @@ def _network(url: str, error: BaseException) -> str:
 
 
 def last_words(server: "MCPServer") -> str:
-    """What a server's program writes before it fails: the variable or the package that is missing.
-    The SDK leaves its stderr to the agent's log, so it is started once more, with no input."""
+    """Return what a server's program writes before it fails: the variable or the package that is
+    missing. The SDK leaves its stderr to the agent's log, so it is started once more, with no
+    input."""
     from mcp.client.stdio import get_default_environment
 
     stdio: Any = server

@@ -1,4 +1,4 @@
-"""The agent's arguments, read by hand: a client waits for this start."""
+"""Parses the agent's arguments by hand: a client waits for this start."""
 
 from typing import NamedTuple
 
@@ -34,28 +34,28 @@ class Arguments(NamedTuple):
     """How new sessions, and the one that is continued, ask: an id of `policy.approvals`."""
 
 
-def parse(words: list[str]) -> Arguments | str:
-    """The arguments, or what is wrong."""
+def parse(args: list[str]) -> Arguments | str:
+    """Return the parsed arguments, or what is wrong with them."""
     flags = ("last", OVERRIDE, "cloud", "container", *argv.APPROVING)
     either = [("resume", "last"), *argv.EITHER_APPROVING]
     values = ("resume", "remote", "directory", "image")
     try:
-        found = argv.read(words, values=values, flags=flags, either=either)
+        options = argv.read(args, values=values, flags=flags, either=either)
     except argv.Misused as error:
         return f"{error}\n{USAGE}"
-    cloud, remote = "cloud" in found, found.get("remote", "")
-    directory = found.get("directory", "")
-    if fault := _fault_of_place(found):
+    cloud, remote = "cloud" in options, options.get("remote", "")
+    directory = options.get("directory", "")
+    if fault := _fault_of_place(options):
         return f"{fault}\n{USAGE}"
-    own = found.get("resume", ""), "last" in found, OVERRIDE in found
-    return Arguments(*own, remote.rstrip("/"), cloud, directory, argv.confirm(found))
+    own = options.get("resume", ""), "last" in options, OVERRIDE in options
+    return Arguments(*own, remote.rstrip("/"), cloud, directory, argv.confirm(options))
 
 
-def _fault_of_place(found: dict[str, str]) -> str:
-    if "container" in found or "image" in found:
+def _fault_of_place(options: dict[str, str]) -> str:
+    if "container" in options or "image" in options:
         return BOXED
-    if "remote" not in found and "cloud" not in found:
-        return "--directory is only for --remote and --cloud" if "directory" in found else ""
+    if "remote" not in options and "cloud" not in options:
+        return "--directory is only for --remote and --cloud" if "directory" in options else ""
     from rookery.agents.elsewhere import CLOUD, fault_of
 
-    return fault_of(found.get("remote", CLOUD), found.get("directory", ""))
+    return fault_of(options.get("remote", CLOUD), options.get("directory", ""))

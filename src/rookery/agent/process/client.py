@@ -1,4 +1,4 @@
-"""The agent's client, and what it can show."""
+"""The agent's ACP client: its capabilities, and the updates it is sent."""
 
 from contextlib import suppress
 from typing import NamedTuple
@@ -16,16 +16,16 @@ class Client(NamedTuple):
     """Asks the MCP servers that it provides."""
 
     def tell(self, session: str, update: Json) -> None:
-        """Without secrets, which a tool or a server may have shown."""
+        """Send an update, without secrets that a tool or a server may have shown."""
         params = {"sessionId": session, "update": KNOWN.json(update)}
         self.peer.notify("session/update", params)
 
     @property
     def is_behind(self) -> bool:
-        """Whether it reads slower than we write."""
+        """Whether the client reads slower than we write."""
         return self.peer.buffered > HIGH_WATER
 
     async def keep_up(self) -> None:
-        """Wait until it has read everything, or is gone."""
+        """Wait until the client has read everything, or is gone."""
         with suppress(ConnectionClosed):
             await self.peer.drain()

@@ -1,5 +1,5 @@
-"""What our own agent answers to `initialize`, and the door's answer while the agent is loaded: a
-client that waits for seconds may give up."""
+"""Our own agent's answer to `initialize`, which the door sends while the agent is loaded: a client
+that waits for seconds may give up."""
 
 import os
 import select
@@ -17,8 +17,8 @@ CAPABILITIES = greeting.CAPABILITIES | {
 TERMINAL_SETUP = "rookery-setup-terminal"
 
 PIECE = 64 * 1024
-LONGEST = 1024 * 1024
-"""Bytes of a first line that the door reads; what is longer is the agent's to judge."""
+MAX_LINE_BYTES = 1024 * 1024
+"""Bytes of a first line that the door reads; a longer one is left to the agent."""
 
 
 def welcome(client: Json) -> Json:
@@ -35,8 +35,8 @@ def welcome(client: Json) -> Json:
 
 
 class Greeter:
-    """Reads the client's first line, and answers it if it is `initialize`. All that was read goes
-    to the agent, which answers what was not answered here."""
+    """Reads the client's first line, and answers it if it is `initialize`. All that was read is
+    passed to the agent, which answers what was not answered here."""
 
     def __init__(self) -> None:
         self.read = b""
@@ -46,7 +46,7 @@ class Greeter:
         self._poll.register(0, select.POLLIN)
 
     def wait(self, seconds: float) -> None:
-        """For the client to say something, at most that long."""
+        """Wait for input from the client, at most this long."""
         import time
 
         if self._over:
@@ -62,13 +62,13 @@ class Greeter:
         self.read += piece
         line, newline, _ = self.read.partition(b"\n")
         # The end of the input, and anything odd, is the agent's to see.
-        self._over = not piece or bool(newline) or len(self.read) > LONGEST
+        self._over = not piece or bool(newline) or len(self.read) > MAX_LINE_BYTES
         if newline:
             self.answered = _greet(line)
 
 
 def _greet(line: bytes) -> bool:
-    """Whether the line was `initialize`, and the answer is written."""
+    """Answer the line if it is `initialize`. Returns whether it was."""
     from rookery.core.json import dumps, loads
     from rookery.wire.failures import RpcError
     from rookery.wire.lines import is_id, line_of

@@ -1,6 +1,6 @@
 """The parent of an agent that an editor started without a warm process: like a worker's warden it
-ends whatever the agent started, when the agent is gone. If it is killed itself, the agent ends what
-it started, and then itself."""
+ends all processes that the agent started, once the agent is gone. If the keeper itself is killed,
+the agent ends what it started, and then itself."""
 
 import os
 import signal
@@ -20,12 +20,12 @@ _gone = -1
 
 
 def mark(home: str) -> str:
-    """The mark of what such an agent starts: by its home, since there is no session."""
+    """Return the mark of what such an agent starts: by its home, since there is no session."""
     return f"{home_tag(home) or 'agent'}.{os.urandom(4).hex()}"
 
 
 def fork(home: str) -> int | None:
-    """In the agent: None. In its keeper: the agent's exit status, once it has ended."""
+    """Fork: None in the agent; in its keeper the agent's exit status, once it has ended."""
     global _gone  # noqa: PLW0603 - one agent has one keeper
     keeper = os.getpid()
     os.environ[MARK] = mark(home)
@@ -57,7 +57,7 @@ def fork(home: str) -> int | None:
 
 
 def watch() -> None:
-    """In the agent, once it is confined: a thread from before would not be."""
+    """Watch the keeper, once the agent is confined: an earlier thread would not be."""
     threading.Thread(target=_end_with_keeper, name="keeper", daemon=True).start()
 
 

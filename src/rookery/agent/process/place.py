@@ -1,4 +1,5 @@
-"""Where a conversation runs, as a session's record keeps it. Knows no SDK: every start reads it."""
+"""Where a conversation runs, as stored in a session's record. Does not import the SDK: every start
+reads it."""
 
 import os
 import posixpath
@@ -32,7 +33,7 @@ class Place(NamedTuple):
         return {key: value for key, value in self._asdict().items() if value}
 
     def name(self) -> str:
-        """As the user knows it."""
+        """Return the place's name as shown to the user."""
         return f"OpenHands Cloud ({self.url})" if self.cloud else f"The agent server at {self.url}"
 
     def where(self, cwd: str) -> str:
@@ -40,7 +41,7 @@ class Place(NamedTuple):
 
 
 def place_in(kept: Mapping[str, Any]) -> Place | None:
-    """None: here, or in a container of an earlier version's."""
+    """Return the place in a record; None: here, or in a container of an earlier version."""
     if not lenient.text(kept, "url"):
         return None
     names = ("directory", "sandbox", "conversation")
@@ -51,9 +52,9 @@ def place_in(kept: Mapping[str, Any]) -> Place | None:
 
 
 def as_here(path: str, there: str, here: Sequence[str]) -> str:
-    """A path over there as rules and directories of this machine have it: the working directory
-    over there is the session's, the first of `here`. Any other path must not pass for one in the
-    session's directories, not even where a link of this machine leads there."""
+    """Translate a path over there for the rules and directories of this machine: the working
+    directory over there is the session's, the first of `here`. Any other path must not pass for one
+    in the session's directories, not even if a link of this machine leads there."""
     if not path.startswith("/"):
         return path
     plain = posixpath.normpath(path)

@@ -30,7 +30,7 @@ PREFERENCES = {"LOG_LEVEL": "ERROR", "LOG_RICH_TRACEBACKS": "false", "LITELLM_LO
 
 @contextmanager
 def surroundings() -> Iterator[None]:
-    """The environment of the import, which the agent's commands do not see."""
+    """Set the environment for the import, which the agent's commands do not see."""
     wanted = {**PREFERENCES, **os.environ, **ENVIRONMENT}
     before = {name: os.environ.get(name) for name in (*ENVIRONMENT, *PREFERENCES)}
     os.environ.update({name: wanted[name] for name in before})
@@ -52,8 +52,8 @@ FIRST_ANSWER = (
     *("litellm.proxy.openai_files_endpoints.common_utils",),
     *("litellm.responses.mcp.chat_completions_handler",),
 )
-"""What the libraries import at a model's first answer, on the loop's thread, for seconds. Found by
-what a first turn adds to sys.modules; a missing one does no harm."""
+"""Modules that the libraries import at a model's first answer, on the loop's thread, for seconds.
+Found by comparing sys.modules before and after a first turn; a missing one does no harm."""
 
 
 _rest = threading.Lock()
@@ -61,7 +61,7 @@ _rest_loaded = threading.Event()
 
 
 def load_rest() -> None:
-    """Import what a first answer would. Blocks; twice does no harm."""
+    """Import the modules of a first answer. Blocks; safe to call twice."""
     with _rest:
         if not _rest_loaded.is_set():
             with _out_of_the_collectors_way():
@@ -73,8 +73,8 @@ def load_rest() -> None:
 
 @contextmanager
 def _out_of_the_collectors_way() -> Iterator[None]:
-    """Imported modules stay: to scan them at every full collection held the loop for half a
-    second."""
+    """Exempt what is imported from garbage collection: modules stay, and scanning them at every
+    full collection held the loop for half a second."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -98,7 +98,7 @@ def load() -> None:
 
 
 class Sdk:
-    """The import, as something to wait for."""
+    """The import of the SDK, as something to wait for."""
 
     def __init__(self) -> None:
         self._loaded: asyncio.Future[None] | None = None
@@ -108,7 +108,7 @@ class Sdk:
             self._loaded = asyncio.get_running_loop().run_in_executor(None, load)
 
     async def ready(self) -> None:
-        """Raises what the import raised."""
+        """Wait until the SDK is imported. Raises what the import raised."""
         self.begin()
         assert self._loaded is not None
         await asyncio.shield(self._loaded)

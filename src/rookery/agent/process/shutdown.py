@@ -1,6 +1,6 @@
-"""Whether this process is about to end. Then nothing more is written to a conversation: what ends
-with us (a command, an open permission) would look as if the user had wanted it. The next process
-continues from what was written before."""
+"""Whether this process is about to end. From then on nothing is written to a conversation: whatever
+ends with the process (a command, an open permission) would look as if the user had ended it. The
+next process continues from what was written before."""
 
 from threading import Event
 
@@ -8,12 +8,12 @@ _leaving = Event()
 
 
 def begin() -> None:
-    """Before anything is ended. From any thread."""
+    """Note that the process is about to end, before anything is ended. Called from any thread."""
     _leaving.set()
 
 
 def stay() -> None:
-    """It was only a warm-up turn: the process lives on."""
+    """Note that the process lives on: it was only a warm-up turn."""
     _leaving.clear()
 
 

@@ -1,4 +1,5 @@
-"""What the model reads of an edit: the SDK's words around it are as many as a short edit's own."""
+"""Shortens the results of edits for the model: the SDK's text around one is as long as a short
+edit."""
 
 import re
 
@@ -9,10 +10,10 @@ _REMINDER = re.compile(r"\nReview the changes and make sure they are as expected
 
 
 def trimmed(text: str) -> str:
-    """Lines of a file begin with their number: none is taken for such words."""
-    found = _HEADER.match(text)
-    if found is None:
+    """Remove the SDK's header and reminder. A file's lines, with their numbers, never match."""
+    header = _HEADER.match(text)
+    if header is None:
         return text
-    edited = (found[1] or "").rstrip()
-    shown = text[found.end() :]
+    edited = (header[1] or "").rstrip()
+    shown = text[header.end() :]
     return f"{edited}\n{_REMINDER.sub('', chr(10) + shown)[1:]}" if edited else shown

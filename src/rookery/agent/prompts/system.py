@@ -1,5 +1,5 @@
 """The system prompt. It is the same for all conversations with one model and one set of tools, so
-that a provider's cache has it; what differs (directory, date, AGENTS.md, skills) comes after it."""
+that a provider can cache it; what differs (directory, date, AGENTS.md, skills) comes after it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -127,8 +127,8 @@ thread's first comment.""",
 
 
 def prompt(given: Mapping[str, Any], guidance: Sequence[str], home: str) -> str:
-    """`given`: what the SDK knows of the conversation. `guidance`: of its tools. `home`: the
-    user's, where their memory is."""
+    """Build the system prompt. `given`: the SDK's template variables of the conversation.
+    `guidance`: texts of its tools. `home`: the user's, where their memory is."""
     persona = str(given.get("persona") or "").strip()
     policy = given.get("security_policy_content")
     security = SECURITY if policy is None else f"# Security\n{policy}"

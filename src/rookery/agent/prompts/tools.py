@@ -1,6 +1,6 @@
-"""What the model reads of its tools, in place of the SDK's declarations: each says what a call does
-and what would fail. The working directory is in the system prompt alone: a provider's cache can
-then share the tools among directories."""
+"""The tool descriptions for the model, in place of the SDK's: each says what a call does and what
+would fail. The working directory is in the system prompt alone, so that a provider's cache can
+share the tools among directories."""
 
 import re
 from collections.abc import Mapping
@@ -147,7 +147,7 @@ _TYPE = re.compile(r"^- \*\*(?P<name>.+?)\*\*: (?P<about>.*?)(?P<tools> \(tools:
 
 
 def describe(name: str, theirs: str) -> str:
-    """`theirs`: the SDK's words, of which those about this conversation are kept."""
+    """Describe a tool. `theirs`: the SDK's text; its parts about this conversation are kept."""
     about = DECLARED[name].about
     if name == "file_editor":
         return about.format(images=", an image" if "image file" in theirs else "")
@@ -156,29 +156,29 @@ def describe(name: str, theirs: str) -> str:
     return about
 
 
-def _sub_agent(found: re.Match[str]) -> str:
-    name, tools = found["name"], found["tools"] or ""
-    return f"- {name}: {TYPES.get(name, found['about'])}{tools}"
+def _sub_agent(match: re.Match[str]) -> str:
+    name, tools = match["name"], match["tools"] or ""
+    return f"- {name}: {TYPES.get(name, match['about'])}{tools}"
 
 
-def shortened(schema: Json, words: Words | None) -> Json:
-    """The same arguments with our words; None: with the tool's own, but for those arguments that
-    every tool has."""
+def shortened(schema: Json, declared: Words | None) -> Json:
+    """Return the schema with our descriptions of its arguments. `declared` None: with the tool's
+    own, except for those arguments that every tool has."""
     arguments = {}
     for name, about in (schema.get("properties") or {}).items():
-        if words is not None:
-            arguments[name] = _with_words(about, words.arguments.get(name, ""))
+        if declared is not None:
+            arguments[name] = _with_words(about, declared.arguments.get(name, ""))
         else:
             is_shared = str(about.get("description", "")).startswith(SHARED.get(name, "\0"))
             arguments[name] = _with_words(about, "") if is_shared else about
     return {**schema, "properties": arguments}
 
 
-def _with_words(schema: Json, words: str) -> Json:
-    """Its own, and none for what is in it."""
-    found = {key: value for key, value in schema.items() if key != "description"}
-    if "items" in found:
-        found["items"] = _with_words(found["items"], "")
-    if "properties" in found:
-        found["properties"] = {k: _with_words(v, "") for k, v in found["properties"].items()}
-    return found | ({"description": words} if words else {})
+def _with_words(schema: Json, description: str) -> Json:
+    """Return a schema with this description, and none for the schemas in it."""
+    stripped = {key: value for key, value in schema.items() if key != "description"}
+    if "items" in stripped:
+        stripped["items"] = _with_words(stripped["items"], "")
+    if "properties" in stripped:
+        stripped["properties"] = {k: _with_words(v, "") for k, v in stripped["properties"].items()}
+    return stripped | ({"description": description} if description else {})

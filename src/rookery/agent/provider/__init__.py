@@ -1,1 +1,1 @@
-"""What a model's provider says: errors, limits, and whether to ask again."""
+"""The model provider's errors, quotas and limits, and whether to try again."""

@@ -1,18 +1,18 @@
-"""Pieces of an answer that came together, joined: each costs a millisecond on its way to the user,
-and a provider, a proxy or a busy machine hands over many at once."""
+"""Joins chunks of an answer that arrived together: each costs a millisecond on its way to the user,
+and a provider, a proxy or a busy machine delivers many at once."""
 
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
 ENDS = (b"\n\n", b"\r\r", b"\r\n\r\n")
-"""Of an event."""
+"""The ends of a server-sent event."""
 TEXTS = ("content", "reasoning_content")
 CHUNK = '"chat.completion.chunk"'
 
 
 async def events(decoder: Any, chunks: AsyncIterator[bytes]) -> AsyncIterator[Any]:
-    """The server-sent events of a stream; of those that came at once, neighbours are joined."""
+    """Yield the server-sent events of a stream; neighbours that arrived at once are joined."""
     rest = b""
     async for chunk in chunks:
         rest += chunk
@@ -25,12 +25,12 @@ async def events(decoder: Any, chunks: AsyncIterator[bytes]) -> AsyncIterator[An
         yield event
 
 
-def joined(found: Iterable[Any]) -> Iterator[Any]:
-    """Events of the client library; one that was joined is made anew."""
+def joined(stream: Iterable[Any]) -> Iterator[Any]:
+    """Join events of the client library; a joined one is built anew."""
     before: Any = None
     chunk: Any = None
     grew = False
-    for event in found:
+    for event in stream:
         piece = _chunk_in(event)
         if before is not None and _join(chunk, piece):
             grew = True
@@ -43,7 +43,7 @@ def joined(found: Iterable[Any]) -> Iterator[Any]:
 
 
 def _chunk_in(event: Any) -> Any:
-    """A piece of an answer by chat completions; None: it is something else."""
+    """Return the event's chunk of a chat completion; None if it is something else."""
     if CHUNK not in event.data:
         return None
     try:
@@ -58,7 +58,7 @@ def _event(like: Any, chunk: Any) -> Any:
 
 
 def _join(chunk: Any, more: Any) -> bool:
-    """Add a piece to the one before it. False: nothing was changed."""
+    """Append a chunk to the one before it. Returns False if nothing was changed."""
     match chunk, more:
         case (
             {"id": one, "choices": [{"delta": {**before}, "finish_reason": None, **first}]},
@@ -72,7 +72,7 @@ def _join(chunk: Any, more: Any) -> bool:
 
 
 def _delta(before: dict[Any, Any], after: dict[Any, Any]) -> dict[Any, Any] | None:
-    """Both together; None: they stay apart, as all do that have more than a text or arguments."""
+    """Join two deltas; None: they stay apart, having more than one text or arguments."""
     match before, after:
         case {"tool_calls": [{**call}], **rest}, {"tool_calls": [{**more}]} if len(after) == 1:
             arguments = _arguments(call, more)

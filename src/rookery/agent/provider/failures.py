@@ -1,10 +1,11 @@
-"""A model's errors: in words that say what to do, and in a form that a client can act on."""
+"""Turns a model's errors into sentences that tell the user what to do, and into a form that a
+client can act on."""
 
 import re
 from datetime import UTC, datetime, timedelta
 
 from rookery.agent.provider import retries
-from rookery.agent.provider.told import Told
+from rookery.agent.provider.told import ActionableError
 from rookery.agent.provider.windows import TooSmall
 from rookery.agent.provider.words import spoken
 from rookery.core.json import Json
@@ -45,7 +46,7 @@ KINDS = {
     "empty": "provider",
     "quota": "rate_limit",
 }
-"""What clients, which know fewer kinds, get instead."""
+"""Kinds of errors that clients do not know, and the ones they are sent instead."""
 WINDOW = "Choose a model with a larger window with /model, or enlarge this one at its server."
 DETAIL = 500
 """Characters of the provider's own words."""
@@ -60,16 +61,16 @@ _KEYS = re.compile(r"\b(sk|pk|key|token)[-_][\w-]{6,}|(Bearer\s+)[\w.-]{6,}", re
 
 
 def failure_of(error: BaseException) -> RpcError:
-    """The answer to a prompt whose run ended with this error."""
+    """Return the reply to a prompt whose run ended with this error."""
     causes = list(retries.chain(error))
-    if told := next((cause for cause in causes if isinstance(cause, Told)), None):
-        return told.failure
+    if actionable := next((cause for cause in causes if isinstance(cause, ActionableError)), None):
+        return actionable.failure
     if small := next((cause for cause in causes if isinstance(cause, TooSmall)), None):
         return RpcError(INTERNAL_ERROR, f"{small} {WINDOW}", {"errorKind": "context"})
     named = _kind(error, causes)
     kind = KINDS.get(named, named)
-    said = "" if named == "context" else _said(causes)
-    message = f"{WORDS[named]} {REMEDY[named]}" + (f"\n{said}" if said else "")
+    detail = "" if named == "context" else _said(causes)
+    message = f"{WORDS[named]} {REMEDY[named]}" + (f"\n{detail}" if detail else "")
     data: Json = {"errorKind": kind}
     if named == "rate_limit":
         data |= reset_of(causes)
@@ -77,14 +78,14 @@ def failure_of(error: BaseException) -> RpcError:
 
 
 def short(error: BaseException | None) -> str:
-    """One line about an error, for a notice."""
+    """Return one line about an error, for a notice."""
     if error is None:
         return "no answer"
     return WORDS[kind_of(error)].rstrip(".")
 
 
 def kind_of(error: BaseException) -> str:
-    """A key of WORDS."""
+    """Return the kind of an error, a key of WORDS."""
     return _kind(error, list(retries.chain(error)))
 
 
@@ -117,13 +118,13 @@ def _kind(error: BaseException, causes: list[BaseException]) -> str:
 
 
 def _said(causes: list[BaseException]) -> str:
-    """The provider's own words, without what looks like a key."""
-    said = next(filter(None, (spoken(str(cause)) for cause in reversed(causes))), "")
-    return _KEYS.sub("…", said)[:DETAIL]
+    """Return the provider's own message, without what looks like a key."""
+    detail = next(filter(None, (spoken(str(cause)) for cause in reversed(causes))), "")
+    return _KEYS.sub("…", detail)[:DETAIL]
 
 
 def reset_of(causes: list[BaseException]) -> Json:
-    """When a limit is lifted: `resetsAt` or `retryAfter`, if the provider says."""
+    """Return when a limit is lifted: `resetsAt` or `retryAfter`, if the provider says."""
     if causes and (wait := retries.delay_of(causes[0])) is not None:
         return {"retryAfter": wait}
     for cause in causes:

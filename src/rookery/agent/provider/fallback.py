@@ -1,4 +1,4 @@
-"""Another saved model that answers when one cannot: for which failures, and in which words."""
+"""Falling back to another saved model: after which failures, and how they are described."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -38,11 +38,11 @@ class Fallbacks(Protocol):
     """The models that a session falls back to."""
 
     def after(self, name: str, error: BaseException, larger_than: int | None) -> StandIn | None:
-        """The one to ask after this one ("": the session's own) failed; the user hears of it. Its
-        window is larger than so many tokens, if the conversation did not fit."""
+        """Return the model to ask after `name` ("": the session's own) failed, and notify the user.
+        Its window is larger than `larger_than` tokens, if the conversation did not fit."""
 
     def used(self, name: str, metrics: Any) -> None:
-        """What an answer took."""
+        """Record the usage of an answer."""
 
 
 def is_too_long(error: BaseException) -> bool:
@@ -50,26 +50,26 @@ def is_too_long(error: BaseException) -> bool:
 
 
 def is_final(error: BaseException) -> bool:
-    """Whether condensing the conversation would not help."""
+    """Tell whether condensing the conversation would not help."""
     return any(isinstance(cause, TooSmall) for cause in chain(error))
 
 
 def window_in(error: BaseException) -> int:
-    """Tokens that the conversation had to fit in; 0: unknown."""
+    """Return the tokens that the conversation had to fit in; 0 if unknown."""
     stated = (each.size if isinstance(each, TooSmall) else size_in(each) for each in chain(error))
     return next(filter(None, stated), 0)
 
 
 def calls_for_another(error: BaseException, *, own: bool) -> bool:
-    """`own`: the session's own model failed, not a fallback. Not after a bug."""
+    """Tell whether to ask another model; not after a bug. `own`: the session's own failed."""
     if is_too_long(error):
         return True
     bases = {base.__name__ for cause in chain(error) for base in type(cause).__mro__}
     return bool(bases & FAILED) and kind_of(error) in (WORDS if own else OWN_WORDS)
 
 
-def words(error: BaseException) -> str:
-    """What is wrong with a model, behind its name."""
+def describe_failure(error: BaseException) -> str:
+    """Return what is wrong with a model, as a phrase that follows its name."""
     if is_too_long(error):
         return WORDS["context"]
     kind = kind_of(error)

@@ -1,16 +1,15 @@
-"""A history that every provider takes, whatever its model said.
+"""Makes a history acceptable to every provider, whatever its model produced.
 
 `Answer` reads the calls of a new answer: each gets an id of its own, and a decorated name
 (`functions.terminal`) becomes the tool that is meant. `Repair` goes over all that is sent, also
-what an earlier build kept:
+what an earlier build stored:
 
-1. Names of tools and ids of calls are legal, and no id is used twice.
-2. The arguments of a call are an object; what was something else is `{}`.
-3. Every call has one result, right after it; a result without its call is left out.
-4. An answer without words and calls is left out, and so is text that is blank.
+1. Names of tools and ids of calls are legal, and no id is used twice. 2. The arguments of a call
+are an object; anything else becomes `{}`. 3. Every call has one result, right after it; a result
+without its call is left out. 4. An answer without text and calls is left out, and so is text that
+is blank.
 
-Made for openhands-sdk 1.58, which sends back what came. Unnecessary once it does not.
-"""
+Written for openhands-sdk 1.58, which sends back what came. Unnecessary once it does not."""
 
 import json
 import os
@@ -29,14 +28,14 @@ BLANK = "(empty)"
 
 
 class Answer:
-    """The calls of one answer, as its chunks or as a whole."""
+    """Reads the calls of one answer, in chunks or as a whole."""
 
     def __init__(self, tools: Collection[str], used: Iterable[str]) -> None:
         self._tools = tools
         self._used = set(used)
 
     def again(self) -> Self:
-        """For another attempt, or for the whole after its chunks."""
+        """Return a fresh reader, for another attempt, or for the whole answer after its chunks."""
         return type(self)(self._tools, self._used)
 
     def id(self, given: str) -> str:
@@ -45,7 +44,7 @@ class Answer:
         return made
 
     def name(self, given: str) -> str:
-        """The tool that is meant; else what was given, which the SDK answers with an error."""
+        """Return the tool that is meant; else the given name: the SDK reports the error."""
         if given in self._tools:
             return given
         meant = ILLEGAL.sub("", re.split(r"[.:/]", given.strip())[-1])
@@ -54,7 +53,7 @@ class Answer:
 
 
 class Repair:
-    """Goes on with each message: it knows the ids that were used, and the calls left open."""
+    """Repairs a history by message, tracking the ids used and the calls left open."""
 
     def __init__(self) -> None:
         self.used = set[str]()
@@ -67,7 +66,7 @@ class Repair:
         return other
 
     def feed(self, messages: Sequence[Message], *, last: bool) -> list[Message]:
-        """`last`: nothing follows, so that each call must have its result."""
+        """Repair messages. `last`: nothing follows, so each call must have its result."""
         made: list[Message] = []
         for message in messages:
             if message.role == "tool":
@@ -132,7 +131,7 @@ def ids_in(messages: Iterable[Message]) -> set[str]:
 
 
 def _new_id(given: str, used: Collection[str]) -> str:
-    """The id itself where it is legal and new."""
+    """Return the given id if it is legal and new, else another."""
     if given and not ILLEGAL.search(given) and len(given) <= LONGEST_NAME and given not in used:
         return given
     return f"call_{os.urandom(12).hex()}"
@@ -150,7 +149,7 @@ def _is_object(arguments: str) -> bool:
 
 
 def _without_blanks(message: Message) -> Message | None:
-    """None: nothing is left of an answer."""
+    """Return a message without blank parts; None if nothing is left of an answer."""
     parts = [part for part in message.content if not _is_blank(part)]
     if message.role == "assistant" and not parts and not message.tool_calls:
         return None

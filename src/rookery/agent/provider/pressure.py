@@ -1,5 +1,5 @@
-"""A conversation that is too long for its model, as the provider's refusals show it: when it is
-condensed and sent again, and when that does not help."""
+"""Handles a conversation that is too long for its model, as the provider's refusals show: when to
+condense it and send it again, and when that does not help."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,13 +28,13 @@ class Pressure:
         """A refusal in words that are not known, after which it was condensed all the same."""
 
     def relieve(self) -> None:
-        """There was an answer."""
+        """Start over: the model has answered."""
         self._needed.clear()
         self._condensed = 0
         self.guess = None
 
     def condense(self, size: int | None) -> None:
-        """It was condensed before it was sent. Raises TooSmall after several times."""
+        """Note that it was condensed before sending. Raises TooSmall after several times."""
         self._condensed += 1
         if self._condensed > TRIES:
             self.relieve()
@@ -43,8 +43,8 @@ class Pressure:
     def meet(
         self, error: Exception, messages: Sequence[Any], tools: Sequence[Any], window: int | None
     ) -> bool:
-        """A request failed. Whether to condense the conversation and to send it again. Raises
-        TooSmall if that does not help."""
+        """Handle a failed request. Returns whether to condense the conversation and to send it
+        again. Raises TooSmall if that does not help."""
         needed = windows.needed_for(messages, tools)
         if not retries.is_too_long(error):
             nearly_full = needed > (window or WINDOW) * NEARLY_FULL

@@ -1,4 +1,4 @@
-"""What a provider's response headers tell of its quotas, as Rookery's clients take it
+"""Reads a provider's quotas from its response headers, in the form Rookery's clients take
 (core/turn/quota): the window, the share used, when it resets."""
 
 import re
@@ -22,18 +22,18 @@ type OnToken = Callable[[Any], Any]
 
 
 class Quotas:
-    """Of one model, as its provider's last response told them."""
+    """The quotas of one model, as its provider last reported them."""
 
     def __init__(self) -> None:
         self.windows: list[Json] = []
 
     def note[Answer](self, answer: Answer) -> Answer:
-        if found := of_response(getattr(answer, "_hidden_params", None)):
-            self.windows = found
+        if windows := of_response(getattr(answer, "_hidden_params", None)):
+            self.windows = windows
         return answer
 
     def heard(self, on_token: OnToken | None) -> OnToken | None:
-        """Each piece of a streamed answer has the headers of its response; the whole has none."""
+        """Note the quotas from a streamed answer's chunks; the whole answer has none."""
         if on_token is None:
             return None
         first = iter((True,))
@@ -45,7 +45,7 @@ class Quotas:
 
 
 class QuotaLLM(LLM):
-    """A model that knows its provider's quotas."""
+    """A model that records its provider's quotas."""
 
     _quotas: Quotas = PrivateAttr(default_factory=Quotas)
 
@@ -55,12 +55,12 @@ class QuotaLLM(LLM):
 
     @override
     def _aiter_with_idle_timeout(self, stream: Any) -> Any:
-        """Of the Responses API, the stream alone has the headers."""
+        """Note the quotas of a stream: with the Responses API, only it has the headers."""
         return super()._aiter_with_idle_timeout(self._quotas.note(stream))
 
 
 def of_response(hidden: object) -> list[Json]:
-    """From what LiteLLM keeps of a response, or of a piece of one."""
+    """Read the quotas from what LiteLLM keeps of a response, or of a chunk of one."""
     headers = hidden.get("additional_headers") if isinstance(hidden, dict) else None
     if not isinstance(headers, Mapping):
         return []
@@ -69,8 +69,8 @@ def of_response(hidden: object) -> list[Json]:
 
 
 def of_headers(headers: Mapping[str, str], now: datetime) -> list[Json]:
-    """`headers`: by their names in lower case."""
-    found: list[Json] = []
+    """Read the quotas from headers, whose names are in lower case."""
+    windows: list[Json] = []
     for name, value in headers.items():
         if (match := _COUNTED.fullmatch(name)) and (kind := match["anthropic"] or match["openai"]):
             shape = "anthropic-ratelimit-{0}-{1}" if match["anthropic"] else "x-ratelimit-{1}-{0}"
@@ -78,22 +78,22 @@ def of_headers(headers: Mapping[str, str], now: datetime) -> list[Json]:
             most, rest = seconds(value), seconds(left)
             if most and rest is not None:
                 used = round(max(0.0, 1 - rest / most), 2)
-                found.append(_window(kind.replace("-", " "), used, reset, now))
+                windows.append(_window(kind.replace("-", " "), used, reset, now))
         elif match := _SHARED.fullmatch(name):
             used_share, window = seconds(value), match["window"]
             if used_share is not None:
                 reset = headers.get(f"anthropic-ratelimit-unified-{window}-reset")
-                found.append(_window(NAMES.get(window, window), used_share, reset, now))
-    return found
+                windows.append(_window(NAMES.get(window, window), used_share, reset, now))
+    return windows
 
 
 def _window(name: str, used: float, reset: str | None, now: datetime) -> Json:
-    told: Json = {"window": name, "used": used}
+    quota: Json = {"window": name, "used": used}
     if reset is None:
-        return told
+        return quota
     # A time of ISO 8601, seconds of the epoch, or how long it takes: `6m0s`.
     wait = duration(reset) if not re.match(r"\d{4}-", reset) else None
     at = (
         (now + timedelta(seconds=wait)).isoformat(timespec="seconds") if wait is not None else reset
     )
-    return told | {"resetsAt": at}
+    return quota | {"resetsAt": at}

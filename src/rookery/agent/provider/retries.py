@@ -1,4 +1,4 @@
-"""Whether and when a provider is asked again after an error."""
+"""Decides whether and when a request to a provider is retried after an error."""
 
 import re
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """An error and what it came from."""
+    """Yield an error and its causes."""
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
@@ -56,25 +56,25 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def status_of(error: BaseException) -> int:
-    """The HTTP status nearest to the provider; 0: unknown."""
-    found = [getattr(cause, "status_code", None) for cause in chain(error)]
-    return next((status for status in reversed(found) if isinstance(status, int)), 0)
+    """Return the HTTP status nearest to the provider; 0 if unknown."""
+    statuses = [getattr(cause, "status_code", None) for cause in chain(error)]
+    return next((status for status in reversed(statuses) if isinstance(status, int)), 0)
 
 
-def says(error: BaseException, words: tuple[str, ...]) -> bool:
+def says(error: BaseException, phrases: tuple[str, ...]) -> bool:
     text = " ".join(f"{cause} {getattr(cause, 'code', '')}".lower() for cause in chain(error))
-    return any(word in text for word in words)
+    return any(word in text for word in phrases)
 
 
 def headers_of(error: BaseException) -> dict[str, str]:
     response = getattr(error, "response", None)
-    found = getattr(response, "headers", None) or getattr(error, "litellm_response_headers", None)
-    items = found.items() if found is not None and hasattr(found, "items") else []
+    headers = getattr(response, "headers", None) or getattr(error, "litellm_response_headers", None)
+    items = headers.items() if headers is not None and hasattr(headers, "items") else []
     return {str(key).lower().removeprefix("llm_provider-"): str(value) for key, value in items}
 
 
 def delay_of(error: BaseException) -> float | None:
-    """Seconds until the provider wants to be asked again, by a header or its words."""
+    """Return the seconds to wait that the provider states, in a header or its message."""
     for cause in chain(error):
         headers = headers_of(cause)
         if (wait := seconds(headers.get("retry-after-ms"))) is not None:
@@ -82,13 +82,13 @@ def delay_of(error: BaseException) -> float | None:
         if (wait := _header(headers.get("retry-after"))) is not None:
             return wait
     for cause in chain(error):
-        if found := _SAID.search(str(cause)):
-            return duration(found["words"] or found["field"])
+        if match := _SAID.search(str(cause)):
+            return duration(match["words"] or match["field"])
     return None
 
 
 def wait_after(error: BaseException | None, usual: float, *, first: bool) -> float:
-    """Seconds until the provider is asked again, noted at the error for the notice."""
+    """Return the seconds until the next attempt, and note them on the error for the notice."""
     if error is None:
         return usual
     wanted = delay_of(error)
@@ -99,7 +99,7 @@ def wait_after(error: BaseException | None, usual: float, *, first: bool) -> flo
 
 
 def _header(value: str | None) -> float | None:
-    """Seconds, or an HTTP date."""
+    """Parse a header with seconds, or an HTTP date."""
     plain = seconds(value)
     if plain is not None or not value:
         return plain
@@ -111,18 +111,18 @@ def _header(value: str | None) -> float | None:
 
 
 def is_exhausted(error: BaseException) -> bool:
-    """Whether no credit is left, rather than too much at once: Gemini has the same words for both,
-    but says when to retry the latter."""
+    """Tell whether no credit is left, rather than too much was asked at once: Gemini words both the
+    same, but says when to retry the latter."""
     if status_of(error) == 402:
         return True
     return says(error, EXHAUSTED) and delay_of(error) is None
 
 
 def is_too_long(error: BaseException) -> bool:
-    """Whether only a shorter conversation would be taken: neither the same nor a pause helps."""
+    """Tell whether only a shorter conversation would be accepted: no retry or pause helps."""
     typed = any(type(cause).__name__ in TOO_LONG_TYPES for cause in chain(error))
-    said = status_of(error) == 413 or says(error, TOO_LONG)
-    return (typed or said) and not is_exhausted(error)
+    stated = status_of(error) == 413 or says(error, TOO_LONG)
+    return (typed or stated) and not is_exhausted(error)
 
 
 def is_broken_off(error: BaseException) -> bool:
@@ -130,7 +130,7 @@ def is_broken_off(error: BaseException) -> bool:
 
 
 def is_worth_it(error: BaseException, longest: float) -> bool:
-    """Whether to ask again by ourselves. A long wait is left to the user."""
+    """Tell whether to retry automatically. A long wait is left to the user."""
     if is_too_long(error) or is_exhausted(error):
         return False
     if status_of(error) in FINAL and not is_broken_off(error):
@@ -147,9 +147,9 @@ def seconds(value: str | None) -> float | None:
 
 
 def duration(value: str) -> float | None:
-    """ "6m0s", "20ms", or plain seconds."""
+    """Parse "6m0s", "20ms", or plain seconds; None if it is none of these."""
     plain = seconds(value)
     if plain is not None:
         return plain if plain < 1e8 else None
-    found = _SPAN.findall(value)
-    return sum(float(number) * _UNITS[unit] for number, unit in found) if found else None
+    parts = _SPAN.findall(value)
+    return sum(float(number) * _UNITS[unit] for number, unit in parts) if parts else None

@@ -1,4 +1,5 @@
-"""The SDK's model with the tokens of a subscription: as they are now, after another login too."""
+"""The SDK's model with the tokens of a subscription: always the current ones, also after another
+login."""
 
 import asyncio
 from typing import Any, override

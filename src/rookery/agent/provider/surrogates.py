@@ -1,5 +1,5 @@
-"""Halves of a character, which JSON can carry and UTF-8 cannot: joined, or replaced where one is
-missing. Kept as they are, they would fail this turn and every later one."""
+"""Halves of a character (surrogates), which JSON can carry and UTF-8 cannot: joined, or replaced if
+one is missing. Kept as they are, they would fail this turn and every later one."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ HIGH = range(0xD800, 0xDC00)
 
 
 def whole(text: str) -> str:
-    """Text without them."""
+    """Return the text without lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -17,7 +17,7 @@ def whole(text: str) -> str:
 
 
 def whole_json(text: str) -> str:
-    """The same for JSON, where they may be escapes. Invalid JSON is returned as is."""
+    """Do the same for JSON, where they may be escapes. Invalid JSON is returned as is."""
     text = whole(text)
     if "\\ud" not in text.lower():
         return text
@@ -40,7 +40,7 @@ def _each(value: Any) -> Any:
 
 
 class Pieces:
-    """A text in pieces, each of which may end in the middle of a character."""
+    """A text in chunks, each of which may end in the middle of a character."""
 
     def __init__(self) -> None:
         self._held = ""

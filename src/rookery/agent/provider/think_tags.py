@@ -1,18 +1,19 @@
-"""`<think>…</think>`, with which local models begin an answer if their server leaves it in."""
+"""Splits off `<think>…</think>`, with which local models begin an answer if their server leaves it
+in."""
 
 OPEN, CLOSE = "<think>", "</think>"
 
 
 class ThinkTags:
-    """Cuts a text in pieces into thought and answer. Only a tag at the very beginning counts:
-    further in, the model speaks of the tag."""
+    """Splits a streamed text into thought and answer. Only a tag at the very beginning counts:
+    further in, the model is writing about the tag."""
 
     def __init__(self) -> None:
         self._held = ""
         self._state = "start"
 
     def feed(self, piece: str) -> tuple[str, str]:
-        """The thought and the answer in this piece. A possible beginning of a tag is held back."""
+        """Return the chunk's thought and answer. A possible beginning of a tag is held back."""
         text = self._held + piece
         self._held = ""
         thought = ""
@@ -26,8 +27,8 @@ class ThinkTags:
             else:
                 self._state = "answer"
         if self._state == "thinking":
-            thought, found, rest = text.partition(CLOSE)
-            if not found:
+            thought, closed, rest = text.partition(CLOSE)
+            if not closed:
                 kept = _begun(thought)
                 self._held = thought[len(thought) - kept :]
                 return thought[: len(thought) - kept], ""
@@ -39,19 +40,19 @@ class ThinkTags:
         return thought, text
 
     def rest(self) -> tuple[str, str]:
-        """What was held back, at the end."""
+        """Return what was held back, at the end."""
         held, self._held = self._held, ""
         return (held, "") if self._state == "thinking" else ("", held)
 
 
 def split(text: str) -> tuple[str, str]:
-    """A whole answer's thought and words."""
+    """Return the thought and the answer of a whole text."""
     tags = ThinkTags()
-    thought, words = tags.feed(text)
+    thought, answer = tags.feed(text)
     more, last = tags.rest()
-    return thought + more, words + last
+    return thought + more, answer + last
 
 
 def _begun(text: str) -> int:
-    """How many characters at its end may be the beginning of the tag."""
+    """Return how many characters at the end of the text may be the beginning of the tag."""
     return next((n for n in range(len(CLOSE) - 1, 0, -1) if text.endswith(CLOSE[:n])), 0)

@@ -1,10 +1,11 @@
-"""Errors that are no model's. Loads nothing of the SDK: commands of the user's raise them, too."""
+"""Errors that no model caused. Imports nothing of the SDK, since the user's commands raise them,
+too."""
 
 from rookery.wire.failures import INTERNAL_ERROR, RpcError
 
 
-class Told(Exception):
-    """One that says itself what to do."""
+class ActionableError(Exception):
+    """An error whose message tells the user what to do about it."""
 
     def __init__(self, message: str, kind: str = "network", code: int = INTERNAL_ERROR) -> None:
         super().__init__(message)

@@ -1,5 +1,5 @@
-"""Models whose window is too small: found before they are asked, or by their errors. To condense
-would not help."""
+"""Detects models whose context window is too small, before they are asked or from their errors.
+Condensing would not help."""
 
 import json
 import re
@@ -28,14 +28,14 @@ class TooSmall(Exception):
         self.needed = needed
         self.size = size
         has = f"this model has {size:,}" if size else "this model has fewer"
-        told = f"about {needed:,} tokens, {has}."
+        limit = f"about {needed:,} tokens, {has}."
         if needed <= size:  # the count is a guess, and the provider knows better
-            told = f"more than this model's {size:,} tokens."
-        super().__init__(f"This needs {told}")
+            limit = f"more than this model's {size:,} tokens."
+        super().__init__(f"This needs {limit}")
 
 
 def needed_for(messages: Sequence[Any], tools: Sequence[Any]) -> int:
-    """Tokens, about."""
+    """Estimate the tokens of messages and tools."""
     texts = (getattr(part, "text", "") for message in messages for part in message.content)
     calls = (call.arguments for message in messages for call in message.tool_calls or ())
     declared = (json.dumps(tool.to_openai_tool()) for tool in tools)
@@ -43,15 +43,15 @@ def needed_for(messages: Sequence[Any], tools: Sequence[Any]) -> int:
 
 
 def least_for(messages: Sequence[Any], tools: Sequence[Any]) -> int:
-    """The same for what cannot be left out: the first message, the user's last, the tools."""
+    """Estimate only what must be sent: the first message, the user's last, the tools."""
     asked = [message for message in messages if message.role == "user"][-1:]
     return needed_for([*messages[:1], *asked], tools)
 
 
 def size_in(error: BaseException) -> int:
-    """The window's size as the provider states it; 0: it does not."""
-    found = _SIZE.search(str(error))
-    return int((found[1] or found[2]).replace(",", "")) if found else 0
+    """Return the window's size as the provider states it in an error; 0 if it does not."""
+    match = _SIZE.search(str(error))
+    return int((match[1] or match[2]).replace(",", "")) if match else 0
 
 
 def is_small(size: int | None) -> bool:
@@ -59,7 +59,7 @@ def is_small(size: int | None) -> bool:
 
 
 def check(conversation: Any, llm: Any) -> None:
-    """Before a step: the SDK would condense again and again. Raises TooSmall."""
+    """Check the size before a step: the SDK would condense for ever. Raises TooSmall."""
     agent, size = conversation.agent, llm.effective_max_input_tokens
     if size is not None and is_small(size):
         messages = LLMConvertibleEvent.events_to_messages(list(conversation.state.view.events))

@@ -1,4 +1,4 @@
-"""A provider's own words in an error, out of prefixes, JSON, bytes and HTML pages."""
+"""Extracts a provider's own message from an error's prefixes, JSON, bytes and HTML pages."""
 
 import ast
 import json
@@ -16,14 +16,14 @@ _PAGE = re.compile(r"<!doctype html|<html|<head|<body", re.I)
 
 
 def spoken(text: str) -> str:
-    """One line; "": there is nothing to read."""
+    """Return the message in one line; "" if there is nothing to read."""
     text = _unwrapped(text.strip())
-    found = _message_in(text)
-    if found is None and (raw := _BYTES.search(text)):
+    message = _message_in(text)
+    if message is None and (raw := _BYTES.search(text)):
         text = _decoded(raw[0])
-        found = _message_in(text)
-    if found is not None:
-        text = found
+        message = _message_in(text)
+    if message is not None:
+        text = message
     if page := _PAGE.search(text):
         title = _TITLE.search(text)
         before = text[: page.start()]
@@ -45,8 +45,8 @@ def _decoded(literal: str) -> str:
 
 
 def _message_in(text: str) -> str | None:
-    """The message of the first JSON object that has one."""
-    for start in (found.start() for found in re.finditer(r"[{\[]", text)):
+    """Return the message of the first JSON object that has one."""
+    for start in (match.start() for match in re.finditer(r"[{\[]", text)):
         try:
             value, _ = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):

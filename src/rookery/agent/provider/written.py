@@ -1,9 +1,8 @@
-"""Messages of a chat as they are sent. A conversation sends all of them with each request, and they
-never change: each is made, checked and written as JSON once.
+"""The messages of a chat as they are sent. A conversation sends all of them with each request, and
+they never change: each is built, checked and serialised to JSON once.
 
-`Written` is a message that OpenAI's client sends as it is; what others' adapters get is a copy,
-which some of them change.
-"""
+`Written` is a message that OpenAI's client sends as it is; others' adapters get a copy, which some
+of them change."""
 
 from collections.abc import Callable, Hashable, Iterable
 from operator import is_
@@ -20,7 +19,7 @@ PART = frozenset({"type", "text", FLAG})
 
 
 class Written(dict[str, Any]):
-    """Nobody may change one."""
+    """A message with its JSON. It must not be changed."""
 
     __slots__ = ("checked", "is_flagged", "is_text", "json", "unsigned")
 
@@ -47,7 +46,7 @@ class Chat:
     def of(
         self, messages: Iterable[object], how: Hashable, make: Callable[[Any], Json]
     ) -> list[Written]:
-        """`how`: all that `make` depends on besides the message."""
+        """Return the messages as sent. `how`: all that `make` depends on besides the message."""
         given = list(messages)
         written = self._written[: len(given)] if how == self._how else []
         same = map(is_, given, self._messages[: len(written)])
@@ -75,7 +74,7 @@ def _is_text(message: Json) -> bool:
 
 
 def is_plain(value: object) -> bool:
-    """Whether it is JSON already."""
+    """Tell whether the value is JSON already."""
     left = [value]
     while left:
         each = left.pop()

@@ -1,4 +1,4 @@
-"""`python -m rookery.agent.scripted`: the model alone, as a process."""
+"""`python -m rookery.agent.scripted`: runs the scripted model alone, as a process."""
 
 import sys
 

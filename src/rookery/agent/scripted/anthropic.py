@@ -1,5 +1,5 @@
-"""Anthropic's messages API. Like the real one, it refuses a thinking block that does not come back
-as it was signed."""
+"""Anthropic's messages API for the scripted model. Like the real one, it refuses a thinking block
+that does not come back as it was signed."""
 
 import hashlib
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import override
 
 from rookery.agent.scripted import strict
-from rookery.agent.scripted.conversation import Conversation, Json, Said, flat, objects
+from rookery.agent.scripted.conversation import ChatMessage, Conversation, Json, flat, objects
 from rookery.agent.scripted.dialects import ARGUMENTS_PIECE, Dialect, cut, event, loaded, sse
 from rookery.agent.scripted.script import Failure
 
@@ -25,7 +25,7 @@ STOPS = {"length": "max_tokens", "content_filter": "refusal", "refusal": "refusa
 
 
 def signature(thought: str) -> str:
-    """Only of ASCII: half a surrogate pair does not come back as it was sent."""
+    """Sign a thought, only its ASCII: half a surrogate pair does not come back as it was sent."""
     known = "".join(sign for sign in thought if sign.isascii())
     return "sig-" + hashlib.sha256(known.encode()).hexdigest()[:32]
 
@@ -42,19 +42,19 @@ class Anthropic(Dialect):
     @override
     def read(self) -> Conversation:
         system = self.body.get("system")
-        said = [Said("system", flat(system))] if system else []
+        history = [ChatMessage("system", flat(system))] if system else []
         for message in objects(self.body.get("messages")):
             content = message.get("content")
             if message.get("role") == "assistant":
-                said.append(Said("model", flat(content)))
+                history.append(ChatMessage("model", flat(content)))
                 continue
             results = [block for block in objects(content) if block.get("type") == "tool_result"]
-            said += [Said("result", flat(block.get("content"))) for block in results]
+            history += [ChatMessage("result", flat(block.get("content"))) for block in results]
             blocks = [content] if isinstance(content, str) else objects(content)
             if rest := [block for block in blocks if block not in results]:
-                said.append(Said("user", flat(rest)))
+                history.append(ChatMessage("user", flat(rest)))
         tools = objects(self.body.get("tools"))
-        return Conversation(said, [{**it, "parameters": it.get("input_schema")} for it in tools])
+        return Conversation(history, [{**it, "parameters": it.get("input_schema")} for it in tools])
 
     @override
     def check(self) -> None:
@@ -86,7 +86,7 @@ class Anthropic(Dialect):
 
     @override
     def pieces(self) -> Iterator[bytes]:
-        for index, (block, words) in enumerate(self._blocks()):
+        for index, (block, text) in enumerate(self._blocks()):
             kind, field, name, length = block["type"], block["type"], block["type"], 0
             if kind == "tool_use":
                 kind, field, name, length = "input_json", "input", "partial_json", ARGUMENTS_PIECE
@@ -96,7 +96,7 @@ class Anthropic(Dialect):
                 **({} if "data" in block else {field: {} if length else ""}),
                 **signed,
             }
-            deltas = [(kind, name, piece) for piece in cut(words, self.turn.chunks, length)]
+            deltas = [(kind, name, piece) for piece in cut(text, self.turn.chunks, length)]
             deltas += [(key, key, block[key]) for key in signed]
             begun = event("content_block_start", index=index, content_block=empty)
             for kind, name, piece in deltas:
@@ -126,7 +126,7 @@ class Anthropic(Dialect):
         return {**about, **counted, "content": blocks, "stop_reason": self._stop()}
 
     def _blocks(self) -> list[tuple[Json, str]]:
-        """Each with the words that are streamed."""
+        """Return the blocks, each with the text that is streamed."""
         turn = self.turn
         blocks = _words(turn.text or turn.refusal, turn.thought)
         for name, call in self.calls():

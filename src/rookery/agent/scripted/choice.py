@@ -1,5 +1,5 @@
-"""Which answer a request gets. Its conversation says which turn is next, so one server serves many
-sessions at once, including resumed and forked ones."""
+"""Chooses the answer to a request. Its conversation tells which turn is next, so one server serves
+many sessions at once, including resumed and forked ones."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ MARK = '{"play"'
 
 
 class Chooser:
-    """Remembers only how often each request was made."""
+    """Chooses answers. Its only state is how often each request was made."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -22,7 +22,7 @@ class Chooser:
         self._taken = 0
 
     def refusal(self, model: str, key: str) -> Failure | None:
-        """Why a request is refused: its key or its model."""
+        """Return why a request is refused, for its key or its model; None if it is not."""
         if self.script.key and key != self.script.key:
             return script.NAMED["auth"]
         if self.script.only_models and model not in self.script.models:
@@ -32,17 +32,17 @@ class Chooser:
     def next(self, conversation: Conversation) -> Turn:
         again = self._made_before(conversation)
         try:
-            found = self._turns_in_prompt(conversation)
+            chosen = self._turns_in_prompt(conversation)
         except ScriptError as error:
             message = f"scripted model: {error}"
             return Turn(failure=Failure(400, message, "invalid_script", None))
-        if found is None and not conversation.tools and self.script.aside is not None:
+        if chosen is None and not conversation.tools and self.script.aside is not None:
             return _filled(self.script.aside, conversation)
-        if found is None:
-            found = self._turns_of_script(conversation)
-        if found is None:
+        if chosen is None:
+            chosen = self._turns_of_script(conversation)
+        if chosen is None:
             return demo.next_turn(conversation)
-        turns, place = found
+        turns, place = chosen
         if self.script.by_request and place < 0:
             at, self._taken = self._taken, self._taken + 1
             turn = turns[at] if at < len(turns) else None
@@ -51,37 +51,37 @@ class Chooser:
         return _filled(turn or self.script.otherwise, conversation)
 
     def _turns_in_prompt(self, conversation: Conversation) -> tuple[Sequence[Turn], int] | None:
-        """The turns of the latest prompt that is a script, and its place."""
+        """Return the turns and place of the latest prompt that is a script; else None."""
         # Without tools a script inside a prompt is only quoted, as in a summary, which the script's
         # own aside answers.
         quoted_too = bool(conversation.tools) or self.script.aside in (None, script.ASIDE)
-        for place, said in conversation.prompts():
-            for text in reversed(said.texts):  # prompts in a row are sent as one
+        for place, prompt in conversation.prompts():
+            for text in reversed(prompt.texts):  # prompts in a row are sent as one
                 if MARK in text if quoted_too else text.lstrip().startswith(MARK):
                     return _played(text), place
         return None
 
     def _turns_of_script(self, conversation: Conversation) -> tuple[Sequence[Turn], int] | None:
-        for place, said in conversation.prompts():
+        for place, prompt in conversation.prompts():
             for each in self.script.match:
-                if each.contains in said.text:
+                if each.contains in prompt.text:
                     return each.turns, place
         if self.script.demo and not self.script.turns:
             return None
         return self.script.turns, -1
 
     def _made_before(self, conversation: Conversation) -> int:
-        """How often the same request was made before."""
-        words = json.dumps([conversation.said, [tool.get("name") for tool in conversation.tools]])
-        name = hashlib.sha256(words.encode()).hexdigest()
+        """Return how often the same request was made before."""
+        request = json.dumps([conversation.said, [tool.get("name") for tool in conversation.tools]])
+        name = hashlib.sha256(request.encode()).hexdigest()
         made = self._made[name]
         self._made[name] += 1
         return made
 
 
 def pick(turns: Sequence[Turn], answered: int, again: int) -> Turn | None:
-    """The turn after this many answers. A failure leaves no answer, so the same request, repeated,
-    gets the next turn; if nothing but failures follows, the last one stays."""
+    """Return the turn after this many answers. A failure leaves no answer, so the same request,
+    repeated, gets the next turn; if nothing but failures follows, the last one stays."""
     groups: list[list[Turn]] = [[]]
     for turn in turns:
         groups[-1].append(turn)
@@ -101,11 +101,11 @@ def _played(text: str) -> Sequence[Turn]:
 
 
 def _filled(turn: Turn, conversation: Conversation) -> Turn:
-    """Replaces $prompt and $result."""
-    words = {"$prompt": conversation.last("user"), "$result": conversation.last("result")}
+    """Replace $prompt and $result in a turn."""
+    values = {"$prompt": conversation.last("user"), "$result": conversation.last("result")}
 
     def fill(text: str, escape: bool = False) -> str:
-        for word, meant in words.items():
+        for word, meant in values.items():
             if word in text:
                 text = text.replace(word, json.dumps(meant)[1:-1] if escape else meant)
         return text

@@ -1,5 +1,5 @@
-"""The model of the first five minutes: it looks around, writes a note about the task, reads it back
-and says what it did. It writes nothing else."""
+"""The demo model for the first five minutes: it looks around, writes a note about the task, reads
+it back and reports what it did. It writes nothing else."""
 
 import json
 
@@ -14,13 +14,13 @@ TITLE = Turn(text="A note about the task")
 
 
 def next_turn(conversation: Conversation) -> Turn:
-    """By the tool results since the last prompt."""
+    """Return the next turn, chosen by the tool results since the last prompt."""
     task, results = _since_the_prompt(conversation)
     if not conversation.tools:
         return TITLE
     if not conversation.offers("terminal"):
         return _end(conversation, f"You said: {task}\n\nI was given no terminal to work with.")
-    directory = next((found for result in results if (found := _directory(result))), "")
+    directory = next((path for result in results if (path := _directory(result))), "")
     match len(results):
         case 0:
             about = (
@@ -46,10 +46,10 @@ def next_turn(conversation: Conversation) -> Turn:
     )
 
 
-def _end(conversation: Conversation, words: str) -> Turn:
+def _end(conversation: Conversation, message: str) -> Turn:
     if conversation.offers("finish"):
-        return Turn(calls=(_call(conversation, "finish", message=words),), every=PACE)
-    return Turn(text=words, every=PACE)
+        return Turn(calls=(_call(conversation, "finish", message=message),), every=PACE)
+    return Turn(text=message, every=PACE)
 
 
 def _call(conversation: Conversation, tool: str, **arguments: str) -> Call:
@@ -59,17 +59,17 @@ def _call(conversation: Conversation, tool: str, **arguments: str) -> Call:
 
 
 def _since_the_prompt(conversation: Conversation) -> tuple[str, list[str]]:
-    """The task, and the tool results since."""
+    """Return the task, and the tool results since."""
     task, results = "", list[str]()
-    for said in conversation.said:
-        if said.role == "user":
-            task, results = (said.texts[0].strip() if said.texts else ""), []
-        elif said.role == "result":
-            results.append(said.text)
+    for entry in conversation.said:
+        if entry.role == "user":
+            task, results = (entry.texts[0].strip() if entry.texts else ""), []
+        elif entry.role == "result":
+            results.append(entry.text)
     return task[:LONGEST_TASK], results
 
 
 def _directory(result: str) -> str:
-    """The first line that is an absolute path: the output of `pwd`."""
+    """Return the first line that is an absolute path: the output of `pwd`."""
     lines = (line.strip() for line in result.splitlines())
     return next((line for line in lines if line.startswith("/")), "")

@@ -1,4 +1,5 @@
-"""What every API has to say of an answer, and OpenAI's two: chat completions and responses."""
+"""The interface that every API of the scripted model implements, and OpenAI's two: chat completions
+and responses."""
 
 import json
 import os
@@ -8,25 +9,25 @@ from collections.abc import Iterator
 from typing import Any, override
 
 from rookery.agent.scripted import strict
-from rookery.agent.scripted.conversation import Conversation, Json, Said, flat, objects
+from rookery.agent.scripted.conversation import ChatMessage, Conversation, Json, flat, objects
 from rookery.agent.scripted.script import MISSING, Call, Failure, Turn
 
 ARGUMENTS_PIECE = 24  # characters of a call's arguments, where the script does not say
 
 
 def sse(data: Json | str, name: str = "") -> bytes:
-    """One server-sent event."""
+    """Encode one server-sent event."""
     text = data if isinstance(data, str) else json.dumps(data)
     return (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
 
 
 def event(kind: str, **fields: Any) -> bytes:
-    """One that also says inside what it is."""
+    """Encode one server-sent event whose body repeats its type."""
     return sse({"type": kind, **fields}, kind)
 
 
 def cut(text: str, chunks: int, piece: int = 0) -> list[str]:
-    """A text in this many chunks; 0: by words, or by pieces of a length."""
+    """Split a text into this many chunks; 0: by words, or into pieces of a length."""
     if not text:
         return []
     if not chunks and not piece:
@@ -36,12 +37,12 @@ def cut(text: str, chunks: int, piece: int = 0) -> list[str]:
 
 
 def error_body(failure: Failure) -> Json:
-    told = {"message": failure.message, "type": failure.type, "param": None, "code": failure.code}
-    return {"error": told}
+    error = {"message": failure.message, "type": failure.type, "param": None, "code": failure.code}
+    return {"error": error}
 
 
 def loaded(arguments: str) -> Json:
-    """A call's arguments for an API that wants an object."""
+    """Parse a call's arguments for an API that wants an object."""
     try:
         value = json.loads(arguments)
     except ValueError:
@@ -57,7 +58,7 @@ def replaced(usage: Json, counts: object) -> Json:
 
 
 class Dialect(ABC):
-    """A request of an API, and its answer there: `turn`, once it is chosen."""
+    """A request of an API, and its answer there. `turn` is set once it is chosen."""
 
     def __init__(self, body: Json) -> None:
         self.body = body
@@ -71,10 +72,10 @@ class Dialect(ABC):
 
     @abstractmethod
     def check(self) -> None:
-        """Raises strict.Broken where the history breaks a rule of the API's."""
+        """Check the history. Raises strict.Broken if it breaks a rule of the API's."""
 
     def objection(self) -> Failure | None:
-        """Why a strict provider refuses the history; None: it does not."""
+        """Return why a strict provider refuses the history; None if it does not."""
         try:
             self.check()
         except strict.Broken as broken:
@@ -82,15 +83,15 @@ class Dialect(ABC):
         return None
 
     def failed(self, failure: Failure) -> Json:
-        """The body of an answer with an HTTP error."""
+        """Return the body of an answer with an HTTP error."""
         return error_body(failure)
 
     def broken(self, failure: Failure) -> bytes:
-        """The last event of a stream that fails midway."""
+        """Return the last event of a stream that fails midway."""
         return sse(self.failed(failure))
 
     def begin(self) -> bytes:
-        """What a stream begins with, before the first piece."""
+        """Return the beginning of a stream, before the first piece."""
         return b""
 
     @abstractmethod
@@ -101,17 +102,17 @@ class Dialect(ABC):
 
     @abstractmethod
     def whole(self) -> Json:
-        """The answer if it is not streamed."""
+        """Return the answer if it is not streamed."""
 
     def counted(self, name: str, usage: Json) -> Json:
-        """The usage under its name, with what the turn has in place of its numbers."""
+        """Return the usage under its name, with the turn's own values in place of its numbers."""
         counts = self.turn.counts
         if counts == MISSING:
             return {}
         return {name: usage if counts is None else replaced(usage, counts)}
 
     def calls(self) -> list[tuple[str, Call]]:
-        """Each with its id."""
+        """Return the calls, each with its id."""
         named = enumerate(self.turn.calls)
         return [(call.id or f"call_{self.id}_{number}", call) for number, call in named]
 
@@ -122,12 +123,12 @@ class Chat(Dialect):
     @override
     def read(self) -> Conversation:
         roles = {"user": "user", "tool": "result", "function": "result", "assistant": "model"}
-        said = [
-            Said(roles.get(str(message.get("role")), "system"), flat(message.get("content")))
+        history = [
+            ChatMessage(roles.get(str(message.get("role")), "system"), flat(message.get("content")))
             for message in objects(self.body.get("messages"))
         ]
         tools = [tool.get("function") for tool in objects(self.body.get("tools"))]
-        return Conversation(said, [tool if isinstance(tool, dict) else {} for tool in tools])
+        return Conversation(history, [tool if isinstance(tool, dict) else {} for tool in tools])
 
     @override
     def check(self) -> None:
@@ -140,13 +141,13 @@ class Chat(Dialect):
     @override
     def pieces(self) -> Iterator[bytes]:
         turn = self.turn
-        said = {"reasoning_content": turn.thought, "content": turn.text, "refusal": turn.refusal}
-        for key, words in said.items():
-            for piece in cut(words, turn.chunks):
+        texts = {"reasoning_content": turn.thought, "content": turn.text, "refusal": turn.refusal}
+        for key, text in texts.items():
+            for piece in cut(text, turn.chunks):
                 yield self._chunk({key: piece})
         for index, (name, call) in enumerate(self.calls()):
-            for key, words in (("reasoning_content", call.thought), ("content", call.text)):
-                for piece in cut(words, turn.chunks):
+            for key, text in (("reasoning_content", call.thought), ("content", call.text)):
+                for piece in cut(text, turn.chunks):
                     yield self._chunk({key: piece})
             begun = {"id": name, "type": "function", "function": _function(call, "")}
             yield self._chunk({"tool_calls": [{"index": index, **begun}]})
@@ -190,7 +191,7 @@ class Chat(Dialect):
 
     def _usage(self) -> Json:
         usage = self.turn.usage
-        told = {
+        counts = {
             "prompt_tokens": usage.input,
             "completion_tokens": usage.output,
             "total_tokens": usage.input + usage.output,
@@ -198,7 +199,7 @@ class Chat(Dialect):
             "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
             **({} if usage.cost is None else {"cost": usage.cost}),
         }
-        return self.counted("usage", told)
+        return self.counted("usage", counts)
 
 
 def _function(call: Call, arguments: str) -> Json:
@@ -209,34 +210,34 @@ CUT_SHORT = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 def seal(id: str) -> str:
-    """Stands for hidden thoughts; it has to come back unchanged."""
+    """Return a stand-in for encrypted thoughts; it has to come back unchanged."""
     return f"sealed-{id}"
 
 
 class Responses(Dialect):
-    """Responses, for OpenAI's newer models."""
+    """OpenAI's Responses API, for its newer models."""
 
     @override
     def read(self) -> Conversation:
         given = self.body.get("input", [])
         items = [{"role": "user", "content": given}] if isinstance(given, str) else objects(given)
-        said: list[Said] = []
+        history: list[ChatMessage] = []
         for item in items:
             texts = flat(item.get("content"))
             match item:
                 case {"role": "user"}:
-                    said.append(Said("user", texts))
+                    history.append(ChatMessage("user", texts))
                 case {"role": "assistant"} | {"type": "function_call"}:
                     # One answer may be several items: a message and its calls.
-                    before = said.pop().texts if said and said[-1].role == "model" else ()
-                    said.append(Said("model", (*before, *texts)))
+                    before = history.pop().texts if history and history[-1].role == "model" else ()
+                    history.append(ChatMessage("model", (*before, *texts)))
                 case {"type": "function_call_output"}:
-                    said.append(Said("result", flat(item.get("output"))))
+                    history.append(ChatMessage("result", flat(item.get("output"))))
                 case {"type": "reasoning"}:
                     pass
                 case _:
-                    said.append(Said("system", texts))
-        return Conversation(said, objects(self.body.get("tools")))
+                    history.append(ChatMessage("system", texts))
+        return Conversation(history, objects(self.body.get("tools")))
 
     @override
     def check(self) -> None:
@@ -262,24 +263,24 @@ class Responses(Dialect):
             place = {"item_id": item["id"], "output_index": index}
             first, length, more = b"", 0, dict[str, Any]()
             match item:
-                case {"summary": [{"text": words}]}:
+                case {"summary": [{"text": text}]}:
                     kind, empty, more = "reasoning_summary_text", "summary", {"summary_index": 0}
                 case {"content": [{"type": kind} as part]}:
                     empty, more = "content", {"content_index": 0}
-                    words = part["text" if kind == "output_text" else kind]
-                    part = {key: "" if value == words else value for key, value in part.items()}
+                    text = part["text" if kind == "output_text" else kind]
+                    part = {key: "" if value == text else value for key, value in part.items()}
                     first = event("response.content_part.added", **place, **more, part=part)
                     more |= {"logprobs": []} if kind == "output_text" else {}
                 case _:
                     kind, empty = "function_call_arguments", "arguments"
-                    words, length = item["arguments"], ARGUMENTS_PIECE
+                    text, length = item["arguments"], ARGUMENTS_PIECE
             begun = {**item, "status": "in_progress", empty: "" if length else []}
             first = event("response.output_item.added", output_index=index, item=begun) + first
-            for piece in cut(words, self.turn.chunks, length) or [""]:
+            for piece in cut(text, self.turn.chunks, length) or [""]:
                 yield first + event(f"response.{kind}.delta", **place, **more, delta=piece)
                 first = b""
             if length:
-                yield event(f"response.{kind}.done", **place, arguments=words)
+                yield event(f"response.{kind}.done", **place, arguments=text)
             yield event("response.output_item.done", output_index=index, item=item)
 
     @override
@@ -301,9 +302,9 @@ class Responses(Dialect):
         for number, (name, call) in enumerate(self.calls()):
             items += self._words(call.text, call.thought, f"_{number}")
             about = {"type": "function_call", "id": f"fc_{self.id}_{number}", "call_id": name}
-            said = {**_function(call, call.arguments), "status": "completed"}
-            said |= {"namespace": call.namespace} if call.namespace else {}
-            items.append({**about, **said})
+            details = {**_function(call, call.arguments), "status": "completed"}
+            details |= {"namespace": call.namespace} if call.namespace else {}
+            items.append({**about, **details})
         return items
 
     def _words(self, text: str, thought: str, place: str) -> list[Json]:
@@ -324,7 +325,7 @@ class Responses(Dialect):
 
     def _response(self, status: str, output: list[Json]) -> Json:
         usage = self.turn.usage
-        told = {
+        counts = {
             "input_tokens": usage.input,
             "input_tokens_details": {"cached_tokens": usage.cached},
             "output_tokens": usage.output,
@@ -339,4 +340,4 @@ class Responses(Dialect):
         usual |= {"temperature": 1.0, "top_p": 1.0}
         if status == "in_progress":
             return about | usual | {"usage": None}
-        return about | usual | self.counted("usage", told)
+        return about | usual | self.counted("usage", counts)

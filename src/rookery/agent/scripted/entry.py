@@ -1,4 +1,4 @@
-"""`rookery model`: the scripted model as a process; it prints the line that sets it up."""
+"""`rookery model`: runs the scripted model as a process and prints the line that sets it up."""
 
 import asyncio
 import signal
@@ -14,10 +14,10 @@ PROFILE = "scripted"
 USAGE = "Usage: rookery model FILE|demo [--port N] [--quiet]"
 
 
-def main(words: list[str]) -> int:
+def main(args: list[str]) -> int:
     given = dict[str, str]()
     try:
-        given = argv.read(words, values=("port",), flags=("quiet",), operand="file")
+        given = argv.read(args, values=("port",), flags=("quiet",), operand="file")
         port = argv.number(given, "port", int) or 0
         script = script_at(given["file"])
     except argv.Misused as error:
@@ -41,7 +41,7 @@ def main(words: list[str]) -> int:
 
 
 def script_at(path: str) -> Script:
-    """Raises ScriptError, OSError."""
+    """Read the script at a path; "demo" is the built-in one. Raises ScriptError, OSError."""
     if path == "demo":
         return Script(demo=True, aside=None)
     with open(path, "rb") as file:
@@ -49,7 +49,7 @@ def script_at(path: str) -> Script:
 
 
 async def serve(script: Script, port: int, *, quiet: bool = False) -> None:
-    """Until a signal ends it."""
+    """Serve until a signal arrives."""
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -74,7 +74,7 @@ def _greeting(model: ScriptedModel) -> str:
 
 
 def _tell(asked: Asked) -> None:
-    """One line per request."""
+    """Print one line about a request."""
     turn = asked.turn
     what = [f"error {turn.failure.status}"] if turn.failure else []
     what += [call.name for call in turn.calls]

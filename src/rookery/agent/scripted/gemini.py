@@ -1,5 +1,5 @@
-"""Gemini's own API: the model and streaming are in the request's path, calls have no ids, and the
-first call carries the signature of the thought before it."""
+"""Gemini's own API for the scripted model: the model and streaming are in the request's path, calls
+have no ids, and the first call carries the signature of the thought before it."""
 
 import base64
 import hashlib
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, override
 
 from rookery.agent.scripted import strict
-from rookery.agent.scripted.conversation import Conversation, Json, Said, flat, objects
+from rookery.agent.scripted.conversation import ChatMessage, Conversation, Json, flat, objects
 from rookery.agent.scripted.dialects import Dialect, cut, loaded, sse
 from rookery.agent.scripted.script import Failure
 
@@ -31,20 +31,22 @@ class Gemini(Dialect):
     @override
     def read(self) -> Conversation:
         system = _either(self.body, "systemInstruction", "system_instruction")
-        said = [Said("system", _texts(system))] if isinstance(system, dict) else []
+        history = [ChatMessage("system", _texts(system))] if isinstance(system, dict) else []
         for content in objects(self.body.get("contents")):
             if content.get("role") == "model":
-                said.append(Said("model", _texts(content)))
+                history.append(ChatMessage("model", _texts(content)))
                 continue
             parts = objects(content.get("parts"))
             answers = [_either(part, "functionResponse", "function_response") for part in parts]
-            said += [Said("result", (str(each.get("response")),)) for each in answers if each]
-            if words := _texts(content):
-                said.append(Said("user", words))
+            history += [
+                ChatMessage("result", (str(each.get("response")),)) for each in answers if each
+            ]
+            if texts := _texts(content):
+                history.append(ChatMessage("user", texts))
         tools: list[Json] = []
         for group in objects(self.body.get("tools")):
             tools += objects(_either(group, "functionDeclarations", "function_declarations"))
-        return Conversation(said, tools)
+        return Conversation(history, tools)
 
     @override
     def check(self) -> None:
@@ -58,8 +60,8 @@ class Gemini(Dialect):
     @override
     def pieces(self) -> Iterator[bytes]:
         for part in self._parts():
-            words = cut(part.get("text", ""), self.turn.chunks)
-            for piece in [{**part, "text": word} for word in words] or [part]:
+            chunks = cut(part.get("text", ""), self.turn.chunks)
+            for piece in [{**part, "text": word} for word in chunks] or [part]:
                 yield sse(self._answer([piece]))
 
     @override
@@ -85,7 +87,7 @@ class Gemini(Dialect):
     def _answer(self, parts: list[Json], stop: str = "") -> Json:
         candidate: Json = {"content": {"parts": parts, "role": "model"}, "index": 0}
         usage = self.turn.usage
-        told = {
+        counts = {
             "promptTokenCount": usage.input,
             "cachedContentTokenCount": usage.cached,
             "candidatesTokenCount": usage.output - usage.reasoning,
@@ -94,7 +96,7 @@ class Gemini(Dialect):
         }
         answer = {
             "candidates": [candidate | ({"finishReason": stop} if stop else {})],
-            **self.counted("usageMetadata", told),
+            **self.counted("usageMetadata", counts),
             "modelVersion": self.model,
         }
         return answer | ({} if self.turn.anonymous else {"responseId": f"gem-{self.id}"})
@@ -106,7 +108,7 @@ class Gemini(Dialect):
 
 
 def _either(thing: Json, *names: str) -> Any:
-    """A field under either of its names."""
+    """Return a field under any of its names; None if it is not set."""
     return next((thing[name] for name in names if thing.get(name)), None)
 
 

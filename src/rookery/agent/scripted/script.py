@@ -1,4 +1,4 @@
-"""The model's scripts (docs/contributing/scripted-model.md), checked when they are read: an error
+"""The scripted model's scripts (docs/contributing/scripted-model.md): parsed and checked; an error
 says where the mistake is."""
 
 import json
@@ -84,7 +84,7 @@ class Turn(NamedTuple):
 
     @property
     def fails(self) -> bool:
-        """Whether the conversation continues without it: the client will ask again."""
+        """Whether the conversation continues without this answer: the client will ask again."""
         broken = self.failure is not None or self.drop is not None or self.hang is not None
         return broken or self.unmarked or self.is_empty or self.finish == "error"
 
@@ -122,7 +122,7 @@ class Script(NamedTuple):
 
 
 def read_script(data: bytes | str) -> Script:
-    """Raises ScriptError."""
+    """Parse a script. Raises ScriptError."""
     try:
         value = json.loads(data)
     except json.JSONDecodeError as error:
@@ -133,27 +133,27 @@ def read_script(data: bytes | str) -> Script:
 
 
 def script_of(value: object) -> Script:
-    """A script from JSON. Raises ScriptError."""
+    """Build a script from JSON. Raises ScriptError."""
     if isinstance(value, list):
         value = {"turns": value}
-    found = _read(value, "the script", SCRIPT, top=True)
-    found.pop("about", None)
-    by_request = found.pop("by", "") == "request"
-    return Script(**found, only_models="models" in found, by_request=by_request)
+    fields = _read(value, "the script", SCRIPT, top=True)
+    fields.pop("about", None)
+    by_request = fields.pop("by", "") == "request"
+    return Script(**fields, only_models="models" in fields, by_request=by_request)
 
 
 def _read(value: object, place: str, keys: Mapping[str, Read], *, top: bool = False) -> Json:
-    """The values of an object, each checked."""
+    """Return the values of an object, each checked."""
     given = _object(value, place, keys)
     return {key: keys[key](given[key], key if top else f"{place}.{key}") for key in given}
 
 
 def _matches(value: object, place: str) -> tuple[Match, ...]:
     keys = {"contains": _text, "turns": turns_of}
-    found = {at: _read(each, at, keys) for at, each in _listed(value, place)}
-    if wrong := [at for at, each in found.items() if "contains" not in each]:
+    entries = {at: _read(each, at, keys) for at, each in _listed(value, place)}
+    if wrong := [at for at, each in entries.items() if "contains" not in each]:
         raise ScriptError(f"{wrong[0]}.contains is missing")
-    return tuple(Match(**each) for each in found.values())
+    return tuple(Match(**each) for each in entries.values())
 
 
 def _aside(value: object, place: str) -> Turn | None:
@@ -170,11 +170,11 @@ def turn_of(value: object, place: str) -> Turn:
         return Turn(text=value)
     if isinstance(value, dict) and "call" in value:
         value = {"calls": [value["call"]], **value}
-    found = _read(value, place, TURN)
-    found.pop("call", None)
-    if "error" in found:
-        found["failure"] = found.pop("error")
-    return Turn(**found)
+    fields = _read(value, place, TURN)
+    fields.pop("call", None)
+    if "error" in fields:
+        fields["failure"] = fields.pop("error")
+    return Turn(**fields)
 
 
 def _calls(value: object, place: str) -> tuple[Call, ...]:
@@ -231,7 +231,7 @@ _BY_STATUS = {failure.status: name for name, failure in reversed(NAMED.items())}
 
 
 def failure_of(value: object, place: str) -> Failure:
-    """From a status, a name of NAMED, or an object with either and what differs."""
+    """Build a failure from a status, a name of NAMED, or an object with either and what differs."""
     match value:
         case str() if value in NAMED:
             return NAMED[value]
@@ -279,7 +279,7 @@ def _object(value: object, place: str, keys: Collection[str]) -> Json:
 
 
 def _listed(value: object, place: str) -> list[tuple[str, Any]]:
-    """The entries of a list, each with its place."""
+    """Return the entries of a list, each with its place."""
     if not isinstance(value, list):
         raise ScriptError(f"{place} must be a list")
     return [(f"{place}[{number}]", each) for number, each in enumerate(value)]

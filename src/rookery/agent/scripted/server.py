@@ -1,7 +1,6 @@
-"""The scripted model itself: HTTP on loopback, one request per connection, each request kept.
+"""The scripted model's server: HTTP on loopback, one request per connection, each request kept.
 
-Times are `time.monotonic_ns()`, which all processes of a machine share, for measurements.
-"""
+Times are `time.monotonic_ns()`, which all processes of a machine share, for measurements."""
 
 import asyncio
 import json
@@ -22,7 +21,7 @@ from rookery.agent.scripted.dialects import Chat, Dialect, Responses, error_body
 from rookery.agent.scripted.gemini import Gemini
 from rookery.agent.scripted.script import NAMED, Failure, Script, Turn, script_of
 
-PATIENCE = 60.0
+WAIT_TIMEOUT = 60.0
 """Seconds that `wait` waits for a request."""
 
 KEPT = 1000
@@ -34,7 +33,7 @@ KEYS = ("authorization", "x-api-key", "x-goog-api-key")
 LARGEST = 64 * 1024 * 1024  # bytes of a request
 
 SIGN, GARBAGE = b"\\ufffd", b"\xff\xfe"
-"""What cannot be read, in a script and on the wire."""
+"""Text that cannot be decoded, in a script and on the wire."""
 
 PATHS: dict[str, Callable[[Json], Dialect]] = {
     "/v1/chat/completions": Chat,
@@ -45,14 +44,14 @@ GEMINI = re.compile(r"(?:/v1\w*)?/models/([^/:]+):(generateContent|streamGenerat
 
 
 def dialect_at(path: str) -> Callable[[Json], Dialect] | None:
-    """Which API a request speaks, by its path."""
-    found = GEMINI.fullmatch(path)
-    return partial(Gemini, model=found[1], method=found[2]) if found else PATHS.get(path)
+    """Return the API that a request uses, by its path; None if it is none of them."""
+    match = GEMINI.fullmatch(path)
+    return partial(Gemini, model=match[1], method=match[2]) if match else PATHS.get(path)
 
 
 @dataclass(eq=False)
 class Asked:
-    """A request for an answer."""
+    """A request to the model, as the server keeps it."""
 
     path: str
     key: str
@@ -69,14 +68,14 @@ class Asked:
     """How: answered, failed, dropped, or hung up (by the client)."""
 
     def told(self) -> Json:
-        """For `GET /requests`. Only the end of the key: it may be a real one."""
+        """Return the request for `GET /requests`, with only the end of a maybe real key."""
         key = f"…{self.key[-4:]}" if len(self.key) > 8 else "…" * bool(self.key)
-        told = {name: value for name, value in vars(self).items() if name != "turn"}
-        return told | {"key": key}
+        fields = {name: value for name, value in vars(self).items() if name != "turn"}
+        return fields | {"key": key}
 
 
 class ScriptedModel:
-    """Serves in `async with`, or in a thread: see `serving`."""
+    """The server of a scripted model. Serves in `async with`, or in a thread: see `serving`."""
 
     def __init__(
         self, script: object, *, port: int = 0, on_request: Callable[[Asked], None] | None = None
@@ -97,14 +96,14 @@ class ScriptedModel:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def wait(self, count: int, done: Callable[[Asked], bool] = lambda _: True) -> list[Asked]:
-        """Block until `done` is true of this many requests."""
+        """Block until `done` is true of this many requests, and return them."""
 
         def found() -> list[Asked]:
             return [asked for asked in self.asked if done(asked)]
 
         with self._news:
-            enough = self._news.wait_for(lambda: len(found()) >= count, PATIENCE)
-            assert enough, f"{len(found())} of {count} requests in {PATIENCE:g} s"
+            enough = self._news.wait_for(lambda: len(found()) >= count, WAIT_TIMEOUT)
+            assert enough, f"{len(found())} of {count} requests in {WAIT_TIMEOUT:g} s"
             return found()
 
     async def __aenter__(self) -> Self:
@@ -200,7 +199,7 @@ class _Exchange:
         self.begun = 0
 
     async def read(self) -> bool:
-        """False: this is not a request."""
+        """Read the request. Returns False if it is none."""
         head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         self.begun = time.monotonic_ns()
         first = head[0].split(" ")
@@ -231,11 +230,11 @@ class _Exchange:
 
     async def fail(self, failure: Failure, dialect: Dialect | None = None) -> None:
         headers = _lines(failure.headers)
-        told = dialect.failed(failure) if dialect else error_body(failure)
-        await self.send(failure.status, failure.body or told, headers)
+        body = dialect.failed(failure) if dialect else error_body(failure)
+        await self.send(failure.status, failure.body or body, headers)
 
     async def play(self, asked: Asked, dialect: Dialect) -> str:
-        """Answer as the script says; how it ended."""
+        """Answer as the script says. Returns how the answer ended."""
         gone = asyncio.create_task(self.reader.read(1), name="the client hangs up")
         try:
             return await self._play(asked, dialect, gone)
@@ -285,7 +284,7 @@ class _Exchange:
         return "failed" if turn.failure else "answered"
 
     async def _left(self, gone: asyncio.Task[bytes], seconds: float) -> bool:
-        """Whether the client has hung up after these seconds."""
+        """Wait this long. Returns whether the client has hung up."""
         if seconds:
             await asyncio.wait({gone}, timeout=seconds)
         return gone.done()
@@ -301,13 +300,13 @@ def _head(status: int, kind: str, *more: str) -> bytes:
 
 
 def _chunk(data: bytes) -> bytes:
-    """The last one is empty."""
+    """Encode a chunk of the body; an empty one ends it."""
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
 
 
 @contextmanager
 def serving(script: object, *, port: int = 0) -> Iterator[ScriptedModel]:
-    """A model in a thread of its own."""
+    """Serve a model in a thread of its own."""
     model = ScriptedModel(script, port=port)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="scripted model")

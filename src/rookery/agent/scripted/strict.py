@@ -1,12 +1,12 @@
-"""What real providers refuse: the rules of four APIs for the history that a request brings.
+"""The rules by which real providers refuse requests: those of four APIs for the history in a
+request.
 
 Each checker raises `Broken` for the first rule that the history breaks:
 
-- every call has exactly one result, right after it, and no result stands without its call
-- ids are unique and legal, names of tools match `NAME`, arguments are an object
-- no message of the model's is empty, and Anthropic takes no blank text at all
-- a reasoning item of the Responses API is followed by the item that it led to
-"""
+- every call has exactly one result, right after it, and there is no result without its call - ids
+are unique and legal, names of tools match `NAME`, arguments are an object - no message of the
+model's is empty, and Anthropic takes no blank text at all - a reasoning item of the Responses API
+is followed by the item that it led to"""
 
 import json
 import re
@@ -23,7 +23,7 @@ class Broken(Exception):
 
 
 def chat(messages: list[Json]) -> None:
-    """Raises Broken."""
+    """Check a history of chat completions. Raises Broken."""
     known = set[str]()
     open_calls = list[str]()
     for at, message in enumerate(messages):
@@ -46,7 +46,7 @@ def chat(messages: list[Json]) -> None:
 
 
 def responses(items: list[Json]) -> None:
-    """Raises Broken."""
+    """Check a history of the Responses API. Raises Broken."""
     known, item_ids = set[str](), set[str]()
     open_calls = list[str]()
     for at, item in enumerate(items):
@@ -79,7 +79,7 @@ def _is_models(item: Json) -> bool:
 
 
 def anthropic(messages: list[Json]) -> None:
-    """Raises Broken."""
+    """Check a history of Anthropic's API. Raises Broken."""
     known = set[str]()
     open_calls = list[str]()
     for at, message in enumerate(messages):
@@ -111,7 +111,7 @@ def anthropic(messages: list[Json]) -> None:
 
 
 def gemini(contents: list[Json]) -> None:
-    """Raises Broken. Calls have no ids: they are counted."""
+    """Check a history of Gemini's API, counting calls, which have no ids. Raises Broken."""
     awaited = 0
     for at, content in enumerate(contents):
         place = f"contents[{at}]"
@@ -191,7 +191,7 @@ def _check_arguments(arguments: object, place: str) -> None:
 
 
 def _texts(content: object) -> bool:
-    """Whether there is anything to read in it."""
+    """Tell whether the content has any text."""
     if isinstance(content, str):
         return bool(content.strip())
     return any(str(block.get("text", "x")).strip() for block in objects(content))

@@ -1,5 +1,5 @@
-"""Corrections of the OpenHands SDK and the libraries below it. Each file names the version it was
-made for, the reason, and the upstream change that makes it unnecessary; a test fails then."""
+"""Patches of the OpenHands SDK and the libraries below it. Each file names the version it was made
+for, the reason, and the upstream change that makes it unnecessary, after which a test fails."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +9,8 @@ type Around = Callable[..., Any]
 
 
 def wrap(place: Any, name: str, around: Around) -> None:
-    """Call `around` in place of a function. Calling this twice changes nothing, also where another
-    one is around it meanwhile."""
+    """Call `around` in place of a function. Calling this twice changes nothing, even if another
+    wrapper was added in between."""
     original = each = getattr(place, name)
     while each is not None:
         if getattr(each, "around", None) is around:

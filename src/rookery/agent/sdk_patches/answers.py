@@ -1,14 +1,13 @@
-"""The model's answer on its way to the SDK, by chunk or whole: corrected before anything is shown,
+"""Corrects the model's answer on its way to the SDK, in chunks or whole, before anything is shown,
 kept or sent back.
 
 Made for litellm 1.105, called by openhands-sdk 1.58. Each part is unnecessary once upstream
 
 - keeps a signed thinking block once (it comes again in the chunk with the signature, the library
   joins both, and the provider refuses what it did not sign),
-- gives the chunks of one answer the same id where the provider gave none (Gemini behind a proxy),
-- puts a refusal's words into the message (streamed ones: `lost_events.py`),
-- joins the halves of a character, and takes `<think>` tags out of an answer.
-"""
+- gives the chunks of one answer the same id if the provider gave none (Gemini behind a proxy),
+- puts a refusal's text into the message (streamed ones: `lost_events.py`),
+- joins the halves of a character, and takes `<think>` tags out of an answer."""
 
 import json
 from collections.abc import Callable
@@ -45,7 +44,7 @@ class Ending(NamedTuple):
 
 
 class Stream:
-    """The chunks of one attempt."""
+    """Corrects the chunks of one attempt."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
@@ -59,7 +58,7 @@ class Stream:
         self._ids: dict[int, str] = {}
 
     def correct(self, chunk: Any) -> None:
-        """In place: the library builds the answer from the same chunks."""
+        """Correct a chunk in place: the library builds the answer from the same chunks."""
         self._id = self._id or text_in(chunk, "id")
         if self._id:
             chunk.id = self._id
@@ -72,12 +71,12 @@ class Stream:
         for call in getattr(delta, "tool_calls", None) or []:
             function: Any = getattr(call, "function", None)
             self._name(call, function)
-            if words := text_in(function, "arguments"):
+            if arguments := text_in(function, "arguments"):
                 pieces = self._arguments.setdefault(call.index or 0, surrogates.Pieces())
-                function.arguments = pieces.feed(words)
+                function.arguments = pieces.feed(arguments)
 
     def _name(self, call: Any, function: Any) -> None:
-        """The first chunk of a call has its id and its name; some providers repeat the id."""
+        """Correct a call's id and name, in its first chunk; some providers repeat the id."""
         place, given = call.index or 0, text_in(call, "id")
         if given and place not in self._ids:
             self._ids[place] = self._answer.id(given)
@@ -100,13 +99,13 @@ class Stream:
                 block["thinking"] = surrogates.whole(block["thinking"])
 
     def _correct_words(self, delta: Any, *, last: bool) -> None:
-        said = text_in(delta, "content")
-        thought, words = self._tags.feed(self._text.feed(said)) if said else ("", "")
+        content = text_in(delta, "content")
+        thought, answer = self._tags.feed(self._text.feed(content)) if content else ("", "")
         if last:
             more, rest = self._tags.rest()
-            thought, words = thought + more, words + rest
-        if words != text_in(delta, "content"):
-            delta.content = words
+            thought, answer = thought + more, answer + rest
+        if answer != text_in(delta, "content"):
+            delta.content = answer
         reasoning = text_in(delta, "reasoning_content")
         meant = self._thought.feed(reasoning) + thought
         if meant != reasoning:
@@ -114,7 +113,7 @@ class Stream:
 
 
 def corrected(on_token: Callable[[Any], Any] | None, answer: Answer) -> Callable[[Any], Any] | None:
-    """The chunks of one attempt."""
+    """Return the callback for chunks, extended to correct those of one attempt."""
     if on_token is None:
         return None
     stream = Stream(answer.again())
@@ -127,12 +126,12 @@ def corrected(on_token: Callable[[Any], Any] | None, answer: Answer) -> Callable
 
 
 def correct_message(message: Any, answer: Answer) -> bool:
-    """The same for a whole message. Returns whether it is a refusal."""
-    said, refusal = text_in(message, "content"), _refusal(message)
-    thought, words = think_tags.split(surrogates.whole(said))
-    words = "\n\n".join(filter(None, (words, surrogates.whole(refusal))))
-    if words != said:
-        message.content = words
+    """Correct a whole message in place. Returns whether it is a refusal."""
+    content, refusal = text_in(message, "content"), _refusal(message)
+    thought, text = think_tags.split(surrogates.whole(content))
+    text = "\n\n".join(filter(None, (text, surrogates.whole(refusal))))
+    if text != content:
+        message.content = text
     reasoning = text_in(message, "reasoning_content")
     meant = "\n\n".join(filter(None, (surrogates.whole(reasoning), thought)))
     if meant != reasoning:
@@ -155,7 +154,7 @@ def _refusal(message: Any) -> str:
 
 
 def is_empty(message: Any) -> bool:
-    """Whether an answer has neither words nor calls: its thoughts alone are none."""
+    """Tell whether an answer has neither text nor calls: thoughts alone do not count."""
     return not message.tool_calls and not any(
         text_in(part, "text").strip() or not isinstance(part, TextContent)
         for part in message.content
@@ -163,14 +162,14 @@ def is_empty(message: Any) -> bool:
 
 
 def ending_of(finish: str, message: Any, *, refused: bool) -> Ending:
-    """Of a chat completion; `message` is the SDK's."""
+    """Return how a chat completion ended; `message` is the SDK's."""
     reason = REFUSAL if refused else REASONS.get(finish, "")
     if not reason:
         return Ending()
     calls = getattr(message, "tool_calls", None) or []
-    words = any(text_in(part, "text").strip() for part in message.content)
+    has_text = any(text_in(part, "text").strip() for part in message.content)
     broken = any(not _is_json(call.arguments) for call in calls)
-    return Ending(reason, silent=not words and not calls, stops=not calls or broken)
+    return Ending(reason, silent=not has_text and not calls, stops=not calls or broken)
 
 
 def _is_json(text: str) -> bool:
@@ -186,7 +185,7 @@ CUT_SHORT = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
 
 def correct_output(output: Any, answer: Answer) -> list[str]:
-    """The items of a Responses API answer, in place. Returns the words of refusals."""
+    """Correct the items of a Responses API answer in place. Returns the texts of refusals."""
     refused: list[str] = []
     for item in output or []:
         if text_in(item, "type") == "function_call":
@@ -194,15 +193,15 @@ def correct_output(output: Any, answer: Answer) -> list[str]:
             _put(item, "name", answer.name(text_in(item, "name")))
             _put(item, "arguments", surrogates.whole_json(text_in(item, "arguments")))
         for part in [*_list(item, "content"), *_list(item, "summary")]:
-            if words := text_in(part, "refusal"):
-                refused.append(surrogates.whole(words))
-            elif (words := text_in(part, "text")) and words != surrogates.whole(words):
-                _put(part, "text", surrogates.whole(words))
+            if text := text_in(part, "refusal"):
+                refused.append(surrogates.whole(text))
+            elif (text := text_in(part, "text")) and text != surrogates.whole(text):
+                _put(part, "text", surrogates.whole(text))
     return refused
 
 
 def add_refusals(message: Any, refused: list[str]) -> None:
-    """The SDK's message has no place for them but its text."""
+    """Append refusals to the SDK's message, whose text is the only place for them."""
     if refused:
         message.content = [*message.content, TextContent(text="\n\n".join(refused))]
 
@@ -220,7 +219,7 @@ def _put(thing: Any, name: str, value: str) -> None:
 
 
 def words_of(ending: Ending) -> str:
-    """For the user. A refusal with words of its own needs none of ours."""
+    """Return a notice for the user. A refusal with a text of its own needs none."""
     if ending.reason == MAX_TOKENS:
         return CUT
     return f"\n\n{REFUSED}\n" if ending.reason and ending.silent else ""

@@ -1,12 +1,11 @@
-"""What commands and hooks inherit: the environment that the agent was started in, without Rookery's
-own variables and what libraries set while they load.
+"""The environment that commands and hooks inherit: the one that the agent was started in, without
+Rookery's own variables and those that libraries set while they load.
 
 ROOKERY_HOME stays, so that a `rookery` in a session's terminal finds the session's own home, and so
 does the mark by which processes that are left behind are found.
 
 Made for openhands-sdk 1.58 and openhands-tools 1.58, whose `sanitized_env` passes on nearly all of
-this process's environment. Unnecessary once a conversation can be given one.
-"""
+this process's environment. Unnecessary once a conversation can be given one."""
 
 import importlib
 import os
@@ -31,8 +30,8 @@ _given: dict[str, str] | None = None
 
 
 def keep(*, override: bool) -> None:
-    """Before anything is loaded. `override`: LLM_MODEL, LLM_API_KEY and LLM_BASE_URL are for the
-    agent alone."""
+    """Keep the present environment, before anything is loaded. `override`: LLM_MODEL, LLM_API_KEY
+    and LLM_BASE_URL are for the agent alone."""
     global _given  # noqa: PLW0603 - of this process, from here on
     given = dict(os.environ)
     ours = OVERRIDES if override or overriding(given) else ()
@@ -40,7 +39,7 @@ def keep(*, override: bool) -> None:
 
 
 def environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """In place of the SDK's `sanitized_env`."""
+    """Return the environment for commands, in place of the SDK's `sanitized_env`."""
     from openhands.sdk.utils import sanitized_env
 
     if given is None:

@@ -1,7 +1,7 @@
 """The last check around a tool, for every agent: an action that was not judged does not run,
-whatever the SDK's own policy says, and its result reaches the model without secrets. There are no
-plugins: the SDK would run the hooks and start the MCP servers of those that lie in a session's
-directory as soon as it is opened.
+whatever the SDK's own policy says, and secrets are removed from its result before the model sees
+it. Plugins are turned off: the SDK would run the hooks and start the MCP servers of those in a
+session's directory as soon as it is opened.
 
 The session's own actions are judged between two steps (`steps.py`), those of a sub-agent here, in
 the thread of its tool. A key in a file that the agent reads would otherwise be in every later
@@ -9,8 +9,7 @@ request to the provider.
 
 Made for openhands-sdk 1.58 (`Agent._execute_action_event`, `load_available_plugins`). Unnecessary
 once a hook before each tool can reject with a reason, one after it can change the result, both run
-in sub-agents, and plugins can be turned off.
-"""
+in sub-agents, and plugins can be turned off."""
 
 import json
 import os
@@ -36,16 +35,16 @@ LARGEST = 20_000_000
 
 
 class JudgingAgent(Agent):
-    """One whose session judges its actions between two steps."""
+    """An agent whose session judges its actions between two steps."""
 
 
 def is_spoken(action: ActionEvent) -> bool:
-    """Only a way of speaking: it does nothing."""
+    """Tell whether an action is only a way of speaking, which does nothing."""
     return isinstance(action.action, FinishAction | ThinkAction)
 
 
 def rejection(action: ActionEvent, reason: str, *, by_hook: bool = False) -> UserRejectObservation:
-    """For the model, instead of a result."""
+    """Return a rejection, which the model gets instead of a result."""
     return UserRejectObservation(
         action_id=action.id,
         tool_name=action.tool_name,
@@ -74,8 +73,8 @@ def _execute(
 
 
 def _endless(conversation: Any, action_event: ActionEvent) -> str:
-    """Why a file's tool would not come to an end, which no cancel could bring about; "": it does.
-    Reading a pipe waits for a writer, and some tools read a file whole, whatever its size."""
+    """Return why a tool on a file would never end, not even if cancelled; "" if it would. Reading a
+    pipe waits for a writer, and some tools read a file whole, whatever its size."""
     action: Any = action_event.action
     named = [getattr(action, key, "") or "" for key in ("path", "file_path")]
     if isinstance(patch := getattr(action, "patch", None), str):
@@ -95,8 +94,8 @@ def _endless(conversation: Any, action_event: ActionEvent) -> str:
 
 
 def _read(get: Around, self: Agent, tool_call: Any, *more: Any, **named: Any) -> Any:
-    """The model is told of arguments that cannot be read. Of some the SDK knows no way to say so:
-    too deep, or with a number of thousands of digits; the turn would fail."""
+    """Report arguments that cannot be parsed to the model. For some the SDK has no error: too
+    deeply nested, or with a number of thousands of digits; the turn would fail."""
     try:
         json.loads(tool_call.arguments)
     except json.JSONDecodeError:
@@ -118,7 +117,7 @@ def install() -> None:
 
 
 def without_secrets[T](value: T) -> T:
-    """The same value, its texts without secrets; what holds none is not copied."""
+    """Remove secrets from the texts of a value; what holds none is not copied."""
     changed: Any = value
     match value:
         case str():
@@ -126,8 +125,8 @@ def without_secrets[T](value: T) -> T:
             changed = value if hidden == value else hidden
         case BaseModel():
             fields = {name: getattr(value, name) for name in type(value).model_fields}
-            told = {name: without_secrets(inner) for name, inner in fields.items()}
-            news = {name: inner for name, inner in told.items() if inner is not fields[name]}
+            cleaned = {name: without_secrets(inner) for name, inner in fields.items()}
+            news = {name: inner for name, inner in cleaned.items() if inner is not fields[name]}
             changed = value.model_copy(update=news) if news else value
         case dict():
             inner = {key: without_secrets(each) for key, each in value.items()}

@@ -1,13 +1,12 @@
-"""Where a conversation stands, after a kill too.
+"""Keeps a conversation at its newest event, after a kill too.
 
 The SDK writes every event as it comes, but which one is the newest (its HEAD) only after a step. A
 kill within a command would leave the HEAD before the call, and neither the model nor a replay would
-know that the command ran. So the conversation stands at its newest event, unless the HEAD was moved
-on purpose since (a rewind, a new start).
+know that the command ran. So the HEAD is moved to the newest event, unless it was moved on purpose
+since (a rewind, a new start).
 
 Made for openhands-sdk 1.58 (`ConversationState.leaf_event_id`). Unnecessary once the HEAD is saved
-with each event.
-"""
+with each event."""
 
 from openhands.sdk.conversation.state import ConversationState
 from openhands.sdk.event.conversation_state import ConversationStateUpdateEvent
@@ -17,7 +16,7 @@ MOVED = "rookery_head_moved_at"
 
 
 def note_move(state: ConversationState) -> None:
-    """The HEAD was moved on purpose: `catch_up` ignores what came before."""
+    """Note that the HEAD was moved on purpose: `catch_up` ignores what came before."""
     state.agent_state = {**state.agent_state, MOVED: len(state.events)}
 
 

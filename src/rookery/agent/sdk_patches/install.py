@@ -1,4 +1,4 @@
-"""All corrections of the SDK, installed. Twice does no harm."""
+"""Installs all patches of the SDK. Safe to call twice."""
 
 from rookery.agent.sdk_patches import (
     editors,
@@ -24,13 +24,13 @@ PATCHES = (
 
 
 def install() -> None:
-    """Before the first conversation is made."""
+    """Install the patches, before the first conversation is made."""
     for patch in PATCHES:
         patch.install()
 
 
 def install_rest() -> None:
-    """After `sdk_import.load_rest`, whose libraries it needs."""
+    """Install the patches that need the libraries of `sdk_import.load_rest`, after it."""
     outgoing.install()
     usage.install_rest()
     lost_events.install_rest()

@@ -1,10 +1,9 @@
-"""The SDK's model for a session of ours: its answers are corrected, how they ended is known, and it
-is asked again only where that can help.
+"""The SDK's model class, adapted to our sessions: answers are corrected, how they ended is
+recorded, and requests are retried only if that can help.
 
-Made for openhands-sdk 1.58, which asks again after an error that every try gets, waits otherwise
-than the provider says, and streams thoughts as text. Unnecessary once a retry can be decided by
-error, and thoughts and the end of an answer are told apart. (`answers.py` has the rest.)
-"""
+Made for openhands-sdk 1.58, which retries after errors that every attempt gets, ignores the pause
+that the provider asks for, and streams thoughts as text. Unnecessary once a retry can be decided by
+error, and thoughts and the end of an answer are told apart. (`answers.py` has the rest.)"""
 
 import os
 from collections.abc import Callable
@@ -37,7 +36,7 @@ EMPTY_ANSWERS = 3
 
 
 class EmptyAnswer(Exception):
-    """The model says nothing, again and again."""
+    """The model gave empty answers, again and again."""
 
 
 class Refused(Exception):
@@ -45,7 +44,7 @@ class Refused(Exception):
 
 
 FAILURES = (exceptions.LLMError, OpenAIError, EmptyAnswer, Refused)
-"""What a request to a model may end with."""
+"""The errors that a request to a model may end with."""
 
 
 class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
@@ -68,7 +67,7 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
     _answer: Answer = PrivateAttr(default_factory=lambda: Answer((), ()))
 
     def start_over(self) -> None:
-        """For another conversation."""
+        """Reset the state of a conversation, for use in another one."""
         self._ending, self._pressure, self._stand_in = Ending(), Pressure(), None
         self._prompts = Prompts()
 
@@ -77,7 +76,7 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
 
     @property
     def answering(self) -> LLM:
-        """This model, or the one that answers for it."""
+        """This model, or the one that answers in its place."""
         return self._stand_in.llm if self._stand_in is not None else self
 
     def wish_for_summaries(self) -> None:
@@ -87,7 +86,7 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
 
     @override
     def _validate_context_window_size(self) -> None:
-        """`windows.check` looks at what is sent: the SDK has one number for all."""
+        """Do nothing: `windows.check` looks at what is sent; the SDK has one number for all."""
 
     @property
     def prompts(self) -> Prompts:
@@ -99,7 +98,7 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
 
     @override
     def _begin_chat_messages(self, messages: list[Message]) -> tuple[list[Message], bool]:
-        """The SDK copies all that was ever said to the bottom, to mark two messages."""
+        """Copy only what is marked: the SDK deep-copies the whole history to mark two messages."""
         copies = list(messages) if isinstance(messages, Prompt) else repaired(messages)
         if self.is_caching_prompt_active():
             last = max((at for at, each in enumerate(copies) if each.role in ENDS), default=0)
@@ -111,7 +110,7 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
 
     @override
     def _to_chat_dicts(self, messages: list[Message]) -> list[dict[str, Any]]:
-        """Each is made once. Other providers' adapters change what they get."""
+        """Serialise each message only once. Other providers' adapters change what they get."""
         serialize = super()._to_chat_dicts
         written = self._prompts.chat.of(messages, how_sent(self), lambda it: serialize([it])[0])
         is_sent_so = self.native_tool_calling and self._infer_litellm_provider() == "openai"
@@ -147,14 +146,14 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
             try:
                 if asked is None:
                     return await self._ask(messages, tools, *more, **named)
-                found = await asked.llm.agenerate(messages, tools, *more, **named)
-                return self._taken(asked, found)
+                response = await asked.llm.agenerate(messages, tools, *more, **named)
+                return self._taken(asked, response)
             except Exception as error:  # noqa: BLE001 - raised there, unless another model answers
                 first = self._first_of(first, error)
 
     async def _ask(self, messages: Any, tools: Any, *more: Any, **named: Any) -> LLMResponse:
         try:
-            found = await self._generate(messages, tools, *more, **named)
+            response = await self._generate(messages, tools, *more, **named)
         except exceptions.LLMContentPolicyViolationError as error:
             # The SDK would ask the model to rephrase it, again and again.
             raise Refused(str(error)) from error
@@ -164,20 +163,20 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
                 raise
             raise exceptions.LLMContextWindowExceedError(str(error)) from error
         self._pressure.relieve()
-        return found
+        return response
 
     async def _generate(self, messages: Any, tools: Any, *more: Any, **named: Any) -> LLMResponse:
         for attempt in range(1, EMPTY_ANSWERS + 1):
             self._begin_answer(messages, tools)
             try:
-                found = await super().agenerate(messages, tools, *more, **named)
+                response = await super().agenerate(messages, tools, *more, **named)
             except exceptions.LLMBadRequestError as error:
                 if not self._gives_up_summaries(error):
                     raise
-                found = await super().agenerate(messages, tools, *more, **named)
-            if not self._is_empty(found, attempt):
+                response = await super().agenerate(messages, tools, *more, **named)
+            if not self._is_empty(response, attempt):
                 break
-        return found
+        return response
 
     def _begin_answer(self, messages: Any, tools: Any) -> None:
         self._ending = Ending()
@@ -185,9 +184,9 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
         ids = messages.ids if isinstance(messages, Prompt) else ids_in(messages)
         self._answer = Answer(names, ids)
 
-    def _is_empty(self, found: LLMResponse, attempt: int) -> bool:
-        """Whether to ask once more. Raises EmptyAnswer after the last time."""
-        if self._ending.reason or not answers.is_empty(found.message):
+    def _is_empty(self, response: LLMResponse, attempt: int) -> bool:
+        """Tell whether to ask once more. Raises EmptyAnswer after the last attempt."""
+        if self._ending.reason or not answers.is_empty(response.message):
             return False
         empty = EmptyAnswer()
         if attempt == EMPTY_ANSWERS:
@@ -197,7 +196,7 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
 
     @override
     def generate(self, *arguments: Any, **named: Any) -> LLMResponse:
-        """For summaries of a conversation, titles and sub-agents."""
+        """Generate an answer for summaries of a conversation, titles and sub-agents."""
         first: Exception | None = None
         while True:
             asked = self._stand_in
@@ -214,19 +213,19 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
         for attempt in range(1, EMPTY_ANSWERS + 1):
             self._begin_answer(messages, tools)
             try:
-                found = super().generate(messages, tools, *more, **named)
+                response = super().generate(messages, tools, *more, **named)
             except exceptions.LLMBadRequestError as error:
                 if not self._gives_up_summaries(error):
                     raise
-                found = super().generate(messages, tools, *more, **named)
-            if not self._is_empty(found, attempt):
+                response = super().generate(messages, tools, *more, **named)
+            if not self._is_empty(response, attempt):
                 break
-        return found
+        return response
 
     # --- another model instead -------------------------------------------------------------------
 
     def _first_of(self, first: Exception | None, error: Exception) -> Exception:
-        """The failure that is told if the next model fails, too. Raises it where there is none."""
+        """Return the failure to report if the next model fails, too. Raises it if there is none."""
         if self.yields_to(error):
             return first or error
         if first is None or fallback.is_too_long(error):
@@ -234,7 +233,7 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
         raise first
 
     def yields_to(self, error: BaseException) -> bool:
-        """After a failure: whether another model answers now, until the turn ends."""
+        """Tell, after a failure, whether another model answers from now on, until the turn ends."""
         asked = self._stand_in
         if self._fallbacks is None or not fallback.calls_for_another(error, own=asked is None):
             return False
@@ -245,22 +244,23 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
             )
             if not larger_than and not fallback.is_final(error):
                 return False  # it can be condensed, and which window is larger is not known
-        found = self._fallbacks.after(asked.name if asked else "", error, larger_than)
-        self._stand_in = found or asked
-        return found is not None
+        stand_in = self._fallbacks.after(asked.name if asked else "", error, larger_than)
+        self._stand_in = stand_in or asked
+        return stand_in is not None
 
-    def _taken(self, asked: StandIn, found: LLMResponse) -> LLMResponse:
-        """Its answer, counted as a part of this model's use."""
+    def _taken(self, asked: StandIn, response: LLMResponse) -> LLMResponse:
+        """Return the other model's answer, with its usage added to this model's."""
         assert self._fallbacks is not None
         self._ending = asked.llm._ending
         used, self_used = asked.llm.metrics, self.metrics
         asked.llm.reset_metrics()
         self_used.merge(used)
         self._fallbacks.used(asked.name, used)
-        return found
+        return response
 
     def _gives_up_summaries(self, error: exceptions.LLMBadRequestError) -> bool:
-        """OpenAI gives them to verified organisations only."""
+        """Turn off reasoning summaries, which OpenAI gives to verified organisations only, if the
+        error is about them. Returns whether it did."""
         if not self._own_summaries or "summar" not in str(error).lower():
             return False
         self._own_summaries, self.reasoning_summary = False, None
@@ -289,21 +289,21 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
     def _build_completion_result(self, resp: Any) -> LLMResponse:
         choice = resp["choices"][0]
         refused = answers.correct_message(choice["message"], self._answer.again())
-        found = super()._build_completion_result(resp)
+        result = super()._build_completion_result(resp)
         finish = str(choice.get("finish_reason") or "")
         if finish == FULL:
             raise exceptions.LLMContextWindowExceedError(finish)
-        self._ending = answers.ending_of(finish, found.message, refused=refused)
-        paused = finish == PAUSED and not found.message.tool_calls
+        self._ending = answers.ending_of(finish, result.message, refused=refused)
+        paused = finish == PAUSED and not result.message.tool_calls
         self._pauses = self._pauses + 1 if paused else 0
-        return found
+        return result
 
     # --- responses -------------------------------------------------------------------------------
 
     @override
     def _process_stream_event(self, event: Any, *, emit_deltas: bool = True) -> Any:
-        """One answer is one stream with one id: the SDK gives each chunk its item's id, and
-        thoughts as text."""
+        """Give one answer one stream with one id: the SDK gives each chunk its item's id, and
+        streams thoughts as text."""
         item, chunk = super()._process_stream_event(event, emit_deltas=emit_deltas)
         self._heard = True
         if chunk is not None:
@@ -312,8 +312,8 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
                 place = (str(event.item_id), int(getattr(event, "summary_index", 0) or 0))
                 parts = self._summary[0] == place[0] and self._summary != place
                 self._summary = place
-                words = ("\n\n" if parts else "") + (delta.content or "")
-                delta.reasoning_content = surrogates.whole(words)
+                text = ("\n\n" if parts else "") + (delta.content or "")
+                delta.reasoning_content = surrogates.whole(text)
                 delta.content = None
             elif delta.content:
                 delta.content = surrogates.whole(delta.content)
@@ -329,18 +329,18 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
     @override
     def _build_responses_result(self, resp: Any) -> LLMResponse:
         refused = answers.correct_output(resp.output, self._answer.again())
-        found = super()._build_responses_result(self._quotas.note(resp))
-        answers.add_refusals(found.message, refused)
+        result = super()._build_responses_result(self._quotas.note(resp))
+        answers.add_refusals(result.message, refused)
         details = getattr(resp, "incomplete_details", None)
         finish = answers.CUT_SHORT.get(str(getattr(details, "reason", "") or ""), "")
-        self._ending = answers.ending_of(finish, found.message, refused=bool(refused))
-        return found
+        self._ending = answers.ending_of(finish, result.message, refused=bool(refused))
+        return result
 
     # --- again -----------------------------------------------------------------------------------
 
     @override
     def retry_decorator(self, *_: Any, **named: Any) -> Callable[[Callable[..., Any]], Any]:
-        """The SDK's, for other errors and with the pause that the provider asks for."""
+        """Return the SDK's decorator, for other errors and with the provider's pause."""
         longest = float(max(self.retry_min_wait, self.retry_max_wait))
         broken_off = retry_if_exception(retries.is_broken_off)
         worth_it = retry_if_exception(lambda error: retries.is_worth_it(error, longest))
@@ -366,12 +366,12 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
 
 
 def ending_of(agent: Any) -> Ending:
-    """How its last answer ended."""
+    """Return how the agent's last answer ended."""
     return agent.llm._ending if isinstance(agent.llm, RookeryLLM) else Ending()
 
 
 def wants_to_go_on(agent: Any) -> bool:
-    """Whether its last answer was a pause, and not one of many."""
+    """Tell whether the last answer was a pause, and not one of too many."""
     return isinstance(agent.llm, RookeryLLM) and 0 < agent.llm._pauses <= MAX_PAUSES
 
 
@@ -381,16 +381,16 @@ def forget_ending(agent: Any) -> None:
 
 
 def begin_turn(agent: Any) -> None:
-    """Each turn asks its own model first."""
+    """Return to the agent's own model, which each turn asks first."""
     for llm in (agent.llm, getattr(agent.condenser, "llm", None)):
         if isinstance(llm, RookeryLLM):
             llm._stand_in = None
 
 
 def refused_in(error: BaseException) -> str | None:
-    """What to say of a request that the provider's filter refused; None: another error."""
+    """Return a message if the provider's filter refused the request; None: another error."""
     for cause in retries.chain(error):
         if isinstance(cause, Refused):
-            said = spoken(str(cause))
-            return f"{REFUSED}\n{said}" if said else REFUSED
+            detail = spoken(str(cause))
+            return f"{REFUSED}\n{detail}" if detail else REFUSED
     return None

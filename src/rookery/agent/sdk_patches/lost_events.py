@@ -1,16 +1,15 @@
-"""What the SDK and the client library leave out of a stream, put back.
+"""Restores events of a stream that the SDK and the client library drop.
 
 Made for openhands-sdk 1.58 and litellm 1.105. Each part is unnecessary once upstream
 
-- takes `response.incomplete` for an answer (the SDK takes it for an error, and asks five times),
+- takes `response.incomplete` for an answer (the SDK takes it for an error, and retries five times),
 - knows `response.reasoning_summary_text.delta` (litellm passes it on as an event without a class,
   which the SDK drops: thoughts came after the text),
 - passes on `delta.refusal` of chat completions (litellm drops it: a refusal was empty),
-- tells a stream that stops from one that ends (litellm makes up the reason: half was the whole),
-  also where the provider says that it failed, and knows the words of PASSED_ON,
-- reads on after a byte that is not UTF-8 (openai: the whole answer was lost), and takes pieces that
-  came at once as one (`provider.bursts`).
-"""
+- distinguishes a stream that breaks off from one that ends (litellm makes up the reason: half an
+  answer looked whole), also if the provider says that it failed, and knows the PASSED_ON reasons,
+- reads on after a byte that is not UTF-8 (openai: the whole answer was lost), and joins chunks
+  that arrived at once (`provider.bursts`)."""
 
 import codecs
 import importlib
@@ -52,16 +51,16 @@ def install() -> None:
 
 
 def install_rest() -> None:
-    """After `sdk_import.load_rest`, whose libraries it needs."""
+    """Install the patches that need the libraries of `sdk_import.load_rest`, after it."""
     wrap(
         importlib.import_module(GEMINI).VertexGeminiConfig, "_check_finish_reason", _geminis_reason
     )
 
 
 def _completed(known: Around, stream: object, observed: Any = None) -> Any:
-    found = getattr(stream, "completed_response", None)
-    if getattr(found, "type", None) == "response.incomplete":
-        answer = getattr(found, "response", None)
+    event = getattr(stream, "completed_response", None)
+    if getattr(event, "type", None) == "response.incomplete":
+        answer = getattr(event, "response", None)
         return ResponseCompletedEvent.model_construct(type="response.completed", response=answer)
     return known(stream, observed)
 
@@ -103,7 +102,7 @@ def _finish(known: Around, wrapper: Any) -> Any:
 
 
 def _geminis_reason(known: Around, message: Any, finish_reason: str | None) -> Any:
-    """litellm gives every piece of the answer a reason to end."""
+    """Ignore a missing reason: litellm gives every chunk of the answer a reason to end."""
     return None if finish_reason is None else known(message, finish_reason)
 
 
@@ -112,6 +111,6 @@ def _events(_known: Around, decoder: SSEDecoder, chunks: AsyncIterator[bytes]) -
 
 
 def _events_now(known: Around, decoder: SSEDecoder, chunks: Iterator[bytes]) -> Any:
-    """With U+FFFD for what is not UTF-8."""
+    """Decode the events with U+FFFD for what is not UTF-8."""
     decode = codecs.getincrementaldecoder("utf-8")("replace").decode
     return known(decoder, (decode(chunk).encode() for chunk in chunks))

@@ -1,11 +1,11 @@
-"""A call of an MCP server's tool: with the server's own time limit, cancelled at the server when it
-is cancelled here, and over a new connection if the server was started anew.
+"""Calls of an MCP server's tools: with the server's own timeout, cancelled at the server when
+cancelled here, and over a new connection if the server was restarted.
 
 Made for openhands-sdk 1.58, fastmcp 3.4 and mcp 1.30. They send no `notifications/cancelled` by
-themselves and name no request's number; and they take a client for connected whose program has
-ended, or whose session the server has forgotten, so that every later call fails. Unnecessary once a
-cancelled call of the SDK's is cancelled at the server, and a call after a restart reaches it.
-"""
+themselves and do not expose a request's number; and they consider a client connected whose program
+has ended, or whose session the server has forgotten, so that every later call fails. Unnecessary
+once a cancelled call of the SDK's is cancelled at the server, and a call after a restart reaches
+it."""
 
 import asyncio
 import threading
@@ -29,10 +29,10 @@ SECONDS = 300.0
 LAST_WORD = 1.0
 """Seconds to send a cancellation: the server may not read it."""
 GONE = (RuntimeError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError)
-"""What a send raises when the server is gone."""
+"""The errors of a send when the server is gone."""
 TAKEN_BACK = "The call was cancelled."
 FORGOTTEN = "Session terminated"
-"""What mcp says of a session that the server does not know: HTTP 404."""
+"""The message of mcp for a session that the server does not know: HTTP 404."""
 
 outgoing.keep_schemas(MCPToolDefinition)  # here, with the libraries that an MCP server needs
 
@@ -40,7 +40,7 @@ _sent: ContextVar[list[int] | None] = ContextVar("sent", default=None)
 
 
 class Call(MCPToolExecutor):
-    """The SDK's call, which can be cancelled. `lent`: to a sub-agent, whose end does not end the
+    """The SDK's call, made cancellable. `lent`: used by a sub-agent, whose end does not end the
     server."""
 
     def __init__(
@@ -103,32 +103,32 @@ class Call(MCPToolExecutor):
             super().close()
 
 
-def tool(found: MCPToolDefinition, name: str, timeout: float | None) -> MCPToolDefinition:
-    """A server's tool under the name that the model has for it."""
-    executor = found.executor
+def tool(definition: MCPToolDefinition, name: str, timeout: float | None) -> MCPToolDefinition:
+    """Return a server's tool under the name that the model has for it."""
+    executor = definition.executor
     assert isinstance(executor, MCPToolExecutor)
-    called = found.mcp_tool.model_copy(update={"name": name})
-    own = Call(found.mcp_tool.name, executor.client, timeout or SECONDS)
-    return found.model_copy(update={"mcp_tool": called, "executor": own})
+    called = definition.mcp_tool.model_copy(update={"name": name})
+    own = Call(definition.mcp_tool.name, executor.client, timeout or SECONDS)
+    return definition.model_copy(update={"mcp_tool": called, "executor": own})
 
 
 def lend(tools: Iterable[Any]) -> list[MCPToolDefinition]:
-    """The same tools of servers for a sub-agent: over the connections that there are."""
+    """Return the same servers' tools for a sub-agent, using the existing connections."""
     return [_lend(tool) for tool in tools if isinstance(tool, MCPToolDefinition)]
 
 
-def _lend(found: MCPToolDefinition) -> MCPToolDefinition:
-    executor = found.executor
+def _lend(definition: MCPToolDefinition) -> MCPToolDefinition:
+    executor = definition.executor
     assert isinstance(executor, MCPToolExecutor)
     own = Call(executor.tool_name, executor.client, executor.timeout, lent=True)
-    return found.model_copy(update={"executor": own})
+    return definition.model_copy(update={"executor": own})
 
 
 _dropping: WeakKeyDictionary[MCPClient, asyncio.Lock] = WeakKeyDictionary()
 
 
 async def _drop(client: MCPClient, is_useless: Callable[[MCPClient], bool]) -> None:
-    """Disconnect a client; its next call connects it again. Calls may run side by side."""
+    """Disconnect a client; its next call connects it again. Calls may run concurrently."""
     async with _dropping.setdefault(client, asyncio.Lock()):
         if is_useless(client):
             closing: Any = client.close  # has no types
@@ -136,14 +136,14 @@ async def _drop(client: MCPClient, is_useless: Callable[[MCPClient], bool]) -> N
 
 
 def _has_ended(client: MCPClient) -> bool:
-    """Whether the server's program has."""
+    """Tell whether the server's program has ended."""
     transport: Any = getattr(client.transport, "transport", None)
     return isinstance(transport, StdioTransport) and transport._is_session_dead()
 
 
 async def _noted(send: Any, request: Any, *rest: Any, **named: Any) -> Any:
-    """Notes the number of a call for its caller: the client does not offer it, and only by its
-    number can a call be cancelled."""
+    """Note the number of a call for its caller: the client does not expose it, and a call can be
+    cancelled only by its number."""
     sent = _sent.get()
     if sent is not None and isinstance(request.root, CallToolRequest):
         sent.append(send.__self__._request_id)  # which `send` takes before it waits for anything

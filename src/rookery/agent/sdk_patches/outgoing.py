@@ -1,23 +1,21 @@
-"""Requests to a model, without work that changes nothing. All of it is done on the event loop, for
-everything that was ever said: in a long conversation it took nine tenths of a step beside the
-model's own time.
+"""Avoids redundant work on requests to a model. All of it is done on the event loop, for the whole
+history: in a long conversation it took nine tenths of a step beside the model's own time.
 
-- The SDK makes each message of a prompt anew from its event, although events never change, writes
-  them all out for a line of a debug log that nobody reads, and copies what it sends to the bottom.
-- It also makes the schema of each tool anew, although tools never change, and copies what every
-  answer has used so far.
+- The SDK builds each message of a prompt anew from its event, although events never change, writes
+  them all out for a line of a debug log that nobody reads, and deep-copies what it sends.
+- It also builds the schema of each tool anew, although tools never change, and copies the usage of
+  all answers so far.
 - The model's client checks every field of every message against its type, to convert models, dates
   and files. The SDK sends plain JSON.
-- litellm checks and copies every message three times over, and the client writes all of them as
+- litellm checks and copies every message three times over, and the client serialises all of them to
   JSON anew. What was done for a message that is `Written` is not done again.
-- litellm puts the pieces of an answer together twice, for callbacks that nobody set; the SDK does
-  it a third time.
+- litellm joins the chunks of an answer twice, for callbacks that nobody set; the SDK does it a
+  third time.
 
 Made for openhands-sdk 1.58, openai 2.54, which litellm 1.105 calls, and aiohttp 3.14.
 Unnecessary once the SDK keeps the messages of a conversation and the schemas of its tools and
-copies no use, that client leaves plain JSON alone, litellm does nothing for nobody and nothing
-twice, and aiohttp looks at closed connections less often.
-"""
+copies no usage, that client leaves plain JSON alone, litellm does no work for absent callbacks and
+nothing twice, and aiohttp looks at closed connections less often."""
 
 import importlib
 import logging
@@ -50,8 +48,8 @@ of Python 3.13.0. Its own 2 wake an idle agent."""
 
 
 class Prompts:
-    """The prompts of one conversation. Each has the messages of the one before it, and nobody may
-    change them: `RookeryLLM` copies what it marks."""
+    """The prompts of one conversation. Each shares the messages of the one before it, so they must
+    not be changed: `RookeryLLM` copies what it marks."""
 
     def __init__(self) -> None:
         self._events: list[LLMConvertibleEvent] = []
@@ -60,8 +58,9 @@ class Prompts:
         self.chat = Chat()
 
     def of(self, events: Sequence[LLMConvertibleEvent]) -> "Prompt":
-        """What the SDK would make of these events. It joins neighbours, but nothing to an answer or
-        to the result of a call: up to the last one, messages are kept."""
+        """Return the prompt that the SDK would build from these events. It joins neighbours, but
+        nothing to an answer or to the result of a call: messages up to the last of these are kept.
+        """
         if not begins_with(events, self._events):
             self._events, self._messages, self._repair = [], [], Repair()
         known = len(self._events)
@@ -80,7 +79,7 @@ class Prompts:
 
 
 def stands_alone(event: LLMConvertibleEvent) -> bool:
-    """Nothing that comes later is joined to its message."""
+    """Tell whether nothing that comes later is joined to this event's message."""
     is_words = isinstance(event, MessageEvent) and event.llm_message.role == "assistant"
     return is_words or isinstance(event, ObservationEvent)
 
@@ -92,8 +91,8 @@ def begins_with(
 
 
 class Prompt(list[Message]):
-    """A valid history. Of its messages but the first, the SDK makes a line of its debug log, also
-    for nobody."""
+    """A valid history. Hides all messages but the first from the SDK's debug log, which it would
+    write even if nobody reads it."""
 
     def __init__(self, messages: list[Message], ids: Set[str]) -> None:
         super().__init__(messages)
@@ -108,13 +107,13 @@ class Prompt(list[Message]):
 
 
 def how_sent(llm: Any) -> tuple[object, ...]:
-    """All that a message of a chat depends on besides what it says."""
+    """Return all that a chat message depends on besides its content."""
     flags = llm.native_tool_calling, llm.is_caching_prompt_active(), llm.vision_is_active()
     return llm.model, llm.force_string_serializer, *flags
 
 
 class Uncopied(list[dict[str, Any]]):
-    """Messages that the SDK copies for a model without tools, and then leaves alone."""
+    """Messages that the SDK copies for a model without tools, and then does not change."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> list[dict[str, Any]]:
         return list(self)
@@ -126,16 +125,16 @@ async def prepare(
     prompts: Prompts | None = getattr(llm, "prompts", None)
     if prompts is None or condenser is None or more or named:
         return await plain(view, condenser, *more, llm=llm, **named)
-    found = await condenser.acondense(view, agent_llm=llm)
-    return found if isinstance(found, Condensation) else prompts.of(found.events)
+    outcome = await condenser.acondense(view, agent_llm=llm)
+    return outcome if isinstance(outcome, Condensation) else prompts.of(outcome.events)
 
 
 # --- the schemas of tools ------------------------------------------------------------------------
 
 
 class Schemas:
-    """Of one way to describe tools: each is made once for each tool, and handed out as a copy: some
-    providers' adapters change it."""
+    """The tools' schemas in one format: each is built once for each tool, and returned as a copy:
+    some providers' adapters change it."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[int, bool], tuple[weakref.ref[Any], Any]] = {}
@@ -158,7 +157,7 @@ class Schemas:
 
 
 def copied(value: Any) -> Any:
-    """JSON, copied."""
+    """Return a copy of JSON."""
     if isinstance(value, dict):
         return {key: copied(inner) for key, inner in value.items()}
     return [copied(inner) for inner in value] if isinstance(value, list) else value
@@ -168,7 +167,7 @@ _chat, _responses = Schemas().of, Schemas().of
 
 
 def keep_schemas(kind: Any) -> None:
-    """Of a class of tools."""
+    """Cache the schemas of a class of tools."""
     wrap(kind, "to_openai_tool", _chat)
     wrap(kind, "to_responses_tool", _responses)
 
@@ -183,40 +182,40 @@ async def transform(walk: Around, data: Any, expected_type: Any) -> Any:
 
 
 def _is_list(data: dict[str, Any], name: str) -> bool:
-    found = data.get(name)
-    return isinstance(found, list) and is_plain(found)
+    field = data.get(name)
+    return isinstance(field, list) and is_plain(field)
 
 
 def check(known: Around, messages: list[Any]) -> list[Any]:
-    """litellm's, of each message by itself."""
-    found = []
+    """Run litellm's check on each message by itself."""
+    validated = []
     for each in messages:
         if type(each) is not Written:
-            found += known([each])
+            validated += known([each])
             continue
         if each.checked is None:
             [checked] = known([dict(each)])
             each.checked = each if checked == each else Written(checked)
-        found.append(each.checked)
-    return found
+        validated.append(each.checked)
+    return validated
 
 
 def unsign(known: Around, messages: list[Any], separator: str) -> list[Any]:
-    """litellm's, of each message by itself: ids without what Gemini adds to them."""
-    found = []
+    """Run litellm's function on each message by itself: it removes what Gemini adds to ids."""
+    unsigned = []
     for each in messages:
         if type(each) is not Written:
-            found += known([each], separator)
+            unsigned += known([each], separator)
             continue
         if each.unsigned is None or each.unsigned[0] != separator:
             [clean] = known([dict(each)], separator)
             each.unsigned = separator, each if clean == each else Written(clean)
-        found.append(each.unsigned[1])
-    return found
+        unsigned.append(each.unsigned[1])
+    return unsigned
 
 
 def convert(known: Around, config: Any, messages: Any, model: str, is_async: bool = False) -> Any:
-    """Pictures and files in the form that OpenAI takes; there are none in text."""
+    """Convert pictures and files to the form that OpenAI takes; skipped for text alone."""
     if not is_async and all(map(is_text, messages)):
         return list(messages)
     loose = [each if is_text(each) else copied(dict(each)) for each in messages]
@@ -224,17 +223,17 @@ def convert(known: Around, config: Any, messages: Any, model: str, is_async: boo
 
 
 def unflag(known: Around, config: Any, model: str, messages: Any, tools: Any = None) -> Any:
-    """Without marks for a cache."""
+    """Return the messages and tools without cache marks."""
     flagged = [not is_text(each) or each.is_flagged for each in messages]
     loose = [copied(dict(each)) for each, is_so in zip(messages, flagged, strict=True) if is_so]
     clean, tools = known(config, model, loose, tools)
     rest = iter(clean)
-    found = [next(rest) if is_so else each for each, is_so in zip(messages, flagged, strict=True)]
-    return found, tools
+    merged = [next(rest) if is_so else each for each, is_so in zip(messages, flagged, strict=True)]
+    return merged, tools
 
 
 def dump(known: Around, data: Any) -> bytes:
-    """Of a request, with what is written already."""
+    """Serialise a request, reusing what is serialised already."""
     messages = data.get("messages") if isinstance(data, dict) else None
     if not isinstance(messages, list) or not any(type(each) is Written for each in messages):
         return known(data)  # type: ignore[no-any-return]
@@ -255,8 +254,8 @@ def dump(known: Around, data: Any) -> bytes:
 
 
 def copied_metrics(_known: Around, metrics: Metrics) -> Metrics:
-    """The use of every answer so far, which the SDK copies to the bottom with each answer: its
-    entries are never changed."""
+    """Copy the metrics shallowly. The SDK deep-copies the usage of every answer so far with each
+    answer, although its entries are never changed."""
     lists = {
         name: list(value) for name, value in metrics.__dict__.items() if isinstance(value, list)
     }
@@ -266,7 +265,7 @@ def copied_metrics(_known: Around, metrics: Metrics) -> Metrics:
 
 
 async def finish(known: Around, stream: Any, cache_hit: bool) -> Any:
-    """The end of a stream. At the first, its usage is told; afterwards there are only callbacks."""
+    """End a stream. The first time, report its usage; then only callbacks are left."""
     if not stream.sent_last_chunk or is_heard():
         return await known(stream, cache_hit)
     if stream.send_stream_usage and not stream.sent_stream_usage:
@@ -276,22 +275,22 @@ async def finish(known: Around, stream: Any, cache_hit: bool) -> Any:
             logging_obj=stream.logging_obj,
             count_prompt_tokens=stream.count_prompt_tokens,
         )
-        told = stream.model_response_creator()
-        told.usage = whole.usage
+        chunk = stream.model_response_creator()
+        chunk.usage = whole.usage
         stream.sent_stream_usage = True
-        return told
+        return chunk
     stream._restore_consumer_correlation_context()
     raise StopAsyncIteration
 
 
 def is_heard() -> bool:
-    """Whether litellm has somebody to tell of answers."""
-    told = (litellm.callbacks, litellm.success_callback, litellm._async_success_callback)
-    return any(told)
+    """Tell whether litellm has any callbacks for answers."""
+    callbacks = (litellm.callbacks, litellm.success_callback, litellm._async_success_callback)
+    return any(callbacks)
 
 
 def install() -> None:
-    """After `sdk_import.load_rest`, whose libraries it needs."""
+    """Install the patches, after `sdk_import.load_rest`, whose libraries they need."""
     keep_schemas(ToolDefinition)
     wrap(CustomStreamWrapper, "_finalize_completed_stream", finish)
     wrap(Metrics, "deep_copy", copied_metrics)

@@ -1,12 +1,12 @@
-"""The model reads our words (`agent/prompts`): of who it is and how it works, of what its tools
-take, and of what an edit did. What only speaks (`finish`, `think`) is not offered to a model that
-calls tools: an answer ends its turn. One that must write its calls as text is offered `finish`,
-which its examples use. The error of a call to an unknown tool lists what is offered.
+"""Gives the model our texts (`agent/prompts`): who it is and how it works, the arguments of its
+tools, and the outcome of an edit. Tools that only speak (`finish`, `think`) are not offered to a
+model that calls tools: an answer ends its turn. A model that must write its calls as text is
+offered `finish`, which its examples use. The error of a call to an unknown tool lists what is
+offered.
 
 Made for openhands-sdk 1.58, whose instructions and declarations are more than twice as long, speak
-of another product, and have no other way in; a `SOUL.md` beside the SDK's files still comes first.
-Unnecessary once an agent takes its sections, and a tool its words.
-"""
+of another product, and cannot be replaced otherwise; a `SOUL.md` beside the SDK's files still comes
+first. Unnecessary once an agent takes its sections, and a tool its texts."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ OF_THE_SDK = "openhands.tools."
 
 
 class Instructions:
-    """All of the system prompt that is the same in every conversation."""
+    """The part of the system prompt that is the same in every conversation."""
 
     name = "rookery"
     cache_tier = CacheTier.STATIC
@@ -50,12 +50,12 @@ def _for_responses(
 
 
 def _reworded(tool: ToolDefinition[Any, Any], declared: Any) -> Any:
-    """A server's tool keeps its words, whatever its name."""
-    words = None
+    """Return a declaration with our texts. A server's tool keeps its own, whatever its name."""
+    ours = None
     if type(tool).__module__.startswith(OF_THE_SDK):
-        words = tools.DECLARED.get(tool.name)
-    about = tools.describe(tool.name, tool.description) if words else tool.description
-    parameters = tools.shortened(declared["parameters"], words)
+        ours = tools.DECLARED.get(tool.name)
+    about = tools.describe(tool.name, tool.description) if ours else tool.description
+    parameters = tools.shortened(declared["parameters"], ours)
     return {**declared, "description": about, "parameters": parameters}
 
 
@@ -74,9 +74,9 @@ def _chat(make: Around, self: LLM, messages: Any, offered: Any, *more: Any, **na
 
 
 def _responses(
-    make: Around, self: LLM, words: Any, items: Any, offered: Any, *more: Any, **named: Any
+    make: Around, self: LLM, instructions: Any, items: Any, offered: Any, *more: Any, **named: Any
 ) -> Any:
-    return make(self, words, items, _offered(self, offered), *more, **named)
+    return make(self, instructions, items, _offered(self, offered), *more, **named)
 
 
 def _offered(llm: LLM, given: Any) -> Any:

@@ -1,9 +1,8 @@
-"""A model that refused an image is still asked: the image stays in the conversation, and the SDK
-would answer every later prompt in the model's place.
+"""Asks a model again that refused an image: the image stays in the conversation, and the SDK would
+answer every later prompt in the model's place.
 
 Made for openhands-sdk 1.58 (`_should_handle_non_multimodal_image_input`). Unnecessary once the SDK
-asks models that no list knows, and can leave images out.
-"""
+asks models that no list knows, and can leave images out."""
 
 from openhands.sdk import LLM, Message
 from openhands.sdk.agent import agent

@@ -1,12 +1,10 @@
-"""What the SDK writes to disk: conversations without secrets, written without waiting for the disk,
-read again without a walk through all of it, nor a look at all of it for calls without a result; the
-API critic's templates below Rookery's home.
+"""The SDK's files: conversations are stored without secrets, written without waiting for the disk,
+and read again without walking the whole history or searching it for calls without a result; the API
+critic's templates are below Rookery's home.
 
-Made for openhands-sdk 1.58, which caches templates in the user's ~/.cache.
-Unnecessary once a conversation takes a file store, remembers its last branch and the calls without
-a result in it, and appends an event without a lock, a second file and two syncs; and the critic
-takes a folder.
-"""
+Made for openhands-sdk 1.58, which caches templates in the user's ~/.cache. Unnecessary once a
+conversation takes a file store, remembers its last branch and the calls without a result in it, and
+appends an event without a lock, a second file and two syncs; and the critic takes a folder."""
 
 import asyncio
 import os
@@ -80,12 +78,12 @@ STEP = 200
 LATER = 0.25
 """Seconds."""
 UNSYNCED = 100
-"""Of the newest events, those that a power failure may have left empty."""
+"""How many of the newest events a power failure may have left empty."""
 
 
 class Branch(list[Event]):
-    """Up to an event. The SDK looks through all of it at every step for calls without a result;
-    this one knows them."""
+    """The events up to one of them. The SDK searches all of them at every step for calls without a
+    result; this class tracks them."""
 
     def __init__(self, events: Iterable[Event] = (), waiting: Sequence[ActionEvent] = ()) -> None:
         super().__init__(events)
@@ -109,9 +107,9 @@ def waiting_in(known: Around, events: Sequence[Event]) -> list[ActionEvent]:
 
 
 class Branches(EventLog):
-    """The SDK walks from the newest event to the first at every step. This one remembers the last
-    branch, and walks only what came since. No other process appends: ours holds the conversation's
-    lock."""
+    """An event log that remembers the last branch and walks only the events since. The SDK walks
+    from the newest event to the first at every step. No other process appends: ours holds the
+    conversation's lock."""
 
     _walked = Branch()
 
@@ -138,7 +136,7 @@ class Branches(EventLog):
 
     @override
     def _scan_and_build_index(self) -> int:
-        """Up to the first event that a power failure left empty: the others came after it."""
+        """Stop at the first event that a power failure left empty: the others came after it."""
         length = super()._scan_and_build_index()
         for place in range(max(0, length - UNSYNCED), length):
             path = self._fs.get_absolute_path(self._path(place))
@@ -175,9 +173,9 @@ class Branches(EventLog):
 
 
 class Later:
-    """Saves a conversation's state a moment after it changed, where it changes with each step: the
-    next request goes out first. What a kill would lose is which event is the newest (`head` finds
-    it) and what the last step has used."""
+    """Saves a conversation's state a moment after it changed, if it changes with each step: the
+    next request goes out first. A kill would lose only which event is the newest (`head` finds it)
+    and the usage of the last step."""
 
     def __init__(self) -> None:
         self._due: set[int] = set()

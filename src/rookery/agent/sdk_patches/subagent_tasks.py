@@ -1,11 +1,10 @@
-"""Sub-agents like their parent: watched and judged by its session, and ended with its turn. An
-answer that was cut off or refused is not asked for again, and a window that is too small is found
-before the model is asked.
+"""Sub-agents that work like their parent: watched and judged by its session, and ended with its
+turn. An answer that was cut off or refused is not asked for again, and a window that is too small
+is detected before the model is asked.
 
 Made for openhands-sdk 1.58 and openhands-tools 1.58, whose `TaskManager` makes sub-agents of the
 SDK's own classes, without a visualizer when a task is resumed. Unnecessary once a conversation can
-choose the classes of its sub-agents and their conversations.
-"""
+choose the classes of its sub-agents and their conversations."""
 
 import asyncio
 import threading
@@ -49,8 +48,8 @@ class Unfinished(Exception):
 
 
 class SubAgentConversation(LocalConversation):
-    """Heard by the watcher that its parent's watcher made for it, its terminal too. The SDK gives a
-    resumed task none, and would print its events."""
+    """A sub-agent's conversation, observed by the watcher that its parent's watcher made for it; so
+    is its terminal. The SDK gives a resumed task none, and would print its events."""
 
     def __init__(self, *, agent: Any, visualizer: Any = None, **named: Any) -> None:
         watcher = visualizer or _resumed.get()
@@ -71,19 +70,19 @@ class SubAgentConversation(LocalConversation):
             watcher.begin(self.state.persistence_dir, len(self.state.events), task)
 
     def run(self) -> None:  # type: ignore[override]
-        """On a loop of its own: the SDK's own way cannot be interrupted while a model is silent."""
+        """Run on a loop of its own: the SDK's run cannot be interrupted while a model is silent."""
         own: Any = self  # a decorator of the SDK's hides the types
         asyncio.run_coroutine_threadsafe(own.arun(), _loop()).result()
 
     def _ensure_agent_ready(self) -> None:
-        """From here on a cancel finds the run; this is for one that came before."""
+        """Raise if a cancel came before the run; from here on a cancel finds it."""
         if isinstance(self._visualizer, ChildWatcher) and self._visualizer.stopped:
             raise SubAgentStopped(self._visualizer.why)
         super()._ensure_agent_ready()
 
     def _runtime_mcp_tools(self, mcp_config: Any, **_: Any) -> list[Any]:  # noqa: ARG002
-        """Its parent's, over the same connections: the SDK would start every server again, and name
-        their tools differently."""
+        """Return the parent's tools, over the same connections: the SDK would start every server
+        again, and name their tools differently."""
         if self._parent is None or not self._parent.agent.mcp_config:
             return []
         from rookery.agent.sdk_patches import mcp_calls
@@ -91,7 +90,7 @@ class SubAgentConversation(LocalConversation):
         return mcp_calls.lend(self._parent.agent.tools_map.values())
 
     def set_confirmation_policy(self, policy: Any) -> None:  # noqa: ARG002
-        """Neither its parent's nor its own: `gate.py` judges each action just before it runs."""
+        """Ignore any policy: `gate.py` judges each action just before it runs."""
         super().set_confirmation_policy(NeverConfirm())
 
     def close(self) -> None:
@@ -101,7 +100,7 @@ class SubAgentConversation(LocalConversation):
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """For all sub-agents, and only them: what they write and wait for delays nothing else."""
+    """Return the loop for all sub-agents, and only them: they delay nothing else."""
     loop = asyncio.new_event_loop()
     loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="sub-agent"))
     threading.Thread(target=loop.run_forever, name="sub-agents", daemon=True).start()
@@ -128,30 +127,30 @@ def _make(make: Around, self: TaskManager, **named: Any) -> Task:
 
 
 def _run(run: Around, self: TaskManager, task_id: str, conversation: LocalConversation) -> None:
-    """Raises Unfinished."""
+    """Run a sub-agent. Raises Unfinished."""
     watcher = conversation._visualizer
     try:
         run(self, task_id, conversation)
     except ConversationRunError as error:
         _check_stopped(watcher)
-        words = llm.refused_in(error) or failure_of(error).message
-        raise Unfinished(words) from error
+        message = llm.refused_in(error) or failure_of(error).message
+        raise Unfinished(message) from error
     _check_stopped(watcher)
     ending = llm.ending_of(conversation.agent)
     if ending.reason:
-        said = get_agent_final_response(conversation.state.events)
-        words = CUT if ending.reason == MAX_TOKENS else REFUSED
-        raise Unfinished(f"{words}\n{said}" if said else f"{words[:-1]}.")
+        answer = get_agent_final_response(conversation.state.events)
+        message = CUT if ending.reason == MAX_TOKENS else REFUSED
+        raise Unfinished(f"{message}\n{answer}" if answer else f"{message[:-1]}.")
 
 
 def _check_stopped(watcher: object) -> None:
-    """Raises Unfinished."""
+    """Check that the sub-agent was not stopped. Raises Unfinished."""
     if isinstance(watcher, ChildWatcher) and watcher.stopped:
         raise Unfinished(watcher.why)
 
 
 def _check_window(conversation: Any) -> None:
-    """Before a step. Raises TooSmall, unless another model answers instead."""
+    """Check the size before a step. Raises TooSmall, unless another model answers instead."""
     model = conversation.agent.llm
     while True:
         try:
@@ -162,7 +161,7 @@ def _check_window(conversation: Any) -> None:
 
 
 def _note_condensed(conversation: Any) -> None:
-    """After a step that only condensed the conversation. Raises TooSmall if that has no end."""
+    """Note a step that only condensed the conversation. Raises TooSmall if that does not end."""
     events, model = conversation.state.events, conversation.agent.llm
     if isinstance(model, llm.RookeryLLM) and len(events) and isinstance(events[-1], Condensation):
         try:
@@ -175,7 +174,7 @@ def _note_condensed(conversation: Any) -> None:
 async def _step(
     step: Around, self: Agent, conversation: Any, on_event: Any, on_token: Any = None
 ) -> None:
-    """Of every agent. Raises TooSmall."""
+    """Run one step of any agent. Raises TooSmall."""
     llm.forget_ending(conversation.agent)
     _check_window(conversation)
     await step(self, conversation, on_event, on_token)
@@ -184,14 +183,14 @@ async def _step(
     if llm.ending_of(agent).stops and state.execution_status == Status.RUNNING:
         state.execution_status = Status.FINISHED
     if llm.wants_to_go_on(agent) and state.execution_status == Status.FINISHED:
-        words = Message(role="user", content=[TextContent(text=GO_ON)])
-        on_event(MessageEvent(source="environment", llm_message=words))
+        message = Message(role="user", content=[TextContent(text=GO_ON)])
+        on_event(MessageEvent(source="environment", llm_message=message))
         state.execution_status = Status.RUNNING
 
 
 def _nudge(_nudge: Around, self: Agent, on_event: Any) -> None:
-    """An empty answer is asked for again, unless it was cut short: that ends the turn. The SDK asks
-    for a tool, though an answer may be all that is left."""
+    """Ask again after an empty answer, unless it was cut short: that ends the turn. The SDK asks
+    for a tool call, though an answer may be all that is left."""
     if not llm.ending_of(self).reason:
         message = Message(role="user", content=[TextContent(text=EMPTY)])
         on_event(MessageEvent(source="environment", llm_message=message))

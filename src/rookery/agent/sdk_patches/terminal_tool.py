@@ -2,10 +2,9 @@
 A result has one footer.
 
 Made for openhands-tools 1.58, whose terminal shows no output before the end, and whose interrupt
-leaves a command running that ignores it; its results say the exit code twice, and the directory and
-the Python interpreter each time. Unnecessary once all that is corrected, or once a conversation can
-be given a terminal's executor and its results' footer.
-"""
+leaves a command running that ignores it; its results state the exit code twice, and the directory
+and the Python interpreter each time. Unnecessary once all that is corrected, or once a conversation
+can be given a terminal's executor and its results' footer."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -51,7 +50,7 @@ def _create(
 
 
 def _content(self: TerminalObservation) -> list[TextContent]:
-    """What the model reads; also of the results of earlier builds, whose footer is longer."""
+    """Return the text for the model, also for results of earlier builds, whose footer is longer."""
     about = self.metadata
     footer = about.suffix
     if not footer and about.exit_code != -1:

@@ -1,15 +1,14 @@
-"""What the SDK counts of a model's use.
+"""Corrects how the SDK counts a model's usage.
 
-The cost of an answer is what the provider says, else follows from the price in the model's
+The cost of an answer is the one the provider states, else follows from the price in the model's
 settings, else from the SDK's price list. The tokens of our own model class count too.
 
 Made for openhands-sdk 1.58, whose `Telemetry._compute_cost` knows neither `usage.cost` nor a price
 for cached tokens, and whose `AgentBase.get_all_llms` leaves out subclasses of its model; and for
 litellm 1.105, which writes its own list's price into the `usage.cost` of a streamed answer, and
-loses an answer whose counts are no counts (text, negative, 1e30).
-Unnecessary once the SDK reads `usage.cost` and counts subclasses, and litellm leaves that field
-alone and counts only what can be counted.
-"""
+loses an answer whose counts are no counts (text, negative, 1e30). Unnecessary once the SDK reads
+`usage.cost` and counts subclasses, and litellm leaves that field alone and counts only what can be
+counted."""
 
 import importlib
 import re
@@ -33,7 +32,7 @@ MOST_TOKENS = 10**9
 """Above that, a provider's number is a mistake."""
 
 _prices: dict[tuple[str, float | None, float | None], Price] = {}
-"""By the model's name and the two prices that the SDK keeps."""
+"""Prices by the model's name and the two prices that the SDK keeps."""
 
 
 def know(model: str, price: Price) -> dict[str, float]:
@@ -43,13 +42,13 @@ def know(model: str, price: Price) -> dict[str, float]:
 
 
 def stated(usage: object) -> float | None:
-    """The cost that the provider states: a number, or its parts with their sum."""
-    found = getattr(usage, "cost", None)
-    if isinstance(found, dict):
-        found = found.get("total_cost")
-    if isinstance(found, bool) or not isinstance(found, int | float) or not found >= 0:
+    """Return the cost that the provider states: a number, or the sum of its parts; else None."""
+    cost = getattr(usage, "cost", None)
+    if isinstance(cost, dict):
+        cost = cost.get("total_cost")
+    if isinstance(cost, bool) or not isinstance(cost, int | float) or not cost >= 0:
         return None
-    return float(found)
+    return float(cost)
 
 
 def _cost(
@@ -65,23 +64,23 @@ def _cost(
         return price.of(counted.prompt_tokens, counted.completion_tokens, counted.cache_read_tokens)
     if cost is not None and self.input_cost_per_token is None:
         return cost  # 0, and no list knows better
-    found: float | None = compute(self, resp, provider_info)
-    return found
+    computed: float | None = compute(self, resp, provider_info)
+    return computed
 
 
 def _every_llm(known: Around, agent: AgentBase) -> Iterator[LLM]:
     condenser = getattr(agent, "condenser", None)
-    found = {id(llm): llm for llm in (agent.llm, getattr(condenser, "llm", None))}
-    yield from (llm for llm in found.values() if isinstance(llm, LLM) and type(llm) is not LLM)
+    models = {id(llm): llm for llm in (agent.llm, getattr(condenser, "llm", None))}
+    yield from (llm for llm in models.values() if isinstance(llm, LLM) and type(llm) is not LLM)
     yield from known(agent)
 
 
 def _leave_alone(*_: Any, **__: Any) -> None:
-    """In place of litellm's own price."""
+    """Do nothing, in place of litellm's own price."""
 
 
 def countable(usage: Any) -> Any:
-    """Usage as it came, with 0 in place of what is no number of tokens."""
+    """Return the usage with 0 for anything that is no number of tokens."""
     if isinstance(usage, list):
         return [countable(each) for each in usage]
     if hasattr(usage, "model_dump"):
@@ -122,7 +121,7 @@ def install() -> None:
 
 
 def install_rest() -> None:
-    """After `sdk_import.load_rest`, whose libraries it needs."""
+    """Install the patches that need the libraries of `sdk_import.load_rest`, after it."""
     wrap(Usage, "__init__", _usage)
     wrap(importlib.import_module(ANTHROPIC).AnthropicConfig, "calculate_usage", _anthropics)
     wrap(importlib.import_module(GEMINI).VertexGeminiConfig, "_calculate_usage", _geminis)

@@ -1,1 +1,1 @@
-"""A session of the agent: its turns, its asks, its updates."""
+"""An agent session: its turns, its asks, and its updates to the client."""

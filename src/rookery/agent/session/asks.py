@@ -1,4 +1,5 @@
-"""Asks the user about the actions that judgement leaves open, and reads the answers."""
+"""Asks the user for permission for the actions that judgement leaves open, and reads the
+answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -58,12 +59,12 @@ class Verdict(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """What the user said with a yes: the model reads it with the action's result."""
+        """The user's remark with a permission: the model reads it with the action's result."""
         return self.said if self.outcome == "allowed" else ""
 
 
 def needs_permission(session: "Session", action: ActionEvent) -> bool:
-    """Whether it still needs a yes before it runs."""
+    """Tell whether an action still needs permission before it runs."""
     if is_spoken(action) or session.may_run(action):
         return False
     # A hook or a rule blocked it already.
@@ -73,8 +74,8 @@ def needs_permission(session: "Session", action: ActionEvent) -> bool:
 async def ask_all(
     session: "Session", unless_stopped: UnlessStopped, thread: Callable[..., Awaitable[Any]]
 ) -> list[Verdict]:
-    """About each action that waits, all at once, so that the user sees how many there are. Ends
-    with the first one that is cancelled or stays unanswered. `thread`: for what may block."""
+    """Ask about each action that waits, all at once, so that the user sees how many there are. Ends
+    with the first one that is cancelled or stays unanswered. `thread`: runs what may block."""
     waiting = [each for each in session.pending() if needs_permission(session, each)]
     asking = [
         asyncio.ensure_future(_ask(session, each, unless_stopped, thread)) for each in waiting
@@ -98,7 +99,7 @@ async def _ask(
     unless_stopped: UnlessStopped,
     thread: Callable[..., Awaitable[Any]],
 ) -> Verdict:
-    """An answer is kept at once: it outlives this process, also where others are still open."""
+    """Ask, and store a permission at once: it outlives this process, whatever is still open."""
     before = action.id in session.record.granted
     answer = await ask(session, action, unless_stopped, granted=before)
     if answer.outcome == "allowed" and not before and len(session.pending()) > 1:
@@ -116,8 +117,9 @@ async def ask(
     *,
     granted: bool = False,
 ) -> Verdict:
-    """By judgement, then by the user. `child`: the conversation of the sub-agent that wants it.
-    `granted`: the user allowed it before and is not asked again; a rule may still deny it."""
+    """Decide by judgement, then ask the user. `child`: the conversation of the sub-agent whose
+    action it is. `granted`: the user allowed it before and is not asked again; a rule may still
+    deny it."""
     judged = session.left_over(action)
     session.look_where(action)
     if judged is None:  # judged long ago, or by another process: rules and mode may have changed
@@ -137,7 +139,7 @@ async def ask(
 
 
 class OfChildren:
-    """What the sub-agents of a turn ask: withdrawn where one is cancelled alone."""
+    """The asks of a turn's sub-agents: withdrawn if one of them is cancelled alone."""
 
     def __init__(self) -> None:
         self._open: dict[str, set[asyncio.Task[Verdict]]] = {}
@@ -182,8 +184,8 @@ async def _ask_user(
 
 
 def _with_reason(session: "Session", call: Json, action: ActionEvent, judged: Judgement) -> Json:
-    """The call with what makes it risky. A client that judges says itself what cannot be undone,
-    and shows the rest in its own way."""
+    """Return the call with what makes it risky. A client that judges points out itself what cannot
+    be undone, and shows the rest in its own way."""
     why, meta = risk.why(action), lenient.mapping(call, "_meta")
     if why:
         ours = lenient.mapping(meta, "rookery") | {"why": why}
@@ -191,8 +193,8 @@ def _with_reason(session: "Session", call: Json, action: ActionEvent, judged: Ju
     if offers(session.client.capabilities, "_meta", "rookery", "judge"):
         return call
     final = f"This cannot be undone: it {judged.reason}." if judged.by == "guard" else ""
-    words = final or why
-    return {**call, "content": [shown(words), *call.get("content", [])]} if words else call
+    text = final or why
+    return {**call, "content": [shown(text), *call.get("content", [])]} if text else call
 
 
 async def request(
@@ -202,7 +204,7 @@ async def request(
     unless_stopped: UnlessStopped,
     overtaken: asyncio.Event | None = None,
 ) -> Verdict:
-    """The user's answer to a request for permission. `overtaken`: when it is set, the request is
+    """Request permission and return the user's answer. If `overtaken` is set, the request is
     withdrawn and stays unanswered."""
     params = {"sessionId": session.record.id, "toolCall": call, "options": options}
     request = session.client.peer.request("session/request_permission", KNOWN.json(params))
@@ -221,7 +223,7 @@ async def request(
 
 
 def reject(session: "Session", action: ActionEvent, reason: str) -> None:
-    """Tell the model. Blocks."""
+    """Reject an action and tell the model why. Blocks."""
     conversation = session.running
     with conversation.state:
         conversation._on_event(rejection(action, reason))
@@ -236,8 +238,8 @@ def verdict_of(answer: Any) -> Verdict:
         case {"outcome": "selected", "optionId": str(mode)} as outcome if mode in MODE_IDS:
             return Verdict("allowed", mode=mode, said=reason_of(outcome).strip())
         case {"outcome": "selected", "optionId": "reject" | "keep-planning"} as outcome:
-            said = reason_of(outcome).strip()
-            return Verdict("rejected", for_model(said), said=said)
+            reason = reason_of(outcome).strip()
+            return Verdict("rejected", for_model(reason), said=reason)
         case {"outcome": "selected", "optionId": "reject-always"}:
             return Verdict("rejected", never=True)
     return Verdict("unanswered")

@@ -1,6 +1,6 @@
 """Judges an action before it runs: by the client if it offers that, else here, by the home's rules,
-what cannot be undone, and the session's mode. The model's own view of the risk can only add to it.
-Without a judgement nothing runs."""
+the check for what cannot be undone, and the session's mode. The model's own view of the risk can
+only add to it. Nothing runs without a judgement."""
 
 import asyncio
 import os
@@ -28,8 +28,8 @@ from rookery.core.dangers.places import is_below
 from rookery.core.json import Json
 from rookery.core.policy import danger, modes, planning, rules
 from rookery.core.policy.auto_answer import (
+    MAX_CALLS,
     METHOD,
-    MOST,
     UNREACHED,
     in_plan_mode,
     judge,
@@ -51,14 +51,14 @@ TYPED = "nothing is typed into a program. End it with C-c, and run what only loo
 
 
 class Foresight:
-    """A step's actions are judged while they are still written down."""
+    """Judges a step's actions early, while they are still being written down."""
 
     def __init__(self, session: ClientUpdates) -> None:
         self._session = session
         self._begun: _Judging | None = None
 
     def begin(self, actions: list[ActionEvent]) -> None:
-        """What was begun before and nobody has asked for is given up."""
+        """Begin to judge these actions. Earlier judging that nobody has asked for is given up."""
         if self._begun is not None:
             self._begun.judging.cancel()
         self._begun = self._begin(actions) if actions else None
@@ -70,8 +70,8 @@ class Foresight:
         return _Judging(actions, self._session.choices.wanted.mode, task)
 
     async def judged(self, actions: list[ActionEvent]) -> tuple[str, list[Judgement]]:
-        """The mode in which they were judged, and how. Other actions than it began with, or
-        another mode by now: they are judged anew."""
+        """Return the mode in which the actions were judged, and the judgements. If these are other
+        actions than it began with, or the mode has changed, they are judged anew."""
         begun, self._begun = self._begun, None
         while True:
             if begun is None or not begun.fits(actions, self._session.choices.wanted.mode):
@@ -79,11 +79,11 @@ class Foresight:
                     begun.judging.cancel()
                 begun = self._begin(actions)
             try:
-                found = await begun.judging
+                judgements = await begun.judging
             finally:
                 begun.judging.cancel()
             if begun.fits(actions, self._session.choices.wanted.mode):
-                return begun.mode, found
+                return begun.mode, judgements
 
 
 class _Judging(NamedTuple):
@@ -92,7 +92,7 @@ class _Judging(NamedTuple):
     judging: "asyncio.Task[list[Judgement]]"
 
     def fits(self, actions: list[ActionEvent], mode: str) -> bool:
-        """An action never changes, so the same object is the same action."""
+        """Tell whether these are its actions, the same objects, since they never change."""
         same = len(actions) == len(self.actions) and all(map(is_, actions, self.actions))
         return same and mode == self.mode
 
@@ -100,7 +100,7 @@ class _Judging(NamedTuple):
 async def judge_all(
     session: ClientUpdates, actions: Sequence[ActionEvent], child: str = ""
 ) -> list[Judgement]:
-    """What to do with each action. `child`: the conversation of the sub-agent that wants them."""
+    """Judge each action. `child`: the conversation of the sub-agent whose actions they are."""
     wanted = _wanted_in_order(session, actions, child)
     refused = [_refused_by_plan(session, each) for each in wanted]
     left = [each for each, why in zip(wanted, refused, strict=True) if why is None]
@@ -113,41 +113,41 @@ async def _judge_left(session: ClientUpdates, wanted: list[Json]) -> list[Judgem
         return []
     if not offers(session.client.capabilities, "_meta", "rookery", "judge"):
         return [_judge_here(session, each) for each in wanted]
-    found: list[Judgement] = []
-    for calls in batched(wanted, MOST):
+    judgements: list[Judgement] = []
+    for calls in batched(wanted, MAX_CALLS):
         params = KNOWN.json({"sessionId": session.record.id, "calls": list(calls)})
         try:
             asked = session.client.peer.request(METHOD, params)
             answer = await asyncio.wait_for(asked, SECONDS)
         except (RpcFailure, TooLarge, TimeoutError):
             answer = None
-        found += judgements_in(answer, len(calls)) or [UNREACHED] * len(calls)
-    return found
+        judgements += judgements_in(answer, len(calls)) or [UNREACHED] * len(calls)
+    return judgements
 
 
 def _wanted_in_order(
     session: ClientUpdates, actions: Sequence[ActionEvent], child: str
 ) -> list[Json]:
-    """Each command with what decides where it runs: the terminal may be elsewhere by now, and an
-    earlier command of the same step may lead it there."""
+    """Return each action as it is judged; a command together with what decides where it runs: the
+    terminal may be elsewhere by now, and an earlier command of the same step may lead it there."""
     place, moves = _place_of(session, child), list[str]()
     away = place if place and not _is_inside(session, place) else ""
-    found = []
+    ordered = []
     for action in actions:
         each = _wanted(session, action, child)
         call = each["toolCall"]
         line = call.get("rawInput", {}).get("command")
         if call["kind"] == "execute" and isinstance(action.action, TerminalAction) and line:
             before = [*([f"cd {shlex.quote(away)}"] if away else []), *moves]
-            call["rawInput"]["command"] = "\n".join([*before, line])[: danger.LONGEST]
+            call["rawInput"]["command"] = "\n".join([*before, line])[: danger.MAX_LINE_LENGTH]
             call["rawInput"] |= {"cwd": place} if place else {}
             moves += [line] if _MOVES.search(line) and shell.plain_parts(line) else []
-        found.append(each)
-    return found
+        ordered.append(each)
+    return ordered
 
 
 def _place_of(session: ClientUpdates, child: str) -> str:
-    """Where the terminal is; "": nobody knows."""
+    """Return the terminal's directory; "" if it is not known."""
     own = session.running
     children = subagents.running(own) if child else []
     place = terminal.directory(next((each for each in children if str(each.id) == child), own))
@@ -155,7 +155,7 @@ def _place_of(session: ClientUpdates, child: str) -> str:
 
 
 def _is_inside(session: ClientUpdates, place: str) -> bool:
-    """Whether it is one of the session's directories, or one where anything may be written."""
+    """Tell whether it is one of the session's directories, or one where anything may be written."""
     record = session.record
     if any(is_below(place, os.path.realpath(root)) for root in (record.cwd, *record.roots)):
         return True
@@ -178,7 +178,7 @@ def _wanted(session: ClientUpdates, action: ActionEvent, child: str) -> Json:
 def refused_by_plan(
     session: ClientUpdates, action: ActionEvent, child: str = ""
 ) -> Judgement | None:
-    """In plan mode, whatever the user or a client says of this action; None: it may be done."""
+    """Return plan mode's refusal, whatever the user or a client says; None if it may be done."""
     [wanted] = _wanted_in_order(session, [action], child)
     return _refused_by_plan(session, wanted)
 
@@ -194,8 +194,8 @@ def _refused_by_plan(session: ClientUpdates, wanted: Json) -> Judgement | None:
 
 
 def _seen(call: Json) -> Json:
-    """The part that is judged. To look at a running command, or to end it, runs nothing; an empty
-    input is the Enter key, which may be a yes."""
+    """Return the part that is judged. Looking at a running command, or ending it, runs nothing; an
+    empty input is the Enter key, which may be a yes."""
     given = call["rawInput"]
     ends = _is_typed(call) and str(given.get("command")).upper() == "C-C"
     waits = given.get("command") == "" and not _is_typed(call)
@@ -205,7 +205,7 @@ def _seen(call: Json) -> Json:
 
 
 def _is_typed(call: Json) -> bool:
-    """For the program that runs, not for the shell."""
+    """Tell whether the call is input for the program that runs, not for the shell."""
     return call["kind"] == "execute" and bool(call["rawInput"].get("is_input"))
 
 
@@ -218,8 +218,8 @@ def _judge_here(session: ClientUpdates, wanted: Json) -> Judgement:
     if config is None:  # what would be denied is unknown: the user decides
         return Judgement("ask", "config", "config.toml is not valid")
     guard = config.policy.confirm_destructive
-    said: Json = {"risk": wanted["risk"], "looks": wanted["looks"]}
-    return judge(config.rules, call, confirm, guard=guard, profile=profile, **said)
+    options: Json = {"risk": wanted["risk"], "looks": wanted["looks"]}
+    return judge(config.rules, call, confirm, guard=guard, profile=profile, **options)
 
 
 def _looked_at(session: ClientUpdates, wanted: Json) -> rules.Call:
@@ -230,24 +230,25 @@ def _looked_at(session: ClientUpdates, wanted: Json) -> rules.Call:
 
 
 class HomeRules:
-    """The home's rules as they are now: a `stat` of each file for a look, and the last valid ones
-    if a file is damaged. What an agent loosened in them waits for the user, as in a worker."""
+    """The home's current rules: each access does a `stat` of each file, and keeps the last valid
+    rules if a file is damaged. If an agent loosened them, that waits for the user, as in a worker.
+    """
 
     def __init__(self) -> None:
         self._stamp: tuple[object, ...] = ()
         self._config: Config | None = None
 
     def current(self) -> Config | None:
-        """None: the file was never valid."""
+        """Return the current rules; None if the file was never valid."""
         home = paths.home()
         stamp = (home, *confirmed.stamp(home))
         if stamp != self._stamp:
             self._stamp = stamp
             with suppress(ConfigError):  # the earlier rules stay
                 record = confirmed.read(home)
-                found = in_force.judged(home, record)
-                in_force.remember(home, found, record)
-                self._config = found.config
+                judged = in_force.judged(home, record)
+                in_force.remember(home, judged, record)
+                self._config = judged.config
         return self._config
 
 
@@ -255,5 +256,5 @@ _RULES = HomeRules()
 
 
 def home_settings() -> Config | None:
-    """As they are now; None: the file was never valid."""
+    """Return the current settings; None if the file was never valid."""
     return _RULES.current()

@@ -1,5 +1,5 @@
-"""What a session sends its client: the SDK's events, tokens and output, in order and on the loop,
-whichever thread they come from, and words of our own."""
+"""The updates that a session sends its client: the SDK's events, tokens and output, in order and on
+the loop, whichever thread they come from, and text of our own."""
 
 import asyncio
 import threading
@@ -37,7 +37,7 @@ CALLS_KEPT = 10
 
 
 class Running(Protocol):
-    """A turn, as the session that it belongs to sees it."""
+    """A turn, as far as its session uses it."""
 
     over: asyncio.Event
     answered: asyncio.Event
@@ -53,7 +53,7 @@ class Running(Protocol):
     def pause(self) -> None: ...
     def leave(self) -> None: ...
     def steer(self, parts: list[tuple[str, str]]) -> bool: ...
-    def command(self, said: Any) -> None: ...
+    def command(self, command: Any) -> None: ...
     async def take_steering(self) -> bool: ...
     def mode_chosen(self) -> None: ...
     def withdraw(self, children: Collection[str]) -> None: ...
@@ -97,7 +97,7 @@ class ClientUpdates(Listener):
         return self.conversation
 
     def _new_translator(self) -> Translator:
-        """One for the session's life; a replay starts with a new one."""
+        """Return a translator for the session's life; a replay starts with a new one."""
         offered = self.client.capabilities
         return Translator(
             self.directory(),
@@ -110,7 +110,7 @@ class ClientUpdates(Listener):
         )
 
     def directory(self) -> str:
-        """Where its tools work: paths in titles are relative to it."""
+        """Return where the tools work: paths in titles are relative to it."""
         return self.record.cwd
 
     def _new_pace(self, updates: Callable[[str, str], list[Json]]) -> Pace:
@@ -124,58 +124,58 @@ class ClientUpdates(Listener):
             self.client.tell(self.record.id, update)
 
     def _tell_live(self, updates: Callable[..., list[Json]], *arguments: Any) -> None:
-        """On the loop. What comes after a turn, or after its cancellation, is dropped."""
+        """Send updates, on the loop; drop them after a turn or its cancellation."""
         if self.turn is not None and not self.turn.cancelled:
             self.tell(*updates(*arguments))
 
-    def end_calls(self, words: str) -> None:
+    def end_calls(self, reason: str) -> None:
         """End every announced call, except those that wait for an answer."""
         waiting = [action.tool_call_id for action in waiting_in(self.running)]
-        self.tell(*self.translator.settle(words, waiting))
+        self.tell(*self.translator.settle(reason, waiting))
 
-    def say(self, words: str) -> None:
-        """Our own words, as the agent's."""
-        content = {"type": "text", "text": words}
+    def say(self, text: str) -> None:
+        """Send text of our own, as the agent's."""
+        content = {"type": "text", "text": text}
         self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
 
     def say_cut_short(self) -> str:
-        """The stop reason of an answer that was cut short; "": it was not."""
+        """Tell the user if the answer was cut short. Returns its stop reason; "" if it was not."""
         ending = llms.ending_of(self.running.agent)
-        if words := answers.words_of(ending):
-            self.say(words)
+        if notice := answers.words_of(ending):
+            self.say(notice)
         return ending.reason
 
     def say_limit(self) -> str:
-        """The run hit one of our limits: the last error says which."""
+        """Tell the user which of our limits the run hit: the last error says it."""
         for event in reversed(self.running.state.active_branch(limit=5)):
             if isinstance(event, ConversationErrorEvent):
                 self.say(f"\n\nI stopped: {event.detail}\n")
                 break
         return "max_turn_requests"
 
-    def notice(self, words: str, **meta: Any) -> None:
-        """Beside the answer; as a thought for clients without notices."""
-        for update in self.translator.notice(words, "warning"):
+    def notice(self, text: str, **meta: Any) -> None:
+        """Send a notice beside the answer; as a thought for clients without notices."""
+        for update in self.translator.notice(text, "warning"):
             self.tell(update | ({"_meta": {"rookery": meta}} if meta else {}))
 
     def on_loop(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Now, or from a thread as soon as the loop is free, in order."""
+        """Call the function now, or from a thread as soon as the loop is free, in order."""
         if threading.get_ident() == self._thread:
             function(*arguments)
         else:
             self._loop.call_soon_threadsafe(function, *arguments)
 
     async def replay(self) -> None:
-        """Send the whole conversation again, with the user's words and the sub-agents."""
+        """Send the whole conversation again, with the user's messages and the sub-agents."""
         translator = self._new_translator()
         below: dict[tuple[str, str], Translator] = {}
-        for told in await asyncio.to_thread(self._past):
-            if told.call:
-                place = told.call, told.conversation
+        for entry in await asyncio.to_thread(self._past):
+            if entry.call:
+                place = entry.call, entry.conversation
                 child = below.get(place) or below.setdefault(place, translator.child(*place))
-                self.tell(*child.live(told.event))
+                self.tell(*child.live(entry.event))
             else:
-                self.tell(*translator.replay(told.event))
+                self.tell(*translator.replay(entry.event))
             await self.client.peer.drain()
         if self.turn is None:
             self.translator = translator
@@ -183,8 +183,8 @@ class ClientUpdates(Listener):
         self._usage = None
         self.tell_usage()
 
-    def _past(self) -> list[delegations.Told]:
-        """Blocks: reads files."""
+    def _past(self) -> list[delegations.ReplayedEvent]:
+        """Return the events of the session and its sub-agents, in order. Blocks: reads files."""
         return list(delegations.in_order(self.folder, self.running.state.active_branch()))
 
     # --- from the SDK ----------------------------------------------------------------------------
@@ -209,7 +209,7 @@ class ClientUpdates(Listener):
         return self.translator.output(call, text)
 
     def started(self, action: ActionEvent, child: str = "") -> None:
-        """A tool begins. Called in its thread."""
+        """Show that a tool begins. Called in its thread."""
         self.on_loop(self._tell_live, lambda: self.translator_of(child).started(action))
 
     def on_retry(self, attempt: int, most: int, error: BaseException | None) -> None:
@@ -226,14 +226,14 @@ class ClientUpdates(Listener):
         self.notice(f"{short(error)}.\n{about}\n", retry=retry)
 
     def take_back_half(self) -> None:
-        """What a model has said of an answer that it does not finish."""
+        """Withdraw the part of an answer that the model does not finish."""
         self.tell(*self.translator.take_back())
 
     # --- cancelling ------------------------------------------------------------------------------
 
     def cancel(self, child: str, by: object) -> None:
-        """The turn, or one sub-agent of it, by the action that started it. `by`: who wants it, if
-        not the user."""
+        """Cancel the turn, or one sub-agent of it, given by the action that started it. `by`: who
+        requests it, if not the user."""
         if self.turn is None:
             return
         if child:
@@ -244,7 +244,7 @@ class ClientUpdates(Listener):
             self.turn.cancel(person=by != "watchdog")
 
     def _cancel_child(self, turn: Running, action: str) -> None:
-        """Its call fails, and the turn goes on: the model hears why."""
+        """Cancel a sub-agent. Its call fails, and the turn goes on: the model is told why."""
         call, stopped = self.watcher.stop_child(action, CHILD_CANCELLED)
         if call:
             subagents.interrupt(self.running, stopped)
@@ -259,7 +259,7 @@ class ClientUpdates(Listener):
 
     @override
     def child_event(self, call: str, child: str, event: "Event") -> None:
-        """Its thread waits for a client that is behind: it takes many steps within one of ours."""
+        """Show a sub-agent's event; its thread waits for a client that is behind."""
         self.on_loop(self._tell_live, self._child_event, call, child, event)
         if self.client.is_behind and threading.get_ident() != self._thread:
             asyncio.run_coroutine_threadsafe(self.client.keep_up(), self._loop).result()
@@ -273,8 +273,8 @@ class ClientUpdates(Listener):
         child = self._children.get(conversation)
         if child is None or child.call != call:  # a resumed one belongs to another call
             made = self.translator.child(call, conversation)
-            words = self._new_pace(lambda *_: made.words())
-            child = Child(call, made, self._new_pace(made.output), words)
+            text_pace = self._new_pace(lambda *_: made.words())
+            child = Child(call, made, self._new_pace(made.output), text_pace)
             self._children[conversation] = child
         return child
 
@@ -289,21 +289,21 @@ class ClientUpdates(Listener):
 
     @override
     def child_output(self, child: str, own_call: str, text: str) -> None:
-        if found := self._children.get(child):
-            found.pace.feed(own_call, text)
+        if sub_agent := self._children.get(child):
+            sub_agent.pace.feed(own_call, text)
 
     def as_judged(self, call: Json) -> Json:
-        """A call with its paths as rules and the session's directories have them."""
+        """Return a call with its paths as rules and the session's directories use them."""
         return call
 
     def translator_of(self, child: str) -> Translator:
-        """Of a sub-agent, once it has said something."""
+        """Return a sub-agent's translator once it has sent anything, else the session's."""
         return self._children[child].translator if child in self._children else self.translator
 
     # --- usage -----------------------------------------------------------------------------------
 
     def tell_usage(self) -> None:
-        """Tokens in the model's context, and the session's cost so far, where they changed."""
+        """Send the tokens in the model's context and the session's cost, if they changed."""
         llm = self.running.agent.llm
         answering = getattr(llm, "answering", llm)
         known = self.running.conversation_stats.usage_to_metrics
@@ -325,16 +325,16 @@ class ClientUpdates(Listener):
             self.tell(update)
 
     def stand_in(self) -> str:
-        """The model that answered last, if not the session's own."""
+        """Return the model that answered last; "" if it is the session's own."""
         return ""
 
     def count_from_here(self) -> None:
-        """What the conversation used so far is no part of the next answer."""
+        """Exclude what the conversation has used so far from the next reply's tokens."""
         self._counted = _tokens(self.running)
 
     def tokens(self) -> Json:
-        """For the answer to a prompt: the tokens since the last one. Those of turns that failed are
-        among them: an error has no place for them."""
+        """Return the tokens since the last reply to a prompt, for the next one. They include those
+        of turns that failed: an error cannot carry them."""
         used = _tokens(self.running)
         grown = used - self._counted
         self._counted = used
@@ -345,20 +345,20 @@ class ClientUpdates(Listener):
 
 
 def _end_output(pace: Pace, event: "Event") -> None:
-    """A result comes after all of its command's output."""
+    """Flush a command's output before its result."""
     call = getattr(event, "tool_call_id", None)
     if call and not isinstance(event, ActionEvent):
         pace.ended(call)
 
 
 def _tokens(conversation: Conversation) -> Counter[str]:
-    """All that a conversation used."""
+    """Return all tokens that a conversation used."""
     return tokens_in(conversation.conversation_stats.get_combined_metrics())
 
 
 def tokens_in(metrics: "Metrics") -> Counter[str]:
-    """By ACP's names. The SDK counts what came from a cache, or went into one, as input too; other
-    agents do not. Thoughts are part of the output."""
+    """Return the tokens by ACP's names. The SDK counts what came from a cache, or went into one, as
+    input too; other agents do not. Thoughts are part of the output."""
     used = metrics.accumulated_token_usage
     if used is None:
         return Counter()
@@ -373,7 +373,7 @@ def tokens_in(metrics: "Metrics") -> Counter[str]:
 
 
 def shorten(metrics: "Metrics") -> None:
-    """Forget single calls of the model, and keep the sums: at each call the SDK copies and writes
-    the list of all, which in a long session costs more than the rest of an answer."""
+    """Drop the records of single calls of the model, and keep the sums: at each call the SDK copies
+    and writes the list of all, which in a long session costs more than the rest of an answer."""
     for calls in (metrics.costs, metrics.response_latencies, metrics.token_usages):
         del calls[:-CALLS_KEPT]

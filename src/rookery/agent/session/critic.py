@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def verdict(session: "Session") -> Json | None:
-    """On the turn that ended; None: there is none. Blocks."""
+    """Return the critic's verdict on the turn that ended; None if there is none. Blocks."""
     try:
         return _asked(session)
     except Exception:  # noqa: BLE001 - a critic that cannot be had is none (see docs/agent.md)

@@ -1,4 +1,4 @@
-"""The models that a session falls back to when its own cannot answer, and what each has used."""
+"""The models that a session falls back to when its own cannot answer, and their usage."""
 
 from collections import Counter
 from typing import Any
@@ -16,7 +16,7 @@ USAGE = "fallback"
 
 
 class SessionFallbacks:
-    """Called in any thread: sub-agents fall back, too."""
+    """The fallbacks of a session. Called in any thread: sub-agents fall back, too."""
 
     def __init__(self, session: ClientUpdates, models: Models) -> None:
         self._session = session
@@ -28,7 +28,7 @@ class SessionFallbacks:
         """The model that answered last, if not the session's own."""
 
     def begin_turn(self) -> None:
-        """The session's own model is asked first, whichever answered in the turn before."""
+        """Ask the session's own model first again, whichever answered in the turn before."""
         llms.begin_turn(self._session.running.agent)
         self._told.clear()
         self.last = ""
@@ -38,7 +38,7 @@ class SessionFallbacks:
     def after(self, name: str, error: BaseException, larger_than: int | None) -> StandIn | None:
         session, wanted = self._session, self._session.choices.wanted
         failed = name or wanted.model
-        why = f"{failed} {fallback.words(error)}"
+        why = f"{failed} {fallback.describe_failure(error)}"
         try:
             known = list(self._models.fallbacks(wanted.model))
         except SettingsError:  # the file was broken meanwhile: there are none
@@ -68,18 +68,18 @@ class SessionFallbacks:
         self.last = name
         self._used.setdefault(name, Counter()).update(tokens)
 
-    def _tell(self, words: str) -> None:
-        self._session.on_loop(self._tell_once, words)
+    def _tell(self, text: str) -> None:
+        self._session.on_loop(self._tell_once, text)
 
-    def _tell_once(self, words: str) -> None:
-        if words not in self._told:
-            self._told.add(words)
+    def _tell_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
             self._session.take_back_half()
-            self._session.notice(f"{words}\n")
+            self._session.notice(f"{text}\n")
 
     # --- for the answer --------------------------------------------------------------------------
 
     def take_used(self) -> list[Json]:
-        """Each model's tokens since the last time."""
+        """Return each model's tokens since the last time."""
         used, self._used = self._used, {}
         return [{"model": name, **tokens} for name, tokens in used.items()]

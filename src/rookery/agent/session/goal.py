@@ -1,4 +1,5 @@
-"""`/goal`: the turn goes on until a judge finds that the goal is reached, or for so many rounds.
+"""`/goal`: the turn goes on until a judge finds that the goal is reached, or for a number of
+rounds.
 
 Rounds and verdicts are the SDK's; a turn of ours asks, shows and cancels like any other."""
 
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from openhands.sdk.conversation.goal import GoalController, GoalStep, GoalVerdict
 
     from rookery.agent.session.session import Session
-    from rookery.agent.session.slash_commands import Said
+    from rookery.agent.session.slash_commands import SlashCommand
 
 ROUNDS = 10
 USAGE = "goal"
-LONGEST = 400
+MAX_MISSING_LENGTH = 400
 """Characters of what is missing, for the user."""
 
 
@@ -36,11 +37,11 @@ UNREADABLE = "I could not judge whether the goal is reached: the judge's answer 
 
 
 class NoVerdict(Exception):
-    """The judge said something else, twice."""
+    """The judge's answer was not a verdict, twice."""
 
 
 class Judge:
-    """The model that judges, as the SDK's judge calls it."""
+    """The judging model, with the interface that the SDK's judge calls."""
 
     stream = False
 
@@ -48,40 +49,40 @@ class Judge:
         self._llm = llm
 
     def completion(self, messages: list[Any]) -> Any:
-        """Also for a model without that API. Raises NoVerdict: the SDK would take anything for "not
-        reached", and go on to the last round; and the word "false" for true."""
+        """Ask for a verdict, also of a model without that API. Raises NoVerdict: the SDK would take
+        anything for "not reached", and go on to the last round; and the word "false" for true."""
         for _ in range(2):
             answer = self._llm.generate(messages=messages)
-            found = verdict_in("\n".join(content_to_str(answer.message.content)))
-            if found is not None:
-                text = TextContent(text=json.dumps(found))
-                told = Message(role="assistant", content=[text])
-                return answer.model_copy(update={"message": told})
+            verdict = verdict_in("\n".join(content_to_str(answer.message.content)))
+            if verdict is not None:
+                text = TextContent(text=json.dumps(verdict))
+                message = Message(role="assistant", content=[text])
+                return answer.model_copy(update={"message": message})
         raise NoVerdict
 
 
 def verdict_in(text: str) -> Json | None:
-    """What a judge said, in the SDK's form; None: nothing."""
+    """Parse a judge's verdict into the SDK's form; None if there is none."""
     start, end = text.find("{"), text.rfind("}")
     try:
-        said = json.loads(text[start : end + 1])
+        reply = json.loads(text[start : end + 1])
     except ValueError:
         return None
-    if not isinstance(said, dict):
+    if not isinstance(reply, dict):
         return None
-    score, complete = said.get("score"), said.get("complete")
+    score, complete = reply.get("score"), reply.get("complete")
     if isinstance(complete, str) and complete.strip().lower() in ("true", "false"):
         complete = complete.strip().lower() == "true"
     known = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
     if not known and not isinstance(complete, bool):
         return None
     done = complete if isinstance(complete, bool) else score == 1
-    missing = str(said.get("missing") or "")
+    missing = str(reply.get("missing") or "")
     return {"score": score if known else float(done), "complete": done, "missing": missing}
 
 
 class Goal:
-    """A session's, during one turn. Kept with it: a run that is continued goes on with its goal."""
+    """A session's goal during one turn, stored with it: a continued run goes on with its goal."""
 
     def __init__(self, session: "Session") -> None:
         self._session = session
@@ -91,7 +92,7 @@ class Goal:
 
     @property
     def judged(self) -> Json | None:
-        """The verdict of the critic's own judge, for the critic, which need not ask it again; {}:
+        """The verdict of the critic's own judge, for the critic, which need not ask it again; {} if
         it gave none. None: somebody else judged, or nobody."""
         return self._judged if self._by_critic else None
 
@@ -100,7 +101,7 @@ class Goal:
         return self._controller is not None
 
     def pursue(self, objective: str, rounds: int = 0) -> None:
-        """`rounds`: those before a restart."""
+        """Begin to pursue a goal. `rounds`: those before a restart."""
         from openhands.sdk.conversation.goal import GoalController
 
         judge: Any = Judge(self._llm())
@@ -109,28 +110,29 @@ class Goal:
         self._keep()
 
     def resume(self) -> None:
-        """With the goal that was left."""
+        """Go on with the goal that was left."""
         left = self._session.record.goal
         objective = lenient.text(left, "objective")
         if objective.strip():
             self.pursue(objective, int(lenient.number(left, "rounds") or 0))
 
-    def begin(self, said: "Said | None", words: str) -> None:
-        """With a prompt, which states a goal, goes on with the one that was left (after a budget
-        was raised, or a plan made), or ends it. A command that changes nothing leaves it alone."""
-        states = said is not None and bool(said.rest) and said.name in ("goal", "plan")
-        goes_on = said.name == "go" if said else words == budgets.CONTINUE[0]["text"]
-        known = BY_NAME.get(said.name) if said is not None else None
+    def begin(self, command: "SlashCommand | None", text: str) -> None:
+        """Begin with a prompt, which states a goal, goes on with the one that was left (after a
+        budget was raised, or a plan made), or ends it. A command that changes nothing leaves it
+        alone."""
+        states = command is not None and bool(command.rest) and command.name in ("goal", "plan")
+        goes_on = command.name == "go" if command else text == budgets.CONTINUE[0]["text"]
+        known = BY_NAME.get(command.name) if command is not None else None
         if goes_on:
             self.resume()
         elif states or known is None or known.changes:
             self.give_up()
-        if said is not None and states and said.name == "goal":
-            self.pursue(said.rest)
+        if command is not None and states and command.name == "goal":
+            self.pursue(command.rest)
 
     def end(self, *, stopped: bool) -> None:
-        """With its turn. One that was `stopped`, but not by the user, or is only planned, is kept
-        for the next."""
+        """End with its turn. A goal is kept for the next turn if this one was `stopped`, but not by
+        the user, or if it is only planned."""
         planned = self._session.choices.wanted.mode == PLAN
         if self._controller is not None and not stopped and not planned:
             self.give_up()
@@ -141,15 +143,15 @@ class Goal:
             self._session.keep(goal={})
 
     async def decided(self, unless_stopped: asks.UnlessStopped) -> str:
-        """After a run: what the model is told to go on; "": nothing, the turn ends."""
+        """Decide after a run. Returns what the model is told to go on; "" if the turn ends."""
         controller, session = self._controller, self._session
         if controller is None or session.choices.wanted.mode == PLAN:
             return ""
         # Nobody waits for a judge after a cancel: it changes nothing.
         work = asyncio.get_running_loop().run_in_executor(None, self._judge, controller)
         judged: tuple[str, str] = await unless_stopped(work)
-        words, followup = judged
-        session.say(f"\n\n{words}\n\n")
+        report, followup = judged
+        session.say(f"\n\n{report}\n\n")
         if followup:
             self._keep()
         else:
@@ -157,7 +159,7 @@ class Goal:
         return followup
 
     def _judge(self, controller: "GoalController") -> tuple[str, str]:
-        """What to tell the user, and the model ("": it is over). Blocks."""
+        """Return the texts for the user and for the model ("": the goal is over). Blocks."""
         events = list(self._session.running.state.view.events)  # what a model's window holds
         self._judged = {}
         try:
@@ -170,12 +172,12 @@ class Goal:
         return _words(step, controller.iteration), getattr(step, "followup", "")
 
     def _keep(self) -> None:
-        """After a round."""
+        """Store the goal after a round."""
         if (now := self._controller) is not None:
             self._session.keep(goal={"objective": now.objective, "rounds": now.iteration})
 
     def _llm(self) -> LLM:
-        """The critic's judge, else the session's own model; its use is counted."""
+        """Return the critic's judge, else the session's own model; its usage is counted."""
         session = self._session
         settings, wanted = session.models.settings(), session.choices.wanted
         known = settings.critic.judge in settings.profiles
@@ -213,8 +215,8 @@ def _words(step: "GoalStep", rounds: int) -> str:
     from openhands.sdk.conversation.goal import GoalDone
 
     verdict = _verdict_of(step)
-    said = " ".join(whole(verdict.missing).split())[:LONGEST]
-    missing = f" Missing: {said}" if said else ""
+    detail = " ".join(whole(verdict.missing).split())[:MAX_MISSING_LENGTH]
+    missing = f" Missing: {detail}" if detail else ""
     count = "1 round" if rounds == 1 else f"{rounds} rounds"
     if not isinstance(step, GoalDone):
         return f"Goal, round {rounds} of {ROUNDS}: not reached yet.{missing}"

@@ -1,5 +1,5 @@
-"""The models that a session can have: the saved ones, the default overridden by the environment
-where that is wanted. Read each time, since the user may be setting one up just now."""
+"""The models that a session can choose: the saved ones, with the default overridden by the
+environment if requested. Read each time, since the user may be setting one up just now."""
 
 from collections.abc import Iterator, Mapping
 
@@ -18,11 +18,11 @@ __all__ = ["Missing", "Models", "Profile"]
 GONE = "it is not saved. Choose another fallback: rookery setup"
 
 
-def status_of(found: Profile | Missing) -> Json:
-    """The answer to `auth/status`: what it needs is a model."""
-    if isinstance(found, Missing):
+def status_of(profile: Profile | Missing) -> Json:
+    """Return the reply to `auth/status`: logged in means that there is a model."""
+    if isinstance(profile, Missing):
         return {"state": logins.OUT}
-    return {"state": logins.IN, "accounts": [{"label": found.model, "active": True}]}
+    return {"state": logins.IN, "accounts": [{"label": profile.model, "active": True}]}
 
 
 class Models:
@@ -35,7 +35,7 @@ class Models:
         KNOWN.learn(credentials.of_environment(environment))
 
     def settings(self) -> Settings:
-        """Raises SettingsError."""
+        """Read the settings. Raises SettingsError."""
         settings = profiles.load(self.home)
         keys = {profile.key.reveal() for profile in settings.profiles.values()}
         others = [[each.base_url, each.extras] for each in settings.profiles.values()]
@@ -43,7 +43,7 @@ class Models:
         return settings
 
     def listed(self) -> list[tuple[str, str]]:
-        """Name and model of each, the default first. Raises SettingsError."""
+        """Return the name and model of each, the default first. Raises SettingsError."""
         settings = self.settings()
         first = self.chosen("")
         known = [(first.name, first.model)] if isinstance(first, Profile) else []
@@ -52,8 +52,8 @@ class Models:
         return [*known, *((each.name, each.model) for each in others)]
 
     def chosen(self, profile: str) -> Profile | Missing:
-        """A model by its name ("" or one that is gone: the default). The environment overrides only
-        the default. Raises SettingsError."""
+        """Return a model by its name ("" or one that is gone: the default). The environment
+        overrides only the default. Raises SettingsError."""
         settings = self.settings()
         default = settings.chosen.name if settings.chosen else ""
         if profile in settings.profiles and profile != default:
@@ -63,14 +63,14 @@ class Models:
     def _effective(
         self, settings: Settings, profile: str, *, override: bool = False
     ) -> Profile | Missing:
-        found = profiles.effective(settings, self._environment, override, profile)
-        paid = isinstance(found, Profile) and subscriptions.is_one(found.extras)
+        chosen = profiles.effective(settings, self._environment, override, profile)
+        paid = isinstance(chosen, Profile) and subscriptions.is_one(chosen.extras)
         if paid and not subscriptions.is_logged_in(self.home):
             return Missing(f"You are not logged in. Run: {subscriptions.LOG_IN}")
-        return found
+        return chosen
 
     def fallbacks(self, profile: str) -> Iterator[tuple[str, Profile | Missing]]:
-        """The models to ask after this one ("": the default), in order, each once. Raises
+        """Yield the models to ask after this one ("": the default), in order, each once. Raises
         SettingsError."""
         settings = self.settings()
         now = settings.profiles.get(profile) or settings.chosen
@@ -83,16 +83,16 @@ class Models:
 
     @staticmethod
     def efforts_of(model: str) -> tuple[str, ...]:
-        """Those that a model takes by litellm's list; all for a model that it does not know."""
+        """Return the efforts that a model takes by litellm's list; all if it is not listed."""
         import litellm
 
         name = model.removeprefix("litellm_proxy/").removeprefix("openhands/")
-        found = litellm.model_cost.get(name) or litellm.model_cost.get(name.partition("/")[2])
-        if not isinstance(found, dict):
+        entry = litellm.model_cost.get(name) or litellm.model_cost.get(name.partition("/")[2])
+        if not isinstance(entry, dict):
             return EFFORT_IDS
-        if not found.get("supports_reasoning"):
+        if not entry.get("supports_reasoning"):
             return EFFORT_IDS[:1]
-        can_stop = found.get("supports_none_reasoning_effort") is not False
-        takes = {"none": can_stop and not found.get("thinking_always_on")}
-        takes["xhigh"] = bool(found.get("supports_xhigh_reasoning_effort"))
+        can_stop = entry.get("supports_none_reasoning_effort") is not False
+        takes = {"none": can_stop and not entry.get("thinking_always_on")}
+        takes["xhigh"] = bool(entry.get("supports_xhigh_reasoning_effort"))
         return tuple(effort for effort in EFFORT_IDS if takes.get(effort, True))

@@ -1,5 +1,5 @@
-"""Plan mode in a session: what the model is told of it, when its plan is ready, and how the user's
-"go" carries on with it. What is refused meanwhile: `auto_answer`."""
+"""Plan mode in a session: the instructions for the model, when its plan is ready, and how the
+user's "go" carries on with it. For what is refused meanwhile, see `auto_answer`."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +22,7 @@ from rookery.core.policy import approvals, go_asks, modes
 
 if TYPE_CHECKING:
     from rookery.agent.session.session import Session
-    from rookery.agent.session.slash_commands import Said
+    from rookery.agent.session.slash_commands import SlashCommand
 
 type Parts = list[tuple[str, str]]
 
@@ -62,60 +62,60 @@ class Plan(NamedTuple):
     """From its heading on."""
 
 
-def prompt_in(session: "Session", said: "Said", parts: Parts) -> Parts | None:
-    """What the model gets of `/plan WORDS` and `/go`, whose mode is set; None: another command, or
-    one that the agent answers itself."""
-    if said.name == "plan" and said.rest:
+def prompt_in(session: "Session", command: "SlashCommand", parts: Parts) -> Parts | None:
+    """Return the prompt for the model of `/plan WORDS` and `/go`, whose mode is set; None for
+    another command, or one that the agent answers itself."""
+    if command.name == "plan" and command.rest:
         session.choose("mode", PLAN)
-        return [("text", said.rest), *parts[1:]]
-    if said.name != "go" or session.choices.wanted.mode != PLAN:
+        return [("text", command.rest), *parts[1:]]
+    if command.name != "go" or session.choices.wanted.mode != PLAN:
         return None
-    first, _, rest = said.rest.partition(" ")
+    first, _, rest = command.rest.partition(" ")
     mode = MODE_OF.get(modes.value_of(first) or "", "")
     session.choose("mode", mode or session.record.before_plan or ALWAYS_ASK)
-    more = rest if mode else said.rest
+    more = rest if mode else command.rest
     return [("text", f"{GO} {more}".rstrip()), *parts[1:]]
 
 
 def brief(session: "Session") -> str:
-    """What the model is told before the user's prompt of the mode that it is in; "": nothing."""
-    plans, told = session.choices.wanted.mode == PLAN, session.record.told_plan
-    if plans != told:
+    """Return what to tell the model about its mode, before the user's prompt; "": nothing."""
+    plans, was_told = session.choices.wanted.mode == PLAN, session.record.told_plan
+    if plans != was_told:
         session.keep(told_plan=plans)
     looks = SHELL if session.has_shell_in_plan_mode else NO_SHELL
-    return BRIEF.format(looks=looks) if plans else OVER if told else ""
+    return BRIEF.format(looks=looks) if plans else OVER if was_told else ""
 
 
-def tell(session: "Session", words: str) -> None:
-    """Words for the model that are not the user's, which it is to answer. Blocks."""
-    add(session, words)
+def tell(session: "Session", text: str) -> None:
+    """Add text that is not the user's, which the model is to answer. Blocks."""
+    add(session, text)
     session.running.state.execution_status = Status.IDLE
 
 
-def add(session: "Session", words: str) -> None:
-    """The same before a message that follows. Blocks."""
+def add(session: "Session", text: str) -> None:
+    """Add text that is not the user's, before a message that follows. Blocks."""
     conversation = session.running
-    message = Message(role="user", content=[TextContent(text=words)])
+    message = Message(role="user", content=[TextContent(text=text)])
     with conversation.state:
         conversation._on_event(MessageEvent(source="environment", llm_message=message))
 
 
 def ready(session: "Session") -> Plan | None:
-    """The plan with which the model ended; None: it only answered, or plans no longer."""
+    """Return the plan with which the model ended; None if it only answered, or plans no longer."""
     if session.choices.wanted.mode != PLAN:
         return None
     for event in reversed(session.running.state.active_branch(limit=LOOKED_AT)):
-        words = _words(event)
-        if words is not None:
-            found = go_asks.HEADING.search(words)
-            return Plan(event.id, words[found.start() :].strip()) if found else None
+        text = _words(event)
+        if text is not None:
+            heading = go_asks.HEADING.search(text)
+            return Plan(event.id, text[heading.start() :].strip()) if heading else None
         if isinstance(event, MessageEvent) and event.source == "user":
             return None
     return None
 
 
 def _words(event: Any) -> str | None:
-    """What the model said to the user."""
+    """Return the model's message to the user in an event; None if there is none."""
     if isinstance(event, ActionEvent):
         return event.action.message if isinstance(event.action, FinishAction) else None
     if not isinstance(event, MessageEvent) or event.source != "agent":
@@ -127,8 +127,9 @@ def _words(event: Any) -> str | None:
 async def decided(
     session: "Session", unless_stopped: asks.UnlessStopped, overtaken: asyncio.Event
 ) -> str | None:
-    """What the model is told once its plan is ready and the user has decided; "": nothing. None: it
-    was cancelled. `overtaken`: the user writes instead of answering, or chooses another mode."""
+    """Let the user decide once the plan is ready. Returns what the model is told; "" if nothing;
+    None if it was cancelled. `overtaken`: the user writes instead of answering, or chooses another
+    mode."""
     if (plan := ready(session)) is None:
         return ""
     overtaken.clear()
@@ -154,18 +155,18 @@ async def _ask(
         "status": "pending",
     }
     session.tell({"sessionUpdate": "tool_call", **call})
-    said = ""
+    decision = ""
     try:
         verdict = await asks.request(session, call, OPTIONS, unless_stopped, overtaken)
         if verdict.outcome in ("allowed", "rejected"):
-            said = WORDS[verdict.mode or ALWAYS_ASK if verdict.outcome == "allowed" else KEEP]
+            decision = WORDS[verdict.mode or ALWAYS_ASK if verdict.outcome == "allowed" else KEEP]
     finally:
-        text = {"type": "text", "text": f"{said or UNDECIDED}."}
-        ended: Json = {"status": "completed" if said else "failed"}
+        text = {"type": "text", "text": f"{decision or UNDECIDED}."}
+        ended: Json = {"status": "completed" if decision else "failed"}
         ended |= {
             "toolCallId": call["toolCallId"],
             "content": [{"type": "content", "content": text}],
         }
-        ended |= {"title": KEPT} if said == WORDS[KEEP] else {}
+        ended |= {"title": KEPT} if decision == WORDS[KEEP] else {}
         session.tell({"sessionUpdate": "tool_call_update", **ended})
     return verdict

@@ -1,4 +1,4 @@
-"""A prompt's content blocks as the model's message."""
+"""Converts a prompt's content blocks to the model's message."""
 
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -9,19 +9,19 @@ from rookery.wire.params import invalid
 
 
 def parts_of(prompt: list[Any]) -> list[tuple[str, str]]:
-    """Raises RpcError for what is not supported: nothing is dropped silently."""
+    """Parse content blocks. Raises RpcError for unsupported ones: none is dropped silently."""
     parts = [_part(block) for block in prompt]
-    if not any(kind != "text" or words.strip() for kind, words in parts):
+    if not any(kind != "text" or text.strip() for kind, text in parts):
         raise invalid("the prompt is empty")
     return parts
 
 
 def words_of(parts: list[tuple[str, str]]) -> str:
-    return "\n".join(words for kind, words in parts if kind == "text")
+    return "\n".join(text for kind, text in parts if kind == "text")
 
 
 def message_of(parts: list[tuple[str, str]]) -> Any:
-    """The SDK's message."""
+    """Build the SDK's message."""
     from openhands.sdk import ImageContent, Message, TextContent
 
     content = [
@@ -62,8 +62,8 @@ def _link(block: Json) -> str:
     place = path_of(_text(block, "uri"))
     name = block.get("title") or block.get("name")
     about = block.get("description")
-    words = f"[{name}]({place})" if isinstance(name, str) and name and name != place else place
-    return f"{words}: {about}" if isinstance(about, str) and about else words
+    link = f"[{name}]({place})" if isinstance(name, str) and name and name != place else place
+    return f"{link}: {about}" if isinstance(about, str) and about else link
 
 
 def _resource(resource: Any) -> tuple[str, str]:
@@ -81,6 +81,6 @@ def _resource(resource: Any) -> tuple[str, str]:
 
 
 def path_of(uri: str) -> str:
-    """A file: URI as a path, since the tools take paths."""
+    """Return the path of a file: URI, since the tools take paths; any other URI as it is."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" and parts.path else uri

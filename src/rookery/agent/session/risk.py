@@ -1,7 +1,7 @@
-"""How risky an action is, and why, in words for the user: by the SDK's local analyzers and the
-model's own word, of which the worse counts. What cannot be undone, our own reader of command lines
-says (`auto_answer`); the analyzers know other things: what is downloaded and run, code that is
-evaluated, a prompt that was injected."""
+"""Rates how risky an action is, and says why, in a sentence for the user: by the SDK's local
+analyzers and the model's own rating, of which the worse counts. Our own parser of command lines
+detects what cannot be undone (`auto_answer`); the analyzers know other risks: what is downloaded
+and run, code that is evaluated, a prompt that was injected."""
 
 from functools import cache
 
@@ -22,7 +22,7 @@ from openhands.sdk.security.ensemble import EnsembleSecurityAnalyzer
 from openhands.tools.terminal.definition import TerminalAction
 
 from rookery.core.command_line import read_only
-from rookery.core.command_line.words import LONGEST
+from rookery.core.command_line.words import MAX_LINE_LENGTH
 from rookery.core.policy.planning import WEB
 
 ORDER = ("LOW", "MEDIUM", "UNKNOWN", "HIGH")
@@ -60,25 +60,25 @@ def _analyzers() -> tuple[EnsembleSecurityAnalyzer, PatternSecurityAnalyzer]:
 
 
 def level(action: ActionEvent) -> str:
-    """The worse of the model's word and what is found here. Of the web's tools it is not asked."""
+    """Return the worse of the model's rating, except for the web's tools, and our own."""
     if action.tool_name in WEB:
         return "MEDIUM"  # as curl's
     return max(action.security_risk.value, _found(action), key=ORDER.index)
 
 
 def why(action: ActionEvent) -> str:
-    """In a sentence; "": there is nothing to say."""
+    """Return the reason in a sentence; "" if there is none."""
     if action.tool_name in WEB:
         return f"{WORDS['MEDIUM']}: it reads from the web."
-    said, found = action.security_risk.value, _found(action)
-    if found != "LOW" and ORDER.index(found) >= ORDER.index("MEDIUM"):
-        return f"{WORDS[found]}: {_reason(action, found)}."
-    return f"{WORDS[said]}, {BY_MODEL}." if said == "HIGH" else ""
+    stated, detected = action.security_risk.value, _found(action)
+    if detected != "LOW" and ORDER.index(detected) >= ORDER.index("MEDIUM"):
+        return f"{WORDS[detected]}: {_reason(action, detected)}."
+    return f"{WORDS[stated]}, {BY_MODEL}." if stated == "HIGH" else ""
 
 
 def _found(action: ActionEvent) -> str:
-    """Only of what is run: a file's text may well be about what would be a risk to run, and so may
-    what is searched for."""
+    """Rate only what is run: a file's text may well be about what would be a risk to run, and so
+    may a search pattern."""
     if not isinstance(action.action, TerminalAction | MCPToolAction):
         return "LOW"
     if isinstance(action.action, TerminalAction) and _only_looks(action.action):
@@ -88,14 +88,14 @@ def _found(action: ActionEvent) -> str:
 
 
 def _only_looks(action: TerminalAction) -> bool:
-    return not action.is_input and not read_only.change_in(action.command[:LONGEST])
+    return not action.is_input and not read_only.change_in(action.command[:MAX_LINE_LENGTH])
 
 
-def _reason(action: ActionEvent, found: str) -> str:
-    if found == "UNKNOWN":
+def _reason(action: ActionEvent, detected: str) -> str:
+    if detected == "UNKNOWN":
         return UNREAD
     rail = _evaluate_rail_segments(_extract_exec_segments(action))
-    if rail.reason and rail.outcome.value == found:
+    if rail.reason and rail.outcome.value == detected:
         return _plain(rail.reason)
     _, patterns = _analyzers()
     run, all_of_it = (_normalize(get(action)) for get in (_extract_exec_content, _extract_content))

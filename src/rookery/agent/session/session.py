@@ -1,5 +1,5 @@
-"""One session: an SDK conversation and what was chosen for it. A choice is confirmed at once, and
-applied before the next step."""
+"""One session: an SDK conversation and its choices. A choice is confirmed at once, and applied
+before the next step."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from openhands.tools.terminal import TerminalTool
 from rookery.agent import stopping, terminal
 from rookery.agent.conversation import hooks, repairs, steps, subagents
 from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
-from rookery.agent.conversation.choices import PLAN, Choices, Wanted
+from rookery.agent.conversation.choices import PLAN, Choices, ChoiceValues
 from rookery.agent.conversation.steps import Judged, Seams, pending
 from rookery.agent.mcp import names
 from rookery.agent.mcp.connections import OfClient
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 BEGUN = "Not in plan mode, which has just begun. Look again at what you need."
 MOVED = "A link in its path was changed after this was judged. Look at the path, then try again."
-PATIENCE = 2.0
+START_TIMEOUT = 2.0
 """Seconds that closing waits for the session's own start."""
 
 
@@ -76,7 +76,7 @@ class Session(ClientUpdates, Seams):
     # --- making and ending -----------------------------------------------------------------------
 
     async def open(self, servers: dict[str, Json]) -> None:
-        """Make the SDK's conversation. Raises SettingsError, and what the SDK raises."""
+        """Create the SDK's conversation. Raises SettingsError, and what the SDK raises."""
         model = self.models.chosen(self.choices.wanted.model)
         assert isinstance(model, Profile)
         condenser = self.models.settings().condenser
@@ -114,12 +114,12 @@ class Session(ClientUpdates, Seams):
         return not self._no_browser
 
     def warm_up(self) -> None:
-        """Connect and start the shell while the user still types."""
+        """Connect and start the shell while the user is still typing."""
         self.warming = self._loop.run_in_executor(None, self.make_ready)
         self.warming.add_done_callback(_forget)
 
     def make_ready(self) -> None:
-        """Blocks: in a thread."""
+        """Prepare for the first prompt, in a thread. Blocks."""
         sdk_import.load_rest()
         install.install_rest()
         if why := self._no_browser:
@@ -136,7 +136,7 @@ class Session(ClientUpdates, Seams):
             self.turn.leave()
             await self.turn.over.wait()
         if self.warming is not None:
-            await asyncio.wait({self.warming}, timeout=PATIENCE)
+            await asyncio.wait({self.warming}, timeout=START_TIMEOUT)
             if not self.warming.done():
                 self.warming.add_done_callback(
                     lambda _: self.settle(self._loop.run_in_executor(None, self._close))
@@ -144,7 +144,7 @@ class Session(ClientUpdates, Seams):
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        """Blocks. Twice does no harm."""
+        """Close the conversation. Blocks; safe to call twice."""
         if self.conversation is not None:
             terminal.close(self.conversation)
             self.conversation.close()
@@ -153,7 +153,7 @@ class Session(ClientUpdates, Seams):
         self._lock.release()
 
     def settle(self, work: "asyncio.Future[Any]") -> None:
-        """The next turn waits for this work of a cancelled one."""
+        """Make the next turn wait for this work of a cancelled one."""
         self._settling.add(work)
         work.add_done_callback(self._settling.discard)
         work.add_done_callback(_forget)
@@ -191,8 +191,8 @@ class Session(ClientUpdates, Seams):
         denied: dict[str, str] = {}
         for action in wanted:
             self.look_where(action)
-        mode, found = await self._foresight.judged(wanted)
-        for action, judged in zip(wanted, found, strict=True):
+        mode, judgements = await self._foresight.judged(wanted)
+        for action, judged in zip(wanted, judgements, strict=True):
             if judged.outcome == "allow":
                 self._cleared[action.id] = mode
             elif judged.outcome == "deny":
@@ -202,17 +202,17 @@ class Session(ClientUpdates, Seams):
         return Judged(denied, waits=any(action.id in self._left for action in wanted))
 
     def forget_judgements(self) -> None:
-        """A turn begins: rules and mode may have changed."""
+        """Forget all judgements, since a turn begins: rules and mode may have changed."""
         self._cleared.clear()
         self._left.clear()
         self._led.clear()
 
     def left_over(self, action: ActionEvent) -> Judgement | None:
-        """The judgement of an action that does not run at once, only once."""
+        """Return the judgement of an action that does not run at once, only once."""
         return self._left.pop(action.id, None)
 
     def look_where(self, action: ActionEvent) -> None:
-        """Before it is judged: an earlier action of its step may put a link in its way."""
+        """Note where its paths lead now: an earlier action of its step may create a link."""
         self._led.setdefault(action.id, self._leads(action))
 
     def _leads(self, action: ActionEvent, child: str = "") -> list[str]:
@@ -234,8 +234,8 @@ class Session(ClientUpdates, Seams):
         return MOVED if moved else self._begun_to_plan(action, judged_in)
 
     def _begun_to_plan(self, action: ActionEvent, judged_in: str = PLAN) -> str:
-        """Plan mode began after this was judged, or its shell still has what earlier commands
-        set: an alias may hide anything."""
+        """Return why an action is refused if plan mode began after it was judged, or its shell
+        still has what earlier commands set: an alias may hide anything. "" if it is not."""
         if self.choices.wanted.mode != PLAN:
             return ""
         is_new = self._applied.mode == PLAN or action.tool_name != TerminalTool.name
@@ -253,9 +253,9 @@ class Session(ClientUpdates, Seams):
     # --- choices ---------------------------------------------------------------------------------
 
     def choose(self, option: str, value: Any) -> None:
-        """Confirmed at once, applied before the next step. Raises UnknownChoice."""
-        if option == "model" and isinstance(found := self.models.chosen(str(value)), Missing):
-            raise UnknownChoice(found.sentence)
+        """Confirm a choice at once; it is applied before the next step. Raises UnknownChoice."""
+        if option == "model" and isinstance(model := self.models.chosen(str(value)), Missing):
+            raise UnknownChoice(model.sentence)
         before = self.choices.wanted.mode
         self.tell(*self.choices.set_option(option, value))
         self.keep(choices=self.choices.wanted._asdict())
@@ -263,7 +263,7 @@ class Session(ClientUpdates, Seams):
             self.keep(before_plan=before)
 
     async def conform(self) -> None:
-        """Apply what was chosen. Nothing of the conversation may run or wait meanwhile."""
+        """Apply the choices. Nothing of the conversation may run or wait meanwhile."""
         wanted, applied = self.choices.wanted, self._applied
         if self._opened_waiting:
             await asyncio.to_thread(self.running.state.rebuild_view)
@@ -273,7 +273,7 @@ class Session(ClientUpdates, Seams):
         await asyncio.to_thread(self._conform, wanted, applied)
         self._applied = wanted
 
-    def _conform(self, wanted: Wanted, applied: Wanted) -> None:
+    def _conform(self, wanted: ChoiceValues, applied: ChoiceValues) -> None:
         conversation = self.running
         if wanted.mode != applied.mode:
             conversation.set_confirmation_policy(policy_of(wanted.mode))
@@ -285,12 +285,12 @@ class Session(ClientUpdates, Seams):
                 hide_key(conversation, model)
 
     def renew_model(self) -> None:
-        """Make the model again from its settings. Nothing may run meanwhile. Blocks."""
+        """Recreate the model from its settings. Nothing may run meanwhile. Blocks."""
         model = self.models.chosen(self._applied.model)
         if isinstance(model, Profile):
             self.running.switch_llm(self._llm(model, self._applied))
 
-    def _llm(self, model: Profile, wanted: Wanted) -> Any:
+    def _llm(self, model: Profile, wanted: ChoiceValues) -> Any:
         return llm_of(model, wanted, self.on_retry, fallbacks=self.fallbacks)
 
     @override
@@ -303,10 +303,10 @@ class Session(ClientUpdates, Seams):
         self.record = self.record._replace(**changes)
         self._home.write(self.record)
 
-    def begin_prompt(self, words: str) -> None:
+    def begin_prompt(self, text: str) -> None:
         """Note that the session is used, and take its title from the first message."""
         changes: Json = {"updated": store.now(), "prompted": True}
-        if not self.record.title and (title := store.title_of(words)):
+        if not self.record.title and (title := store.title_of(text)):
             changes["title"] = title
         self.keep(**changes)
         if "title" in changes:
@@ -317,12 +317,12 @@ class Session(ClientUpdates, Seams):
         self._tell_title()
 
     def _tell_title(self) -> None:
-        told = {"title": self.record.title, "updatedAt": self.record.updated}
-        self.tell({"sessionUpdate": "session_info_update", **told})
+        fields = {"title": self.record.title, "updatedAt": self.record.updated}
+        self.tell({"sessionUpdate": "session_info_update", **fields})
 
     def fork(self, cwd: str, roots: tuple[str, ...], before: int = 0) -> store.Record:
-        """Another session with this one's past, up to a time in milliseconds of the epoch; 0: all
-        of it. Blocks: in a thread."""
+        """Create another session with this one's past, up to a time in milliseconds of the epoch;
+        0: all of it. Blocks: in a thread."""
         id, conversation = store.new_id(), self.running
         last = steps.last_before(conversation.state.events, before / 1000) if before else None
         # The SDK would copy our visualizer for a fork, which fails.
@@ -346,22 +346,22 @@ class Session(ClientUpdates, Seams):
         return pending(self.running)
 
     def note_granted(self) -> None:
-        """Nothing waits now: after a crash, actions that began are not asked for again."""
+        """Note that nothing waits: after a crash, actions that began need no new permission."""
         with self.running.state as state:
             state.execution_status = Status.RUNNING
         if self.record.granted:
             self.keep(granted=())
 
-    def repair(self, words: str = "") -> None:
+    def repair(self, reason: str = "") -> None:
         """Give every open call a result, so that the history stays valid. Blocks."""
-        repairs.end_calls(self.running, words)
+        repairs.end_calls(self.running, reason)
 
     def drop_request(self) -> None:
-        """A failed request to condense. Blocks."""
+        """Drop a failed request to condense. Blocks."""
         repairs.drop_request(self.running)
 
     def interrupt(self) -> None:
-        """End what runs: the model's stream, the terminal's command, searches, the sub-agents."""
+        """End what runs: the model's stream, the terminal's command, searches, sub-agents."""
         terminal.interrupt(self.running, partial(self.on_loop, self.notice))
         stopping.interrupt(self.running)
         self.running.interrupt()
@@ -373,8 +373,8 @@ class Session(ClientUpdates, Seams):
         turn = self.turn
         if turn is None:
             return Refusal(UNJUDGED)
-        if words := subagents.blocked(self.running.tool_hooks, action):
-            return Refusal(words, by_hook=True)
+        if veto := subagents.blocked(self.running.tool_hooks, action):
+            return Refusal(veto, by_hook=True)
         led = self._leads(action, child)
         asked = turn.ask_for_child(child, action)
         reason = asyncio.run_coroutine_threadsafe(asked, self._loop).result()
@@ -393,6 +393,6 @@ class Session(ClientUpdates, Seams):
 
 
 def _forget(work: "asyncio.Future[Any]") -> None:
-    """The next prompt reports its error."""
+    """Ignore an error of this work: the next prompt reports it."""
     if not work.cancelled():
         work.exception()

@@ -1,4 +1,4 @@
-"""The sessions that a client has open: made, loaded, forked, closed, prompted."""
+"""The sessions that a client has open: creates, loads, forks, closes and prompts them."""
 
 import asyncio
 import os
@@ -55,7 +55,7 @@ class Sessions:
         arguments: Arguments,
         away: "Callable[[], type[Session]]",
     ) -> None:
-        """`away` loads the kind of session that runs elsewhere."""
+        """`away` loads the class of sessions that run elsewhere."""
         self._client = client
         self._sdk = sdk
         self._arguments = arguments
@@ -122,7 +122,7 @@ class Sessions:
             session.cancel(child, _wish(params or {}).get("by"))
 
     async def end(self) -> None:
-        """With the process: nothing more is written."""
+        """End all sessions with the process: nothing more is written."""
         shutdown.begin()
         async with asyncio.TaskGroup() as group:
             for session in self._open.values():
@@ -131,9 +131,9 @@ class Sessions:
     # --- sessions --------------------------------------------------------------------------------
 
     def _check_model(self) -> None:
-        found = self._models.chosen("")
-        if isinstance(found, Missing):
-            raise RpcError(AUTH_REQUIRED, found.sentence)
+        model = self._models.chosen("")
+        if isinstance(model, Missing):
+            raise RpcError(AUTH_REQUIRED, model.sentence)
 
     async def _new(self, request: Incoming, params: Json) -> None:
         cwd, roots = _place(params)
@@ -158,7 +158,7 @@ class Sessions:
             session.warm_up()
 
     def _elsewhere(self) -> Json:
-        """Where new sessions run; empty: here."""
+        """Return where new sessions run; empty: here."""
         given = self._arguments
         if not given.remote and not given.cloud:
             return {}
@@ -168,12 +168,12 @@ class Sessions:
         return Place(given.remote or CLOUD, given.cloud, given.directory).plain()
 
     def _wished(self, cwd: str) -> store.Record | None:
-        """The session that the command line names, for the client's first session/new."""
+        """Return the session that the command line names, for the client's first session/new."""
         if self._arguments.last:
-            found = [each for each in self._store.all() if each.cwd == cwd]
-            if not found:
+            matches = [each for each in self._store.all() if each.cwd == cwd]
+            if not matches:
                 raise invalid(f"--last: there is no session in {cwd}")
-            return found[0]
+            return matches[0]
         if not self._arguments.resume:
             return None
         record = self._store.read(self._arguments.resume)
@@ -182,7 +182,7 @@ class Sessions:
         return record
 
     async def _stored(self, params: Json) -> store.Record:
-        """The session that a request is about. Raises RpcError."""
+        """Return the stored session that a request is about. Raises RpcError."""
         record = await asyncio.to_thread(self._store.read, session_id(params))
         if record is None:
             raise no_session()
@@ -190,7 +190,7 @@ class Sessions:
         return record
 
     async def _load(self, request: Incoming, params: Json) -> None:
-        """session/load sends everything again before its answer; session/resume does not."""
+        """Load a session. session/load sends its past before the reply; session/resume does not."""
         cwd, roots = _place(params)
         given = servers_of(servers(params))
         record = await self._stored(params)
@@ -227,8 +227,8 @@ class Sessions:
                 take = self._store.make if made else lambda it: self._store.hold(it.id)
                 lock = await asyncio.to_thread(take, record)
             except Busy:
-                words = "This session is open in another process. Close it there first."
-                raise RpcError(INTERNAL_ERROR, words) from None
+                message = "This session is open in another process. Close it there first."
+                raise RpcError(INTERNAL_ERROR, message) from None
             session = kind(self._client, self._store, record, choices, self._models, lock)
             opened = False
             try:
@@ -257,10 +257,11 @@ class Sessions:
         return Session
 
     def _all_servers(self, given: dict[str, Json]) -> dict[str, Json]:
-        """The client's and those of mcp.json; if two share a name, the client's wins."""
+        """Return the servers of the client and mcp.json; if they share a name, the client's
+        wins."""
         listed = mcp.load(self._models.home)
-        found = mcp.for_agent(listed, os.environ)
-        merged = servers_of(found.servers) | given
+        configured = mcp.for_agent(listed, os.environ)
+        merged = servers_of(configured.servers) | given
         for each in listed:  # ACP has no field for it
             if each.name in merged and (seconds := mcp.timeout_of(each.entry)):
                 merged[each.name] = {**merged[each.name], "timeout": seconds}
@@ -283,8 +284,8 @@ class Sessions:
 
     async def _list(self, params: Json) -> Json:
         cwd, records = params.get("cwd"), await asyncio.to_thread(self._store.all)
-        found = {(each.updated, each.id): each for each in records if cwd in (None, each.cwd)}
-        listed, more = listing.page(params, found)
+        by_key = {(each.updated, each.id): each for each in records if cwd in (None, each.cwd)}
+        listed, more = listing.page(params, by_key)
         return {"sessions": [record.told() for record in listed], **more}
 
     async def _close(self, id: str) -> None:
@@ -301,11 +302,11 @@ class Sessions:
         # To continue without a new message: what was left open is asked again.
         parts = None if wish.get("continue") is True else parts_of(blocks(params))
         while (turn := session.turn) is not None:
-            said = slash_commands.said_in(parts) if parts else None
-            if said and not slash_commands.skill_called(session, said):
-                planned = planning.prompt_in(session, said, parts or [])
+            command = slash_commands.said_in(parts) if parts else None
+            if command and not slash_commands.skill_called(session, command):
+                planned = planning.prompt_in(session, command, parts or [])
                 if planned is None:
-                    turn.command(said)
+                    turn.command(command)
                     return {"stopReason": "end_turn"}
                 parts = planned
             steered = parts is not None and turn.steer(parts)
@@ -331,7 +332,7 @@ class Sessions:
 
 
 def unreadable(error: Exception) -> str:
-    """For the user, of a conversation that cannot be loaded."""
+    """Return a sentence for the user about a conversation that cannot be loaded."""
     listed: Any = getattr(error, "errors", None)  # pydantic's
     why = listed()[0]["msg"] if callable(listed) else str(error)
     short = why if len(why) <= LONGEST_REASON else f"{why[:LONGEST_REASON]}…"
@@ -345,19 +346,19 @@ def _tell_commands(session: "Session") -> None:
 
 
 def _steered(session: "Session", turn: "Running", parts: list[tuple[str, str]]) -> bool:
-    """Whether the turn takes this in: no slash command, which the model would not understand, but
-    for those that are a prompt in another mode."""
+    """Tell whether the turn takes this prompt in. A slash command is not taken, which the model
+    would not understand, unless it is a prompt in another mode."""
     from rookery.agent.session import planning, slash_commands
 
-    said = slash_commands.said_in(parts)
-    if said and not turn.ends and not slash_commands.skill_called(session, said):
-        planned = planning.prompt_in(session, said, parts)
+    command = slash_commands.said_in(parts)
+    if command and not turn.ends and not slash_commands.skill_called(session, command):
+        planned = planning.prompt_in(session, command, parts)
         return planned is not None and turn.steer(planned)
     return turn.steer(parts)
 
 
 def _wish(params: Json) -> Json:
-    """Our own fields of a prompt, or of a fork."""
+    """Return our own fields of a prompt, or of a fork."""
     return lenient.mapping(lenient.mapping(params, "_meta"), "rookery")
 
 
@@ -367,13 +368,13 @@ def _place(params: Json) -> tuple[str, tuple[str, ...]]:
 
 
 def servers_of(given: list[Json]) -> dict[str, Json]:
-    """MCP servers as the SDK takes them, by name. Raises RpcError."""
-    found: dict[str, Json] = {}
+    """Return MCP servers in the SDK's form, by name. Raises RpcError."""
+    by_name: dict[str, Json] = {}
     for server in given:
         if not isinstance(server.get("name"), str):
             raise invalid("an MCP server needs a name")
-        found[server["name"]] = _server(server)
-    return found
+        by_name[server["name"]] = _server(server)
+    return by_name
 
 
 def _server(server: Json) -> Json:
@@ -388,8 +389,8 @@ def _server(server: Json) -> Json:
         return {"url": f"{KIND}:{server['serverId']}"}
     if not isinstance(server.get("command"), str):
         raise invalid(f"the MCP server {server['name']} needs a command")
-    words = [str(word) for word in lenient.sequence(server, "args")]
-    return {"command": server["command"], "args": words, "env": _pairs(server, "env")}
+    args = [str(word) for word in lenient.sequence(server, "args")]
+    return {"command": server["command"], "args": args, "env": _pairs(server, "env")}
 
 
 def _pairs(server: Json, key: str) -> dict[str, str]:

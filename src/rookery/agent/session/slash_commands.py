@@ -1,4 +1,4 @@
-"""Slash commands: what the user can ask of the agent itself, without its model."""
+"""Slash commands: requests of the user to the agent itself, without its model."""
 
 import os
 import re
@@ -31,23 +31,23 @@ type Parts = list[tuple[str, str]]
 FORM = re.compile(r"/([A-Za-z][\w.-]*)(?:\s+(.*))?", re.DOTALL)
 
 
-class Said(NamedTuple):
+class SlashCommand(NamedTuple):
     """A command in a prompt."""
 
     name: str
     rest: str
 
 
-def said_in(parts: Parts) -> Said | None:
-    """The command in a prompt that begins with a slash and a word, not with a path."""
+def said_in(parts: Parts) -> SlashCommand | None:
+    """Return the command if a prompt begins with a slash and a word, not with a path."""
     if not parts or parts[0][0] != "text":
         return None
-    found = FORM.fullmatch(parts[0][1].strip())
-    return Said(found[1], (found[2] or "").strip()) if found else None
+    match = FORM.fullmatch(parts[0][1].strip())
+    return SlashCommand(match[1], (match[2] or "").strip()) if match else None
 
 
 def advertised(conversation: Conversation) -> Json:
-    """The update that lists them for a client."""
+    """Return the update that lists the commands for a client."""
     listed: list[Json] = [_told(each.name, each.about, each.hint) for each in COMMANDS]
     listed += [
         _told(skill.name, skill.description or "A skill from this directory.", "what to do")
@@ -58,40 +58,40 @@ def advertised(conversation: Conversation) -> Json:
 
 
 def _told(name: str, about: str, hint: str) -> Json:
-    told: Json = {"name": name, "description": about}
-    return told | ({"input": {"hint": hint}} if hint else {})
+    entry: Json = {"name": name, "description": about}
+    return entry | ({"input": {"hint": hint}} if hint else {})
 
 
-def skill_called(session: "Session", said: Said) -> Skill | None:
-    if said.name in BY_NAME:
+def skill_called(session: "Session", command: SlashCommand) -> Skill | None:
+    if command.name in BY_NAME:
         return None
-    return next((each for each in skills_of(session.running) if each.name == said.name), None)
+    return next((each for each in skills_of(session.running) if each.name == command.name), None)
 
 
-def with_skill(skill: Skill, said: Said) -> Parts:
-    """The message when the user calls a skill by name."""
-    asked = said.rest or f"Do what the skill {skill.name} says."
-    words = skills.filled(skill, said.rest)
-    return [("text", asked), ("text", f'<skill name="{skill.name}">\n{words}\n</skill>')]
+def with_skill(skill: Skill, command: SlashCommand) -> Parts:
+    """Return the message when the user calls a skill by name."""
+    asked = command.rest or f"Do what the skill {skill.name} says."
+    text = skills.filled(skill, command.rest)
+    return [("text", asked), ("text", f'<skill name="{skill.name}">\n{text}\n</skill>')]
 
 
 # ---------------------------------------------------------------- carrying them out
 
 
-def answer(session: "Session", said: Said) -> str | None:
-    """The answer of a command that needs no thread; None: see `work`."""
-    known = BY_NAME.get(said.name)
+def answer(session: "Session", command: SlashCommand) -> str | None:
+    """Return the answer of a command that needs no thread; None: see `work`."""
+    known = BY_NAME.get(command.name)
     if known is None:
-        return f"There is no command /{said.name}.\n\n{_help(session)}"
-    if said.name == "title" and said.rest:
-        session.entitle(said.rest)
+        return f"There is no command /{command.name}.\n\n{_help(session)}"
+    if command.name == "title" and command.rest:
+        session.entitle(command.rest)
         return f"The title is now: {session.record.title}"
-    return None if known.changes else known.run(session, said.rest)
+    return None if known.changes else known.run(session, command.rest)
 
 
-def work(session: "Session", said: Said) -> str:
+def work(session: "Session", command: SlashCommand) -> str:
     """Carry out a command that changes the conversation. Blocks."""
-    return BY_NAME[said.name].run(session, said.rest)
+    return BY_NAME[command.name].run(session, command.rest)
 
 
 def _help(session: "Session", _: str = "") -> str:
@@ -107,7 +107,7 @@ def _skill(skill: Skill) -> str:
 
 
 def _confirm(session: "Session", value: str) -> str:
-    """By Rookery's words for it, or by the mode's own name."""
+    """Set the mode, given by Rookery's name for it or by its own."""
     mode = MODE_OF.get(approvals.id_of(value) or "", value)
     titles = {mode: title for mode, title, _ in MODES}
     if mode in titles:
@@ -154,7 +154,7 @@ def _servers(session: "Session", _: str = "") -> str:
 
 
 def _server(session: "Session", name: str) -> str:
-    """Its tools, as the model calls them, or why there are none."""
+    """Return a server's tools, as the model calls them, or why there are none."""
     conversation = session.running
     if conversation.connections is not None and (why := conversation.connections.state(name)):
         return why
@@ -164,7 +164,7 @@ def _server(session: "Session", name: str) -> str:
 
 
 def _skills(session: "Session", _: str = "") -> str:
-    """All that was found for the model: what it is told, and what guards it."""
+    """List everything that was found for the model: what it reads, and the hooks."""
     called = skills_of(session.running)
     parts = {
         "Skills": list(map(_skill, called)),
@@ -172,9 +172,9 @@ def _skills(session: "Session", _: str = "") -> str:
         "Hooks": [] if session.record.remote else _hooks(session),
         "MCP servers": [f"- {name}" for name in session.running.agent.mcp_config],
     }
-    said = [f"{title}:\n" + "\n".join(lines) for title, lines in parts.items() if lines]
+    sections = [f"{title}:\n" + "\n".join(lines) for title, lines in parts.items() if lines]
     nothing = [] if called else ["No skills in this directory or your home."]
-    return "\n\n".join(nothing + said)
+    return "\n\n".join(nothing + sections)
 
 
 def _place(session: "Session", skill: Skill) -> str:
@@ -185,15 +185,15 @@ def _place(session: "Session", skill: Skill) -> str:
 
 def _hooks(session: "Session") -> list[str]:
     try:
-        own, found = hooks.load(session.models.home, session.record.cwd)
+        own, project = hooks.load(session.models.home, session.record.cwd)
     except SettingsError as error:  # it names the file; the session goes on with what it had
         return [f"- {error}"]
     now = session.running.project_hooks
-    theirs = Counter(hook.kind for hook in found.found.hooks) if found.found else Counter[str]()
-    said = "the project's" if found.trusted or now.trusted else "the project's, not trusted"
+    theirs = Counter(hook.kind for hook in project.found.hooks) if project.found else Counter[str]()
+    origin = "the project's" if project.trusted or now.trusted else "the project's, not trusted"
     return [
         *(f"- {kind}: {len(own[kind])}" for kind in own),
-        *(f"- {kind}: {count}, {said}" for kind, count in theirs.items()),
+        *(f"- {kind}: {count}, {origin}" for kind, count in theirs.items()),
     ]
 
 
@@ -209,12 +209,12 @@ def _cost(session: "Session", _: str = "") -> str:
 
 
 def _goal(session: "Session", rest: str) -> str:
-    """With words it begins a turn (`Turn.play`); here one runs, or there are none."""
+    """Show the goal. One that is given begins a turn (`Turn.play`), unless one runs."""
     if rest:
         return "Wait until the turn has ended, or cancel it first."
     if session.record.goal:
-        said = lenient.text(session.record.goal, "objective")
-        return f"The goal: {said}"
+        objective = lenient.text(session.record.goal, "objective")
+        return f"The goal: {objective}"
     return "No goal yet. Set one: `/goal all tests pass`"
 
 
@@ -236,8 +236,8 @@ def _rewind(session: "Session", rest: str) -> str:
         return "Nothing to undo."
     conversation.navigate_to(branch[prompts[0] - 1].id if prompts[0] else None)
     taken = len(prompts)
-    words = "your last prompt" if taken == 1 else f"your last {taken} prompts"
-    return f"Undid {words}. Files are unchanged."
+    label = "your last prompt" if taken == 1 else f"your last {taken} prompts"
+    return f"Undid {label}. Files are unchanged."
 
 
 def _condense(session: "Session", _: str = "") -> str:

@@ -1,4 +1,4 @@
-"""A turn, from a prompt to its answer. A cancelled one is answered at once; the next turn waits for
+"""A turn, from a prompt to its reply. A cancelled turn is answered at once; the next one waits for
 what still runs."""
 
 import asyncio
@@ -48,12 +48,12 @@ class Stopped(Exception):
 
 
 class Waits(Exception):
-    """An action waits for a permission that does not come now."""
+    """An action waits for a permission that is not given now."""
 
 
 class Turn:
     def __init__(self, session: "Session", *, judged: bool = True, drops: bool = False) -> None:
-        """`drops`: the user gave up what still waits for permission."""
+        """`drops`: the user has given up the actions that still wait for permission."""
         self.session = session
         self._judged = judged
         self._drops = drops
@@ -82,7 +82,7 @@ class Turn:
         return self._stopped.done()
 
     def cancel(self, *, person: bool = True) -> None:
-        """`person`: by the user; else because nothing had come for long."""
+        """Cancel the turn. `person`: by the user; else for lack of news for a long time."""
         self._why = CANCELLED if person else GIVEN_UP
         if not self._stopped.done():
             self._stopped.set_result(None)
@@ -92,14 +92,14 @@ class Turn:
         return self._paused.done()
 
     def pause(self) -> None:
-        """A budget is reached: no further step begins, here or in a sub-agent."""
+        """Begin no further step, here or in a sub-agent: a budget is reached."""
         if not self.ends:
             self._why = BUDGET
             self._paused.set_result(None)
             self.session.watcher.stop_children()
 
     def leave(self) -> None:
-        """The session is closed: open permissions stay open."""
+        """End the turn because the session is closed: open permissions stay open."""
         self._left = True
         self.cancel()
 
@@ -108,7 +108,7 @@ class Turn:
         return self._ending or self.cancelled or self.paused
 
     def steer(self, parts: Parts) -> bool:
-        """Take a prompt into this turn at its next step. False: the turn is about to end."""
+        """Take a prompt in at the next step. Returns False if the turn is about to end."""
         if self.ends:
             if not self._hurried.done():
                 self._hurried.set_result(None)
@@ -121,23 +121,23 @@ class Turn:
         self._of_children.withdraw(children)
 
     def mode_chosen(self) -> None:
-        """If plan mode was left, a plan no longer waits for the user's go."""
+        """Stop waiting for the user's go for a plan, if plan mode was left."""
         if self.session.choices.wanted.mode != PLAN:
             self._overtaken.set()
 
-    def command(self, said: slash_commands.Said) -> None:
-        """A slash command sent while the turn runs."""
-        known = slash_commands.BY_NAME.get(said.name)
+    def command(self, command: slash_commands.SlashCommand) -> None:
+        """Run a slash command sent during the turn."""
+        known = slash_commands.BY_NAME.get(command.name)
         busy = known is not None and known.changes
-        answer = None if busy else slash_commands.answer(self.session, said)
+        answer = None if busy else slash_commands.answer(self.session, command)
         self.session.say(f"\n\n{answer or BUSY}\n\n")
         self.mode_chosen()
 
     # --- the course of it ------------------------------------------------------------------------
 
     async def play(self, parts: Parts | None) -> Json:
-        """The answer to a prompt. None: continue where the run was left. Raises RpcError if the
-        model failed."""
+        """Play the turn and return the reply to its prompt. None: continue where the run was left.
+        Raises RpcError if the model failed."""
         session, waits = self.session, False
         try:
             self.stop_reason = await (self._continue() if parts is None else self._play(parts))
@@ -150,13 +150,13 @@ class Turn:
         except ConversationRunError as error:
             session.end_calls("The model failed.")
             await asyncio.to_thread(session.drop_request)
-            if (words := llms.refused_in(error)) is None:
+            if (refusal := llms.refused_in(error)) is None:
                 refused = await asyncio.to_thread(
                     images.give_up, session.running, session.renew_model, error
                 )
                 raise images.explained(failure_of(error), refused) from error
             self.stop_reason = REFUSAL
-            session.say(f"\n\n{words}\n")
+            session.say(f"\n\n{refusal}\n")
         finally:
             self._ending = True
             if not self._left and not waits:
@@ -174,17 +174,17 @@ class Turn:
     async def _play(self, parts: Parts) -> str:
         session = self.session
         await self._first(session.settled())
-        said = slash_commands.said_in(parts)
-        self._goal.begin(said, words_of(parts))
-        if said is not None and said.name == "goal" and said.rest:
-            parts = [("text", said.rest), *parts[1:]]
-        elif said is not None:
-            skill = slash_commands.skill_called(session, said)
-            planned = planning.prompt_in(session, said, parts)
+        command = slash_commands.said_in(parts)
+        self._goal.begin(command, words_of(parts))
+        if command is not None and command.name == "goal" and command.rest:
+            parts = [("text", command.rest), *parts[1:]]
+        elif command is not None:
+            skill = slash_commands.skill_called(session, command)
+            planned = planning.prompt_in(session, command, parts)
             if skill is None and planned is None:
-                await self._command(said)
+                await self._command(command)
                 return "end_turn"
-            parts = slash_commands.with_skill(skill, said) if skill else planned or parts
+            parts = slash_commands.with_skill(skill, command) if skill else planned or parts
         session.begin_prompt(words_of(parts))
         await hooks.ask(session, self._unless_stopped, self.cancel)
         await self._thread(session.make_ready)
@@ -216,7 +216,7 @@ class Turn:
         return await self._go_on()
 
     async def _go_on(self) -> str:
-        """Step by step to an end."""
+        """Run step by step to an end. Returns the stop reason."""
         refused = 0
         while True:
             status = await self._run()
@@ -242,7 +242,7 @@ class Turn:
                 raise Stopped
 
     async def _run(self) -> Status:
-        """Until it is finished, or waits, or was cancelled."""
+        """Run until the conversation is finished, waits, or was cancelled."""
         run = asyncio.ensure_future(self.session.running.arun())
         await asyncio.wait({run, self._stopped}, return_when=asyncio.FIRST_COMPLETED)
         if self.cancelled:
@@ -256,7 +256,7 @@ class Turn:
         return self.session.running.state.execution_status
 
     async def _first[T](self, work: Awaitable[T]) -> T:
-        """Its result. If the turn is cancelled first, the next turn waits for it."""
+        """Await a result. If the turn is cancelled first, the next turn waits for the work."""
         begun = asyncio.ensure_future(work)
         try:
             return await self._unless_stopped(begun)
@@ -272,12 +272,12 @@ class Turn:
         return work.result()
 
     async def _thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """For calls of the SDK that may block."""
+        """Run a call of the SDK that may block in a thread."""
         loop = asyncio.get_running_loop()
         return await self._first(loop.run_in_executor(None, function, *arguments))
 
     async def take_steering(self) -> bool:
-        """Give the model what was said meanwhile. Returns whether there was anything."""
+        """Give the model the prompts that came meanwhile. Returns whether there were any."""
         taken = bool(self._steering)
         if taken and (about_mode := planning.brief(self.session)):
             await asyncio.to_thread(planning.add, self.session, about_mode)
@@ -289,7 +289,7 @@ class Turn:
     # --- what stands before and behind -----------------------------------------------------------
 
     async def _resume(self) -> None:
-        """What was left open before is asked again if it waits, else gets a result."""
+        """Ask again for what was left open and waits; give the rest a result."""
         session = self.session
         if not session.pending():
             return
@@ -302,61 +302,61 @@ class Turn:
             await self._thread(session.repair)
 
     async def _clean_up(self) -> None:
-        """Every call gets a result, so that the next prompt finds a valid history."""
+        """Give every call a result, so that the next prompt finds a valid history."""
         # Where its thread still holds the state, the next turn does this.
         if not self._left and not self.session.unsettled:
             await asyncio.to_thread(self.session.repair, self._why)
 
     async def _may_stop(self) -> bool:
-        """Whether no hook objects. One that does tells the model why."""
-        found = self.session.running.tool_hooks
-        if found is None:
+        """Tell whether no hook objects. A hook that does tells the model why."""
+        processor = self.session.running.tool_hooks
+        if processor is None:
             return True
-        stops, why = await self._thread(found.run_stop, "agent_finished")
+        stops, why = await self._thread(processor.run_stop, "agent_finished")
         if stops:
             return True
         await self._thread(planning.tell, self.session, f"{FEEDBACK} {why or 'Go on.'}")
         return False
 
     async def _goes_on(self) -> bool:
-        """Whether something is left to do: what the user wrote meanwhile, too."""
+        """Tell whether something is left to do, including prompts that the user wrote meanwhile."""
         return await self.take_steering() or await self._says_go() or await self.take_steering()
 
     async def _says_go(self) -> bool:
-        """Whether there is a plan that the user wants carried out, or another, or a goal that is
-        not reached. Raises Stopped."""
-        words = await planning.decided(self.session, self._unless_stopped, self._overtaken)
-        if words is None:
+        """Tell whether the user wants a plan carried out, or another plan, or a goal is not
+        reached. Raises Stopped."""
+        followup = await planning.decided(self.session, self._unless_stopped, self._overtaken)
+        if followup is None:
             self.cancel()
             raise Stopped
-        if words := words or await self._goal.decided(self._unless_stopped):
+        if followup := followup or await self._goal.decided(self._unless_stopped):
             await self._first(self.session.conform())
-            await self._thread(planning.tell, self.session, words)
-        return bool(words)
+            await self._thread(planning.tell, self.session, followup)
+        return bool(followup)
 
-    async def _command(self, said: slash_commands.Said) -> None:
+    async def _command(self, command: slash_commands.SlashCommand) -> None:
         session = self.session
-        if (answer := slash_commands.answer(session, said)) is None:
+        if (answer := slash_commands.answer(session, command)) is None:
             await hooks.ask(session, self._unless_stopped, self.cancel)
             await self._thread(session.make_ready)
-            answer = await self._work(said)
+            answer = await self._work(command)
         session.say(answer)
 
-    async def _work(self, said: slash_commands.Said) -> str:
+    async def _work(self, command: slash_commands.SlashCommand) -> str:
         session = self.session
-        if said.name not in ("title", "fork") and session.pending():
+        if command.name not in ("title", "fork") and session.pending():
             await self._thread(session.repair)
         try:
-            answer: str = await self._thread(slash_commands.work, session, said)
+            answer: str = await self._thread(slash_commands.work, session, command)
         except ValueError as error:
             return str(error).split("\n")[0]
-        if said.name == "title":
+        if command.name == "title":
             session.entitle(answer)
             return f"The title is now: {answer}"
         return answer
 
     async def _verdict(self) -> Json:
-        """A critic's verdict on a turn that ended well, for what we add to the answer."""
+        """Return a critic's verdict on a turn that ended well, as our addition to the reply."""
         session = self.session
         ended_well = self.stop_reason == "end_turn" and self._sent
         if not self._judged or not ended_well or session.pending():
@@ -374,7 +374,7 @@ class Turn:
     # --- permissions -----------------------------------------------------------------------------
 
     async def _ask_all(self) -> None:
-        """About each action that waits. Raises Stopped, Waits."""
+        """Ask about each action that waits. Raises Stopped, Waits."""
         answers = await asks.ask_all(self.session, self._unless_stopped, self._thread)
         self._steering += [[("text", each.remark)] for each in answers if each.remark]
         match answers[-1].outcome if answers else "":
@@ -386,7 +386,7 @@ class Turn:
         await self._thread(self.session.note_granted)
 
     async def ask_for_child(self, child: str, action: ActionEvent) -> str:
-        """Why a sub-agent may not do this; "": it may. `child`: its conversation."""
+        """Return why a sub-agent may not do this; "" if it may. `child`: its conversation."""
         try:
             verdict = await self._of_children.ask(self.session, action, self._unless_stopped, child)
         except Stopped:

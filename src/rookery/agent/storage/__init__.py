@@ -1,1 +1,1 @@
-"""What a conversation leaves on disk."""
+"""A conversation's files on disk."""

@@ -1,6 +1,6 @@
-"""Files that are synced to the disk behind the one who wrote them. Each was written whole and then
-renamed, which survives a kill of ours; a power failure is survived from `settle` on, which the end
-of a turn waits for. A sync takes milliseconds, and a step of the agent writes several files."""
+"""Syncs files to disk in the background. Each was written whole and then renamed, which survives a
+kill of ours; a power failure is survived from `settle` on, for which the end of a turn waits. A
+sync takes milliseconds, and a step of the agent writes several files."""
 
 import os
 import threading
@@ -16,7 +16,7 @@ class Behind:
         self._runs = False
 
     def sync(self, path: str) -> None:
-        """Soon, in a thread that ends when nothing is left: the warm process must have none."""
+        """Sync soon, in a thread that ends with the work: the warm process must have none."""
         with self._lock:
             self._paths[path] = None
             if not self._runs:

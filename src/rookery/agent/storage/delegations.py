@@ -1,6 +1,6 @@
-"""Which sub-agent worked for which call, kept beside the conversation for a replay: the SDK keeps a
-sub-agent's events in a folder of its own, and forgets the call. Each start or resumption is a line;
-the events until the next one belong to that call."""
+"""Records which sub-agent worked for which call, beside the conversation, for a replay: the SDK
+stores a sub-agent's events in a folder of its own, and forgets the call. Each start or resumption
+is a line; the events until the next one belong to that call."""
 
 import heapq
 import json
@@ -36,7 +36,7 @@ class Delegation(NamedTuple):
     """The model's name for it, if it can be resumed."""
 
 
-class Told(NamedTuple):
+class ReplayedEvent(NamedTuple):
     """An event, in the order of the replay."""
 
     event: Event
@@ -46,31 +46,31 @@ class Told(NamedTuple):
 
 
 def note(folder: str, action: str, below: str, begins: int, task: str = "") -> None:
-    """Blocks."""
+    """Record the start or resumption of a sub-agent. Blocks."""
     line = json.dumps(Delegation(action, os.path.relpath(below, folder), begins, task)._asdict())
     paths.append_line(os.path.join(folder, FILE), line)
 
 
 def read(folder: str) -> list[Delegation]:
-    """Those that are valid: a process may have ended within a line."""
+    """Return the valid lines: a process may have ended within one."""
     try:
         with open(os.path.join(folder, FILE), encoding="utf-8", errors="replace") as file:
             lines = file.readlines()
     except FileNotFoundError:
         return []
-    found = []
+    delegations = []
     for line in lines:
         with suppress(ValueError, RecursionError):
             value = json.loads(line)
             action, below = lenient.text(value, "action"), lenient.text(value, "folder")
             begins = lenient.integer(value, "begins")
             if action and begins is not None and begins >= 0 and FOLDER.fullmatch(below):
-                found.append(Delegation(action, below, begins, lenient.text(value, "task")))
-    return found
+                delegations.append(Delegation(action, below, begins, lenient.text(value, "task")))
+    return delegations
 
 
 def tasks(folder: str) -> dict[str, uuid.UUID]:
-    """The conversation of each task that the model itself gave and can resume."""
+    """Return the conversation of each task that the model itself gave and can resume."""
     direct = (one for one in read(folder) if one.task and one.folder.count("/") == 1)
     return {
         one.task: uuid.UUID(os.path.basename(one.folder))
@@ -80,7 +80,7 @@ def tasks(folder: str) -> dict[str, uuid.UUID]:
 
 
 def copy(source: str, target: str) -> None:
-    """With a fork, which has the same events."""
+    """Copy the records to a fork, which has the same events."""
     if os.path.exists(os.path.join(source, FILE)):
         shutil.copytree(
             os.path.join(source, BELOW), os.path.join(target, BELOW), dirs_exist_ok=True
@@ -88,45 +88,49 @@ def copy(source: str, target: str) -> None:
         shutil.copy2(os.path.join(source, FILE), os.path.join(target, FILE))
 
 
-def in_order(folder: str, branch: Sequence[Event]) -> Iterator[Told]:
-    """A conversation's events with its sub-agents': after their call, before its result, by time.
-    Reads files."""
-    found = read(folder)
-    waiting: list[Told] = []
+def in_order(folder: str, branch: Sequence[Event]) -> Iterator[ReplayedEvent]:
+    """Yield a conversation's events with its sub-agents': after their call, before its result, by
+    time. Reads files."""
+    delegations = read(folder)
+    waiting: list[ReplayedEvent] = []
     for event in branch:
         call = getattr(event, "tool_call_id", None)
         if isinstance(event, ActionEvent):
-            mine = _of_action(folder, found, event)
-            waiting = list(heapq.merge(waiting, mine, key=lambda told: told.event.timestamp))
+            mine = _of_action(folder, delegations, event)
+            waiting = list(heapq.merge(waiting, mine, key=lambda entry: entry.event.timestamp))
         elif waiting and (call is not None or isinstance(event, MessageEvent)):
-            last = [n for n, told in enumerate(waiting) if call in (None, told.call)]
+            last = [n for n, entry in enumerate(waiting) if call in (None, entry.call)]
             count = last[-1] + 1 if last else 0
             yield from waiting[:count]
             waiting = waiting[count:]
-        yield Told(event)
+        yield ReplayedEvent(event)
     yield from waiting
 
 
-def _of_action(folder: str, found: list[Delegation], event: ActionEvent) -> list[Told]:
+def _of_action(
+    folder: str, delegations: list[Delegation], event: ActionEvent
+) -> list[ReplayedEvent]:
     streams = [
         [
-            Told(each, event.tool_call_id, str(uuid.UUID(os.path.basename(one.folder))))
-            for each in _events(os.path.join(folder, one.folder), one.begins, _end(found, number))
+            ReplayedEvent(each, event.tool_call_id, str(uuid.UUID(os.path.basename(one.folder))))
+            for each in _events(
+                os.path.join(folder, one.folder), one.begins, _end(delegations, number)
+            )
         ]
-        for number, one in enumerate(found)
+        for number, one in enumerate(delegations)
         if one.action == event.id
     ]
-    return list(heapq.merge(*streams, key=lambda told: told.event.timestamp))
+    return list(heapq.merge(*streams, key=lambda entry: entry.event.timestamp))
 
 
-def _end(found: list[Delegation], number: int) -> int | None:
-    """Where its work for the next call begins."""
-    later = (one for one in found[number + 1 :] if one.folder == found[number].folder)
+def _end(delegations: list[Delegation], number: int) -> int | None:
+    """Return where the sub-agent's work for the next call begins; None if there is none."""
+    later = (one for one in delegations[number + 1 :] if one.folder == delegations[number].folder)
     return next((one.begins for one in later), None)
 
 
 def _events(folder: str, begins: int, ends: int | None) -> Iterable[Event]:
-    """Without unreadable ones: of a removed tool, of half a file."""
+    """Return the events that can be read: not those of a removed tool, nor half a file."""
     place = os.path.join(folder, EVENTS_DIR)
     try:
         names = os.listdir(place)

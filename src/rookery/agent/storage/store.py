@@ -27,7 +27,7 @@ TITLE = 80
 
 
 def directory_of(environment: Mapping[str, str]) -> str:
-    """Where conversations are kept: in the home, or where the user wants them."""
+    """Return where conversations are stored: in the home, or where the user wants them."""
     moved = environment.get("ROOKERY_CONVERSATIONS")
     return (
         os.path.abspath(os.path.expanduser(moved))
@@ -41,7 +41,7 @@ def new_id() -> str:
 
 
 def known_form(text: str) -> str | None:
-    """An id as its directory is named; None: it is not an id."""
+    """Return an id in the form of its directory's name; None if it is not an id."""
     plain = text.replace("-", "").lower()
     return plain if re.fullmatch(r"[0-9a-f]{32}", plain) else None
 
@@ -51,7 +51,7 @@ def now() -> str:
 
 
 class Record(NamedTuple):
-    """What we keep of a conversation besides the SDK's files."""
+    """Our own record of a conversation, besides the SDK's files."""
 
     id: str
     cwd: str
@@ -74,7 +74,7 @@ class Record(NamedTuple):
 
     @classmethod
     def of(cls, id: str, value: Json) -> Self:
-        """Missing and invalid fields get their defaults."""
+        """Build a record from JSON. Missing and invalid fields get their defaults."""
         return cls(
             id,
             str(value.get("cwd") or "/"),
@@ -91,7 +91,7 @@ class Record(NamedTuple):
         )
 
     def told(self) -> Json:
-        """As session/list tells it."""
+        """Return the entry for session/list."""
         return listing.info(self.id, self.cwd, self.updated, self.title, self.roots)
 
 
@@ -103,7 +103,7 @@ class Store:
         return os.path.join(self.directory, id)
 
     def make(self, record: Record) -> Lock:
-        """Make a conversation's directory, private to this user, and lock it."""
+        """Create a conversation's directory, private to this user, and lock it."""
         os.makedirs(self.directory, mode=0o700, exist_ok=True)
         os.mkdir(self.folder(record.id), 0o700)
         lock = self.hold(record.id)
@@ -111,13 +111,13 @@ class Store:
         return lock
 
     def hold(self, id: str) -> Lock:
-        """Lock a conversation: one process writes to it. Raises log.lock.Busy."""
+        """Lock a conversation: only one process writes to it. Raises log.lock.Busy."""
         lock = Lock.acquire(os.path.join(self.folder(id), LOCK))
         self._clear_unfinished(id)
         return lock
 
     def _clear_unfinished(self, id: str) -> None:
-        """Remove writes that a kill cut off."""
+        """Remove files whose writing a kill interrupted."""
         for place in (self.folder(id), os.path.join(self.folder(id), EVENTS)):
             with suppress(OSError):
                 for name in os.listdir(place):
@@ -131,19 +131,19 @@ class Store:
         paths.write_atomic(path, KNOWN.text(json.dumps(data, ensure_ascii=False)).encode())
 
     def read(self, text: str) -> Record | None:
-        """None: there is none. One of another SDK program, without our record, counts."""
+        """Return a record; None: no such conversation. Another SDK program's counts, too."""
         id = known_form(text) or "-"
         folder = self.folder(id)
-        found = paths.read_json(os.path.join(folder, RECORD))
-        is_away = bool(lenient.mapping(found, "remote"))
+        stored = paths.read_json(os.path.join(folder, RECORD))
+        is_away = bool(lenient.mapping(stored, "remote"))
         if not is_away and not os.path.isfile(os.path.join(folder, STATE)):
             return None
-        if found is not None:
-            return Record.of(id, found)
+        if stored is not None:
+            return Record.of(id, stored)
         return self._adopted(id, paths.read_json(os.path.join(folder, STATE)) or {})
 
     def _adopted(self, id: str, state: Json) -> Record:
-        """The record of a conversation that another SDK program wrote."""
+        """Return a record for a conversation that another SDK program wrote."""
         workspace = state.get("workspace")
         cwd = workspace.get("working_dir") if isinstance(workspace, dict) else None
         changed = os.stat(os.path.join(self.folder(id), STATE)).st_mtime
@@ -152,13 +152,13 @@ class Store:
         return Record(id, cwd, updated=when.replace("+00:00", "Z"), prompted=True)
 
     def all(self) -> list[Record]:
-        """Newest first, without those that never had a prompt."""
+        """Return all records, newest first, without those that never had a prompt."""
         try:
             names = os.listdir(self.directory)
         except FileNotFoundError:
             return []
-        found = [self.read(name) for name in names if known_form(name) == name]
-        worth = [record for record in found if record is not None and record.prompted]
+        records = [self.read(name) for name in names if known_form(name) == name]
+        worth = [record for record in records if record is not None and record.prompted]
         return sorted(worth, key=lambda record: (record.updated, record.id), reverse=True)
 
     def delete(self, id: str) -> None:
@@ -166,7 +166,7 @@ class Store:
 
 
 def title_of(text: str) -> str:
-    """The first line of a first message, cut at a word."""
+    """Return the first line of a first message, cut at a word."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     if len(line) <= TITLE:
         return line

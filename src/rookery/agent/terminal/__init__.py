@@ -1,7 +1,7 @@
-"""Our terminal in place of the SDK's: ended at once, heard while it runs, ready without waiting.
+"""Our terminal in place of the SDK's: it ends at once, its output is observed while it runs, and it
+is ready without waiting.
 
-Importing this package imports the SDK.
-"""
+Importing this package imports the SDK."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["PtyExecutor", "close", "directory", "executors", "interrupt", "on_ou
 
 
 def executors(conversation: Any) -> list[PtyExecutor]:
-    """The terminals of a conversation whose tools are made; asking makes none."""
+    """Return the terminals of a conversation whose tools exist; creates none."""
     return list(_executors(conversation))
 
 
@@ -26,19 +26,20 @@ def _executors(conversation: Any) -> Iterator[PtyExecutor]:
 
 def interrupt(conversation: Any, tell: Callable[[str], object] = bool) -> None:
     """End the foreground commands of a conversation's terminals: INT, and KILL for what is left
-    after 0.3 s. From any thread; returns at once. `tell` gets, in a thread, what we may not end."""
+    after 0.3 s. Called from any thread; returns at once. `tell` is called, in a thread, with a
+    notice about what we may not end."""
     for executor in executors(conversation):
         executor.interrupt(tell)
 
 
 def directory(conversation: Any) -> str:
-    """Where its commands run now; "": it has no terminal, or none yet."""
+    """Return the directory in which commands run now; "" if there is no terminal, or none yet."""
     return next((executor.directory for executor in _executors(conversation)), "")
 
 
 def set_apart(conversation: Any, apart: bool) -> None:
-    """Commands run in a new shell, which has nothing of what earlier ones set; or in the usual one
-    again. Blocks for less than a second."""
+    """Run commands in a new shell, which inherits nothing that earlier commands set; or in the
+    usual one again. Blocks for less than a second."""
     for executor in executors(conversation):
         executor.set_apart(apart)
 

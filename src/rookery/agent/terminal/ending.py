@@ -1,4 +1,4 @@
-"""The processes of a terminal, and how they are ended: HUP, and a moment later KILL."""
+"""Finds the processes of a terminal and ends them: HUP, and a moment later KILL."""
 
 import os
 import signal
@@ -12,27 +12,27 @@ GRACE = 0.3
 
 
 def tree_of(group: int, shell: int) -> list[Process]:
-    """The group's members and all below them; never the shell, nor its other jobs."""
+    """Return the group's members and their descendants; never the shell, nor its other jobs."""
     if group == shell:
         return []
     rows = table()
-    found = {row.pid: row for row in rows if row.group == group}
-    for member in list(found):
-        found |= {row.pid: row for row in below(member, rows)}
-    found.pop(shell, None)
-    return list(found.values())
+    by_pid = {row.pid: row for row in rows if row.group == group}
+    for member in list(by_pid):
+        by_pid |= {row.pid: row for row in below(member, rows)}
+    by_pid.pop(shell, None)
+    return list(by_pid.values())
 
 
 def session_of(leader: int) -> list[Process]:
-    """The processes of a shell: below it, or in its session without it; the shell first."""
+    """Return a shell's descendants and the rest of its session; the shell first."""
     rows = table()
-    found = {row.pid: row for row in rows if row.pid == leader}
-    found |= {row.pid: row for row in below(leader, rows)}
+    by_pid = {row.pid: row for row in rows if row.pid == leader}
+    by_pid |= {row.pid: row for row in below(leader, rows)}
     for row in rows:
-        if row.pid not in found and _session(row.pid) == leader:
-            found[row.pid] = row
-            found |= {child.pid: child for child in below(row.pid, rows)}
-    return list(found.values())
+        if row.pid not in by_pid and _session(row.pid) == leader:
+            by_pid[row.pid] = row
+            by_pid |= {child.pid: child for child in below(row.pid, rows)}
+    return list(by_pid.values())
 
 
 def _session(pid: int) -> int:
@@ -47,7 +47,7 @@ def end_session(leader: int) -> None:
 
 
 def end_all(processes: Iterable[Process]) -> None:
-    """HUP, as from a terminal that goes away, and a moment later KILL."""
+    """Send HUP, as from a terminal that goes away, and a moment later KILL."""
     members = still_alive(processes)
     for member in members:
         for number in (signal.SIGHUP, signal.SIGCONT):
@@ -57,7 +57,7 @@ def end_all(processes: Iterable[Process]) -> None:
 
 
 def forget_input(master: int, terminal: str) -> None:
-    """What was typed and nobody has read: on its way to the terminal, and there."""
+    """Discard input that was typed but not read: on its way to the terminal, and there."""
     with suppress(OSError, termios.error):
         termios.tcflush(master, termios.TCOFLUSH)
         slave = os.open(terminal, os.O_RDWR | os.O_NOCTTY)

@@ -1,4 +1,5 @@
-"""The executor behind the terminal tool: our session, its end, and who hears it as it prints."""
+"""The executor behind the terminal tool: runs commands in our session, ends them, and passes their
+output on as it comes."""
 
 import atexit
 import os
@@ -35,7 +36,7 @@ _lock = threading.Lock()
 
 
 class Stream:
-    """One command's output on its way to a listener: without secrets, and not without end."""
+    """One command's output on its way to a listener: without secrets, and limited in length."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
@@ -58,7 +59,7 @@ class Stream:
 
 
 class PtyExecutor(TerminalExecutor):
-    """Does not call the SDK's constructor, which asks for tmux first."""
+    """The terminal tool's executor. Skips the SDK's constructor, which asks for tmux first."""
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class PtyExecutor(TerminalExecutor):
             _executors.add(self)
 
     def prepare(self) -> None:
-        """Start the shell in a thread. A failure shows at the first command."""
+        """Start the shell in a thread. A failure is reported by the first command."""
 
         def start() -> None:
             with suppress(ShellEnded, OSError):
@@ -145,16 +146,16 @@ class PtyExecutor(TerminalExecutor):
     def _listener(
         self, action: TerminalAction, conversation: "LocalConversation | None"
     ) -> tuple[Callable[[str], None] | None, Callable[[], None]]:
-        """For the output as it comes; and what to call at its end."""
-        told = _listener_of(conversation) if conversation is not None else None
-        call = self._call_of(action, conversation) if told else None
-        if told is None or call is None:
+        """Return the callback for output as it comes, and the one for its end."""
+        listener = _listener_of(conversation) if conversation is not None else None
+        call = self._call_of(action, conversation) if listener else None
+        if listener is None or call is None:
             return None, lambda: None
-        stream = Stream(lambda text: told(call, text))
+        stream = Stream(lambda text: listener(call, text))
         return stream.feed, stream.flush
 
     def _call_of(self, action: TerminalAction, conversation: Any) -> str | None:
-        """The id of the action's tool call, which the SDK does not give its tools."""
+        """Return the id of the action's tool call, which the SDK does not give its tools."""
         events = conversation.state.events
         for number in range(len(events) - 1, max(-1, len(events) - RECENT), -1):
             event = events[number]
@@ -167,8 +168,8 @@ class PtyExecutor(TerminalExecutor):
 
 
 def only_looking(more: Mapping[str, str] | None) -> dict[str, str]:
-    """Beside `more`, for commands that may only look: git runs neither a pager nor a repository's
-    file monitor, and does not freshen its index."""
+    """Return variables to add to `more` for commands that may only look: git runs neither a pager
+    nor a repository's file monitor, and does not refresh its index."""
     more = more or {}
     known = more.get("GIT_CONFIG_COUNT") or os.environ.get("GIT_CONFIG_COUNT", "")
     count = int(known) if known.isdecimal() else 0
@@ -179,7 +180,7 @@ def only_looking(more: Mapping[str, str] | None) -> dict[str, str]:
 
 def on_output(conversation: Any, listener: Listener | None) -> None:
     """Call `listener(tool_call_id, text)` in the terminal's thread, as output comes and before the
-    observation is made. None: no longer."""
+    observation is made. None: stop calling it."""
     with _lock:
         if listener is None:
             _listeners.pop(str(conversation.state.id), None)

@@ -1,4 +1,4 @@
-"""The start of a shell behind a pseudo terminal."""
+"""Starts a shell behind a pseudo terminal."""
 
 import fcntl
 import os
@@ -19,7 +19,7 @@ LAUNCH = 'exec "$@" <"$0" >"$0" 2>&1'
 def launched(
     argv: Sequence[str], directory: str, environment: Mapping[str, str]
 ) -> tuple[subprocess.Popen[bytes], int, str]:
-    """The process, our side of its terminal, which never blocks, and the terminal's path."""
+    """Return the process, our side of its terminal, which never blocks, and the terminal's path."""
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     os.set_blocking(master, False)

@@ -1,9 +1,8 @@
 """How a shell reports that a command has begun and how it ended, whatever the command did to the
-shell: variables unset, a prompt of its own, `PROMPT_COMMAND` that never ends, stderr closed.
+shell: unset variables, a prompt of its own, `PROMPT_COMMAND` that never ends, stderr closed.
 
-Commands inherit only the variable by which what they leave behind is found. The rest is in two
-files, whose paths are in the typed line.
-"""
+Commands inherit only the variable by which processes that they leave behind are found. The rest is
+in two files, whose paths are in the typed line."""
 
 import os
 import shlex
@@ -35,8 +34,8 @@ class Reports:
         self._prompt_command = self._reporting(f'"{last}"') + " || :"
 
     def write(self, *, own_files: bool) -> None:
-        """What the shell reads at its start and after each command. `own_files`: with the user's
-        set-up files."""
+        """Write the files that the shell reads at its start and after each command. `own_files`:
+        include the user's set-up files."""
         setup = [
             *([OWN_FILES] if own_files else []),
             f"export {TERMINAL}={step_mark(0)}",
@@ -64,12 +63,12 @@ class Reports:
         Path(self._after).write_text("\n".join([*after, ""]))
 
     def _report(self) -> str:
-        words = f"'\\036{self._word}\\037%s\\037%s\\037%s\\035'"
-        return f'\\builtin printf {words} "$1" "$2" "$PWD" >/dev/tty'
+        printf_format = f"'\\036{self._word}\\037%s\\037%s\\037%s\\035'"
+        return f'\\builtin printf {printf_format} "$1" "$2" "$PWD" >/dev/tty'
 
     def _arm(self) -> str:
-        """Let the prompt report, after bash's words about jobs. Not by plain assignment, which ends
-        the line if the variable is readonly."""
+        """Let the prompt report, after bash's messages about jobs. Not by plain assignment, which
+        ends the line if the variable is readonly."""
         armed = f"PS1={shlex.quote(self._prompt)} PS2= PROMPT_COMMAND={self._quoted()}"
         return (
             "\\builtin unset PROMPT_COMMAND 2>/dev/null || :\n"
@@ -97,7 +96,7 @@ class Reports:
             file.write(text.encode("utf-8", "surrogateescape"))
 
     def typed(self, step: int) -> str:
-        """The line that runs it, whatever aliases there are."""
+        """Return the line that runs the command, whatever aliases there are."""
         return f'\\eval "$(<{shlex.quote(self._command)})"; {self._reporting(step_mark(step))}\n'
 
     def _reporting(self, step: str) -> str:
@@ -105,5 +104,5 @@ class Reports:
 
 
 def step_mark(step: int) -> str:
-    """In the environment of a command's processes."""
+    """Return the mark in the environment of a command's processes."""
     return f"shell.{step}"

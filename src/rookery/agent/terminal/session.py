@@ -1,4 +1,5 @@
-"""The terminal as the model sees it: one command at a time, waited for, timed, answered."""
+"""The terminal as the model sees it: runs one command at a time, waits for it within a time limit,
+and returns its output."""
 
 import getpass
 import os
@@ -34,7 +35,7 @@ type Outcome = Literal["completed", "ended", "quiet", "late"]
 
 
 def keys_of(text: str) -> str:
-    """What to type for an input: a named key, a control key, or a line."""
+    """Return the characters to type for an input: a named key, a control key, or a line."""
     word = text.strip().upper()
     if word in KEYS:
         return KEYS[word]
@@ -70,7 +71,7 @@ class Session:
     # --- the shell ------------------------------------------------------------------------------
 
     def shell(self) -> Shell:
-        """The living shell; a new one is made in the last one's directory."""
+        """Return the living shell; a new one is started in the last one's directory."""
         with self._making:
             if self._closed:
                 raise ShellEnded("The terminal is closed.")
@@ -87,7 +88,7 @@ class Session:
 
     @property
     def directory(self) -> str:
-        """Where its shell is, or begins."""
+        """The shell's directory, or the one that it will start in."""
         here = self._shell.directory if self._shell is not None else ""
         return here if here and os.path.isdir(here) else self.work_dir
 
@@ -103,7 +104,7 @@ class Session:
                 self._shell.close()
 
     def reset(self) -> None:
-        """The next command gets a new shell in the first directory."""
+        """Give the next command a new shell in the first directory."""
         with self._making:
             if self._shell is not None:
                 self._shell.close()

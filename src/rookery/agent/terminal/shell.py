@@ -1,5 +1,5 @@
 """One bash behind a pseudo terminal. Nothing here sleeps in the hope that the shell is ready: after
-each command it reports with a secret word how the command ended (`reports.py`)."""
+each command it reports, marked with a secret word, how the command ended (`reports.py`)."""
 
 import codecs
 import os
@@ -38,7 +38,7 @@ SYNTAX_ERROR = 2
 LOOK = 0.05
 PASSES = 3
 """Each ends what was started during the one before."""
-PATIENCE = 3.0
+INTERRUPT_TIMEOUT = 3.0
 """Seconds after which the shell itself is ended: something in it cannot be interrupted. On a busy
 machine a prompt may take one or two to come back, and the shell is more than its command."""
 
@@ -89,8 +89,8 @@ class Shell:
     # --- start ----------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Blocks until the shell is ready. Set-up files that never end, or that start another
-        shell, are left out."""
+        """Start the shell. Blocks until it is ready. Set-up files that never end, or that start
+        another shell, are left out."""
         self._spawn(own_files=True)
         if self._wait_prompt(START_SECONDS):
             return
@@ -159,7 +159,7 @@ class Shell:
             self.changed.wait_for(lambda: self._begun or not self.busy or self.ended, seconds)
 
     def type(self, text: str) -> None:
-        """Waits while nobody reads; an interrupt ends that, and what is left is not typed."""
+        """Type text. Blocks while nothing reads it; an interrupt drops what is left."""
         left = text.encode("utf-8", "replace")
         with self.changed:
             step, self.last_output = self.step, time.monotonic()
@@ -169,7 +169,7 @@ class Shell:
                     return
 
     def _typed(self, data: bytes) -> bytes:
-        """What is left of it."""
+        """Type as much as possible and return the rest."""
         try:
             return data[os.write(self._master, data) :]
         except BlockingIOError:
@@ -178,8 +178,8 @@ class Shell:
             raise ShellEnded("The shell has ended.") from error
 
     def interrupt(self, tell: Callable[[str], object] = bool) -> bool:
-        """End the foreground command, from any thread, without waiting for it. `tell` gets a notice
-        about processes of another user, which run on."""
+        """End the foreground command, from any thread, without waiting for it. `tell` is called
+        with a notice about processes of another user, which run on."""
         with self.changed:
             if not self.busy or self.ended or self.prompt is None:
                 return False
@@ -199,26 +199,26 @@ class Shell:
                 self.changed.notify_all()
         if left:
             names = (f"{strays.command_of(each.pid)} (pid {each.pid})" for each in left)
-            tell(f"Still running as another user, who alone can end it: {strays.told(names)}")
+            tell(f"Still running as another user, who alone can end it: {strays.summary(names)}")
 
     def pause(self, seconds: float) -> None:
-        """Until the command is over, or the time."""
+        """Wait until the command is over, but at most this long."""
         with self.changed:
             self.changed.wait_for(lambda: self.ended or not self.busy, seconds)
 
     def started(self) -> list[Process]:
-        """What the last command started and still runs, wherever it went."""
+        """Return the running processes that the last command started, wherever they went."""
         step = TERMINAL, step_mark(self.step)
         return offspring.below_since(self.pid, self._earlier, self._since, step)
 
     def forget_input(self) -> None:
-        """What the command has not read: the shell would, and run it."""
+        """Discard input that the command has not read: the shell would read it, and run it."""
         with self.changed:
             if self._master >= 0 and self._begun:
                 ending.forget_input(self._master, self._terminal)
 
     def foreground(self) -> int:
-        """The process group that the terminal's keys go to; 0 when there is none."""
+        """Return the process group that gets the terminal's keys; 0 if there is none."""
         with self.changed:
             try:
                 return os.tcgetpgrp(self._master) if self._master >= 0 else 0
@@ -289,8 +289,8 @@ class Shell:
             listener(text)
 
     def _marked(self, fields: list[str]) -> None:
-        """A command has begun, or ended. An end counts only after a beginning, and once: the prompt
-        reports it again."""
+        """Note that a command has begun, or ended. An end counts only after a beginning, and once:
+        the prompt reports it again."""
         if len(fields) == 2 and fields[1] == str(self.step):
             with self.changed:
                 self._begun = True
@@ -334,10 +334,10 @@ class Shell:
 
 
 def end_foreground(shell: Shell) -> list[Process]:
-    """Until the prompt is back, each group that comes to the foreground gets INT, then its tree
-    KILL. The command's background jobs end with it, those of earlier commands stay. Returns what
-    still runs because we may not signal it."""
-    shell.wait_begun(PATIENCE)
+    """End the foreground command. Until the prompt is back, each group that comes to the foreground
+    gets INT, then its tree KILL. The command's background jobs end with it, those of earlier
+    commands stay. Returns the processes that still run because we may not signal them."""
+    shell.wait_begun(INTERRUPT_TIMEOUT)
     shell.forget_input()
     foreign = forbidden(shell.started())
     _end_command(shell)
@@ -352,7 +352,7 @@ def _end_command(shell: Shell) -> None:
     while shell.busy and not shell.ended:
         now = time.monotonic()
         group = shell.foreground()
-        if now - begun > PATIENCE:
+        if now - begun > INTERRUPT_TIMEOUT:
             ending.end_session(shell.pid)
             return
         if group and (group not in asked or (group == shell.pid and now - asked[group] > GRACE)):
@@ -373,7 +373,7 @@ def _end_command(shell: Shell) -> None:
 
 
 def _end_the_rest(shell: Shell) -> None:
-    """What the command started out of reach of its terminal's keys."""
+    """End the processes that the command started out of reach of its terminal's keys."""
     group = shell.foreground()
     near = {one.pid for one in ending.tree_of(group, shell.pid)} if group else set()
     terminate(one for one in shell.started() if one.pid not in near)

@@ -1,4 +1,4 @@
-"""What one command printed, in bounded memory: its beginning and its end."""
+"""The output of one command in bounded memory: its beginning and its end."""
 
 import re
 from collections import deque
@@ -13,7 +13,7 @@ _ESCAPES = re.compile(
 
 
 class Transcript:
-    """Forgets the middle of what is too long."""
+    """A command's output, without the middle of what is too long."""
 
     def __init__(self) -> None:
         self._head: list[str] = []
@@ -37,7 +37,7 @@ class Transcript:
             self._lost += len(gone)
 
     def take(self) -> str:
-        """All that is kept, as plain text. Starts a new transcript."""
+        """Return all that is kept, as plain text, and start a new transcript."""
         gap = f"\n[{self._lost} characters left out]\n" if self._lost else ""
         text = "".join(self._head) + gap + "".join(self._tail)
         self._head, self._head_room, self._lost = [], HEAD, 0
@@ -47,7 +47,7 @@ class Transcript:
 
 
 def plain(text: str) -> str:
-    """As on the screen: without escapes, and an overwritten line in its last state."""
+    """Return text as on the screen: no escapes, an overwritten line in its last state."""
     text = _ESCAPES.sub("", text).replace("\r\n", "\n")
     if "\r" in text:
         lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))

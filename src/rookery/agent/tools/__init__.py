@@ -1,1 +1,1 @@
-"""Which tools a conversation has, loaded when they are chosen."""
+"""The tools that a conversation has, imported when they are chosen."""

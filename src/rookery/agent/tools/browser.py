@@ -1,5 +1,5 @@
-"""The browser, which the user switches on (`agent.browser`): what it needs, and where it keeps its
-files. Its library takes seconds to import, so it is imported where a conversation has one."""
+"""The browser, which the user switches on (`agent.browser`): its requirements, and where its files
+are. Its library takes seconds to import, so it is imported only for a conversation that has one."""
 
 import importlib
 import importlib.util
@@ -24,7 +24,7 @@ LEFT_OUT = "Continuing without a browser"
 
 
 def problem() -> str:
-    """Why there can be none, for the user; "": there can. Blocks."""
+    """Return why the browser cannot be used, for the user; "" if it can. Blocks."""
     if importlib.util.find_spec(LIBRARY) is None:
         return NO_LIBRARY
     _keep_to_itself()
@@ -33,13 +33,13 @@ def problem() -> str:
 
 
 def _keep_to_itself() -> None:
-    """Its library would report to its makers, download extensions, write into the user's home and
-    say on stderr what it does."""
+    """Keep its library from reporting to its makers, downloading extensions, writing into the
+    user's home and logging its work to stderr."""
     place = os.path.join(paths.home(), "sdk", "browser")
     for name, value in {**QUIET, "BROWSER_USE_CONFIG_DIR": place}.items():
         os.environ.setdefault(name, value)
 
 
 def params(folder: str) -> dict[str, Any]:
-    """For a conversation that is kept in a folder: what it visits goes with that."""
+    """Return the parameters for a conversation's folder, with which its profile is deleted."""
     return {"user_data_dir": os.path.join(folder, "browser")}

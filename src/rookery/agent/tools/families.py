@@ -1,5 +1,6 @@
 """The tools that a conversation begins with: editors by the family of its model, which was trained
-with them, and what all have. Their modules are imported here, when a conversation has them."""
+with them, and those that all have. Their modules are imported here, when a conversation has them.
+"""
 
 import importlib
 import re
@@ -34,7 +35,7 @@ _GEMINI = re.compile(r"(?:^|[/.])gemini\b")
 
 
 def editors_of(model: str) -> Sequence[str]:
-    """By a model's name, whatever stands before it: openrouter/openai/gpt-5."""
+    """Choose editors by a model's name, whatever its prefix: openrouter/openai/gpt-5."""
     name = model.lower()
     if _GPT.search(name):
         return APPLY_PATCH
@@ -42,18 +43,18 @@ def editors_of(model: str) -> Sequence[str]:
 
 
 def usual(model: str, *, small: bool, browser: bool, web: Web) -> list[str]:
-    """Of a new conversation. `small`: for a small window, which the others' declarations would
-    fill."""
+    """Return the tools of a new conversation. `small`: for a small window, which the declarations
+    of all tools would fill."""
     first = [TerminalTool.name, *editors_of(model)]
     if small:
         return first
-    found = [*first, GREP, GLOB, TaskTrackerTool.name, TaskToolSet.name]
+    names = [*first, GREP, GLOB, TaskTrackerTool.name, TaskToolSet.name]
     chosen = {WEB_FETCH: web.fetch, WEB_SEARCH: web.searches, BROWSER: browser}
-    return [*found, *(name for name, wanted in chosen.items() if wanted)]
+    return [*names, *(name for name, wanted in chosen.items() if wanted)]
 
 
 def load(names: Sequence[str]) -> None:
-    """Import the tools of these names, which registers them. Twice does no harm."""
+    """Import the tools of these names, which registers them. Safe to call twice."""
     for module in dict.fromkeys(MODULES[name] for name in names if name in MODULES):
         importlib.import_module(module)
     if not {GREP, GLOB}.isdisjoint(names):

@@ -1,4 +1,4 @@
-"""The SDK's events as ACP's session updates."""
+"""Translates the SDK's events to ACP's session updates."""
 
 from rookery.agent.translate.translator import Translator
 

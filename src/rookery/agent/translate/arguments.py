@@ -1,5 +1,5 @@
 """A tool call's arguments while they stream: which are complete, and how far the open one is. The
-text is read once, whatever the size of its pieces."""
+text is read only once, whatever the size of its chunks."""
 
 import json
 import re
@@ -34,7 +34,7 @@ class Arguments:
         self._news: dict[str, list[str]] = {}
 
     def feed(self, text: str) -> bool:
-        """Returns whether an argument was completed."""
+        """Parse more text. Returns whether an argument was completed."""
         self._text += text
         before = len(self.whole)
         while self._step():
@@ -42,16 +42,16 @@ class Arguments:
         return len(self.whole) > before
 
     def news(self, key: str) -> str:
-        """The new part of a text argument, unescaped."""
+        """Return the new part of a text argument, unescaped."""
         return "".join(self._news.pop(key, []))
 
     def _step(self) -> bool:
         if not self._inside:
-            found = _KEY.match(self._text, self._at)
-            if found is None or found.end() >= len(self._text):
+            match = _KEY.match(self._text, self._at)
+            if match is None or match.end() >= len(self._text):
                 return False
-            self.open_key = _loads(f'"{found[1]}"') or found[1]
-            self._at = self._look = self._given = found.end()
+            self.open_key = _loads(f'"{match[1]}"') or match[1]
+            self._at = self._look = self._given = match.end()
             self._inside, self._depth = True, 0
         first = self._text[self._at]
         if first == '"':
@@ -78,16 +78,16 @@ class Arguments:
         return self._ended(end.end())
 
     def _nested(self) -> bool:
-        while (found := _NESTING.search(self._text, self._look)) is not None:
-            mark = found[0]
+        while (match := _NESTING.search(self._text, self._look)) is not None:
+            mark = match[0]
             if mark == '"':
-                end = _STRING_END.match(self._text, found.end())
+                end = _STRING_END.match(self._text, match.end())
                 if end is None:
-                    self._look = found.start()
+                    self._look = match.start()
                     return False
                 self._look = end.end()
                 continue
-            self._look = found.end()
+            self._look = match.end()
             self._depth += 1 if mark in "{[" else -1
             if self._depth == 0:
                 return self._ended(self._look)

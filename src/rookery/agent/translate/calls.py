@@ -1,6 +1,6 @@
-"""A tool call in ACP's words: title, kind, places, input, and what it would do. Also under the name
-that a model has for its tool: `bash`, `git`, `str_replace_editor`, or an MCP tool's short name. The
-SDK knows a call's real tool only at its end; what streams must match it."""
+"""A tool call in ACP's terms: title, kind, locations, input, and what it would do. Also under the
+name that a model has for its tool: `bash`, `git`, `str_replace_editor`, or an MCP tool's short
+name. The SDK knows a call's real tool only at its end; what streams must match it."""
 
 import itertools
 import json
@@ -75,9 +75,9 @@ class Call(NamedTuple):
             return self._patch_words()
         if self.tool in PLANS:
             return "look at the plan" if given.get("command") == "view" else "update the plan"
-        for key, words in _TITLES.get(self.tool, ()):
+        for key, label in _TITLES.get(self.tool, ()):
             if value := _text(given, key):
-                return f"{words} {self.near(value) if 'path' in key else value}"
+                return f"{label} {self.near(value) if 'path' in key else value}"
         if self.tool.startswith("browser"):
             what = self.tool.removeprefix("browser").strip("_").replace("_", " ")
             return f"browser: {what} {_text(given, 'url')}".rstrip()
@@ -98,7 +98,7 @@ class Call(NamedTuple):
         return f"{first.verb} {self.near(first.path)}{to}{rest}"
 
     def near(self, path: str) -> str:
-        """A path, relative if inside the session's directory."""
+        """Return a path, relative if inside the session's directory."""
         whole = self.absolute(path)
         inside = os.path.relpath(whole, self.cwd) if whole.startswith("/") else whole
         return whole if inside.startswith("..") else inside
@@ -135,7 +135,7 @@ class Call(NamedTuple):
             return given
         # A command keeps enough for its judge to see that there was more.
         return {
-            key: value[: danger.LONGEST]
+            key: value[: danger.MAX_LINE_LENGTH]
             if key in danger.TEXT_KEYS and isinstance(value, str)
             else content.shortened(value, 50_000)
             if isinstance(value, str)
@@ -145,7 +145,7 @@ class Call(NamedTuple):
         }
 
     def proposal(self) -> list[Json]:
-        """What it would do: the command, or the edit as a diff."""
+        """Return what the call would do: the command, or the edit as a diff."""
         given = self.arguments
         if self.tool in TERMINALS:
             command = _text(given, "command")
@@ -160,20 +160,20 @@ class Call(NamedTuple):
         return []
 
     def _patch_changes(self) -> list[Json]:
-        """As the other editors show the same edits."""
-        found = [change for file in self._files() for change in file.changes]
-        if not found:
+        """Return a patch's changes in the form of the other editors' edits."""
+        edits = [change for file in self._files() for change in file.changes]
+        if not edits:
             patch = _text(self.arguments, "patch")
             return [content.fenced(patch, "diff")] if patch else []
         changes = []
-        for path, old, new in found:
+        for path, old, new in edits:
             place = self.absolute(path)
             before = content.now(place) if old is None or new is None else old
             changes.append(content.diff(place, before, new or ""))
         return changes
 
     def _change(self, path: str) -> Json | None:
-        """Only once the texts are known: half an edit would look like another one."""
+        """Return the edit, once its texts are known: half of it would look like another one."""
         given = self.arguments
         new = _text(given, "new_str", "new_string")
         match given.get("command"):
@@ -190,7 +190,7 @@ class Call(NamedTuple):
         return None
 
     def _insertion(self, path: str, new: str) -> Json:
-        """As the change of the whole file, so that its place is seen."""
+        """Return an insertion as a change of the whole file, so that its place is visible."""
         before, at = content.now(path), self.arguments.get("insert_line")
         if before is None or type(at) is not int or not 0 <= at <= before.count("\n") + 1:
             return content.fenced(new)
@@ -228,7 +228,7 @@ _TITLES: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 def ready(call: Call) -> bool:
-    """Whether enough is known for a title that will not change."""
+    """Tell whether enough is known for a title that will not change."""
     needed = NEEDED.get(call.tool)
     return needed is None or all(key in call.arguments for key in needed)
 
@@ -246,7 +246,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
 
 
 def of_event(event: Any, cwd: str) -> Call:
-    """From an ActionEvent: what the model sent, else what the SDK made of it."""
+    """Build the call of an ActionEvent, from what the model sent, else from the SDK's action."""
     sent = parse(event.tool_call.arguments)
     if set(sent) == {"arguments"} and event.action is not None:
         dumped = content.dump(event.action)
@@ -256,11 +256,11 @@ def of_event(event: Any, cwd: str) -> Call:
 
 def parse(arguments: Any) -> Json:
     try:
-        found = json.loads(arguments, strict=False)
+        parsed = json.loads(arguments, strict=False)
     except (ValueError, TypeError, RecursionError):
-        found = None
-    if isinstance(found, dict):
-        return found
+        parsed = None
+    if isinstance(parsed, dict):
+        return parsed
     return {"arguments": str(arguments)} if arguments else {}
 
 
@@ -272,7 +272,7 @@ def _text(given: Json, *keys: str) -> str:
 
 
 def _led_to(pattern: str) -> str:
-    """Where a pattern leads that does not stay below its directory; "": it stays."""
+    """Return where a pattern leads that does not stay below its directory; "" if it stays."""
     if not pattern.startswith(("/", "~")) and ".." not in pattern.split("/"):
         return ""
     whole = itertools.takewhile(lambda part: not _WILD.search(part), pattern.split("/"))
@@ -280,7 +280,7 @@ def _led_to(pattern: str) -> str:
 
 
 def _line(text: str) -> str:
-    """The first line with words, cut to a title's length."""
+    """Return the first line that is not blank, cut to a title's length."""
     first, *more = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     if len(first) > LONGEST_TITLE:
         return first[: LONGEST_TITLE - 1] + "…"
@@ -300,7 +300,7 @@ _EDITS = (("old_str", "str_replace"), ("insert_line", "insert"), ("file_text", "
 
 
 def real(call: Call, names: Mapping[str, str]) -> Call:
-    """`names`: the model's names of MCP tools, and what they stand for."""
+    """Resolve the tool's name. `names`: the model's names of MCP tools, and their meanings."""
     if call.tool in names:
         return call._replace(tool=names[call.tool])
     word = _WORD.match(call.tool)  # some models leave markup after the name
@@ -325,7 +325,7 @@ def _command_line(program: str, given: Json, whole: bool) -> Json:
 
 
 def _edit(given: Json, whole: bool) -> Json:
-    """The arguments show which edit it is; that it is a view, only all of them."""
+    """Infer the kind of edit from the arguments; that it is a view, only from all of them."""
     kind = next((kind for key, kind in _EDITS if key in given), None)
     if kind is None and whole and "path" in given:
         kind = "view"

@@ -1,7 +1,7 @@
-"""Sub-agents' conversations, watched: the SDK lets a parent's visualizer make one for each child.
+"""Watches the conversations of sub-agents: the SDK lets a parent's visualizer make one for each
+child.
 
-Importing this imports the SDK.
-"""
+Importing this imports the SDK."""
 
 import threading
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from rookery.agent.translate.calls import SUB_AGENTS
 
 
 class Refusal(NamedTuple):
-    """Why a sub-agent may not do what it is about to do."""
+    """The reason why a sub-agent may not do what it is about to do."""
 
     reason: str
     by_hook: bool = False
@@ -26,35 +26,35 @@ CHILD_CANCELLED = "The user cancelled this sub-agent."
 
 
 class SubAgentStopped(RuntimeError):
-    """It takes no next step: the user cancelled it, or its parent's turn. Says which."""
+    """The user cancelled the sub-agent, or its parent's turn; the message says which."""
 
 
 class Listener:
-    """Hears of sub-agents, in the threads of their tools. `call` is the id of the call that started
-    one, `child` its conversation."""
+    """Callbacks about sub-agents, in the threads of their tools. `call` is the id of the call that
+    started one, `child` its conversation."""
 
     def child_began(self, action: str, folder: str, events: int, task: str) -> None:
-        """`action`: the call's event; `events`: how many it had before."""
+        """Handle a start. `action`: the call's event; `events`: how many it had before."""
 
     def child_event(self, call: str, child: str, event: Event) -> None: ...
 
     def child_token(self, call: str, child: str, chunk: Any) -> None: ...
 
     def child_output(self, child: str, own_call: str, text: str) -> None:
-        """What one of its commands printed."""
+        """Handle output of one of its commands."""
 
     def permit_child(self, child: str, action: ActionEvent) -> Refusal | None:  # noqa: ARG002
-        """Why it may not do this; None: it may."""
+        """Return why it may not do this; None if it may."""
         return Refusal("The user was not asked.")
 
     def child_used(
         self, call: str, child: str, action: ActionEvent, results: Sequence[Event]
     ) -> None:
-        """One of its tools has run."""
+        """Handle that one of its tools has run."""
 
 
 class Watcher(ConversationVisualizerBase):
-    """The visualizer to give to a conversation. Its own events go elsewhere."""
+    """A conversation's visualizer, only for its sub-agents: its own events go elsewhere."""
 
     def __init__(self, listener: Listener) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -76,14 +76,14 @@ class Watcher(ConversationVisualizerBase):
                 self._children = [one for one in self._children if one.call != call]
 
     def create_sub_visualizer(self, agent_id: str) -> "ChildWatcher":
-        """Called as a sub-agent is made. The SDK gives the child's name alone: the call is the one
-        that mentions it, else the first that has no child yet."""
+        """Make the watcher of a new sub-agent. The SDK gives only the child's name: its call is the
+        one that mentions it, else the first that has no child yet."""
         state: Any = self._state
         with self._lock:
             free = [one for one in self._waiting if not self._has_child(one)]
             named = [one for one in free if _mentions(one, agent_id)]
-            found = next(iter(named or free or self._waiting), None)
-            call, action = (found.tool_call_id, found.id) if found else ("", "")
+            parent_call = next(iter(named or free or self._waiting), None)
+            call, action = (parent_call.tool_call_id, parent_call.id) if parent_call else ("", "")
             streams = state is not None and state.agent.llm.stream
             child = ChildWatcher(self._listener, call, action, streams=streams)
             self._children.append(child)
@@ -96,25 +96,25 @@ class Watcher(ConversationVisualizerBase):
         return not several and any(one.call == event.tool_call_id for one in self._children)
 
     def stop_children(self) -> None:
-        """At a cancel, from any thread. Their shells must be interrupted as well."""
+        """Stop all at a cancel, from any thread. Their shells must be interrupted as well."""
         with self._lock:
             for child in self._children:
                 child.stop(CANCELLED)
 
     def stop_child(self, action: str, why: str) -> tuple[str, set[str]]:
-        """At the cancel of one, by the action that started it. Returns the id of its call ("": it
-        is over), and the conversations to interrupt: its own, and those of its sub-agents."""
+        """Stop one sub-agent, given by the action that started it. Returns the id of its call (""
+        if it is over), and the conversations to interrupt: its own, and those of its sub-agents."""
         with self._lock:
             call = next((one.tool_call_id for one in self._waiting if one.id == action), "")
             if not call:
                 return "", set()
             self._stopped[action] = why
-            found = [one for one in self._children if one.action == action]
-            return call, {name for child in found for name in child.stop(why)}
+            children = [one for one in self._children if one.action == action]
+            return call, {name for child in children for name in child.stop(why)}
 
 
 class ChildWatcher(ConversationVisualizerBase):
-    """`streams`: as its parent does."""
+    """The watcher of one sub-agent. `streams`: whether its model streams, as its parent's does."""
 
     def __init__(self, listener: Listener, call: str, action: str, *, streams: bool) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -127,7 +127,7 @@ class ChildWatcher(ConversationVisualizerBase):
         self._below: list[ChildWatcher] = []
 
     def begin(self, folder: str | None, events: int, task: str) -> None:
-        """Its conversation is made, or read again, and about to work."""
+        """Report that its conversation was made, or read again, and is about to work."""
         if self.action and folder is not None:
             self._listener.child_began(self.action, folder, events, task)
 
@@ -147,7 +147,7 @@ class ChildWatcher(ConversationVisualizerBase):
             self._listener.child_token(self.call, self.conversation, chunk)
 
     def permit(self, action: ActionEvent) -> Refusal | None:
-        """Why its conversation may not carry this out; None: it may."""
+        """Return why its conversation may not carry this out; None if it may."""
         return self._listener.permit_child(self.conversation, action)
 
     def used(self, action: ActionEvent, results: Sequence[Event]) -> None:
@@ -163,7 +163,7 @@ class ChildWatcher(ConversationVisualizerBase):
         return str(state.id) if state is not None else ""
 
     def create_sub_visualizer(self, agent_id: str) -> "ChildWatcher":  # noqa: ARG002
-        """A sub-agent's sub-agent is shown in the same call."""
+        """Make the watcher of a sub-agent's sub-agent, which is shown in the same call."""
         child = ChildWatcher(self._listener, self.call, self.action, streams=self.streams)
         self._below.append(child)
         if self.stopped:
@@ -171,7 +171,7 @@ class ChildWatcher(ConversationVisualizerBase):
         return child
 
     def stop(self, why: str) -> set[str]:
-        """The first reason counts. Returns its conversation and those of its sub-agents."""
+        """Stop; the first reason counts. Returns its and its sub-agents' conversations."""
         self.why = self.why or why
         below = (name for child in self._below for name in child.stop(why))
         return {self.conversation, *below}

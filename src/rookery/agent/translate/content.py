@@ -1,4 +1,4 @@
-"""ACP's content, made from the SDK's: text, images, diffs, shortened where they are too long; and
+"""Builds ACP's content from the SDK's: text, images and diffs, shortened if they are too long; and
 what happens to a conversation rather than in it: condensed, hooked, paused, failed."""
 
 import json
@@ -37,12 +37,12 @@ def thought(text: str, message_id: str) -> list[Json]:
 
 
 def shown(text: str) -> Json:
-    """A tool's content that is prose."""
+    """Return prose as a tool's content."""
     return {"type": "content", "content": text_block(text)}
 
 
 def fenced(text: str, language: str = "") -> Json:
-    """A tool's content that is shown literally."""
+    """Return literal text as a tool's content."""
     fence = safe_text.fence(text)
     return shown(f"{fence}{language}\n{shortened(text)}\n{fence}")
 
@@ -55,16 +55,16 @@ def shortened(text: str, most: int = LONGEST_TEXT) -> str:
 
 
 def image_block(url: str) -> Json:
-    found = _DATA.match(url)
-    if found is None:
+    match = _DATA.match(url)
+    if match is None:
         return {"type": "resource_link", "uri": url, "name": url.rpartition("/")[2] or url}
-    if len(found[2]) > LONGEST_IMAGE:
-        return text_block(f"[image not shown: {len(found[2])} characters]")
-    return {"type": "image", "mimeType": found[1], "data": found[2]}
+    if len(match[2]) > LONGEST_IMAGE:
+        return text_block(f"[image not shown: {len(match[2])} characters]")
+    return {"type": "image", "mimeType": match[1], "data": match[2]}
 
 
 def blocks_of(contents: Iterable[Any]) -> list[Json]:
-    """Of the SDK's TextContent and ImageContent; no empty ones."""
+    """Convert the SDK's TextContent and ImageContent to blocks; no empty ones."""
     blocks = []
     for item in contents:
         text = getattr(item, "text", None)
@@ -75,7 +75,7 @@ def blocks_of(contents: Iterable[Any]) -> list[Json]:
 
 
 def diff(path: str, old: str | None, new: str) -> Json:
-    """`old` is None for a new file. What is too long is cut to where the two differ."""
+    """Build a diff; `old` None: a new file. Long texts are cut to where they differ."""
     if len(old or "") + len(new) > LONGEST_DIFF:
         old, new = _changed_part(old, new)
     before = None if old is None else whole(old)
@@ -83,7 +83,7 @@ def diff(path: str, old: str | None, new: str) -> Json:
 
 
 def now(path: str) -> str | None:
-    """A file's text before a call that replaces or deletes it; None: there is none."""
+    """Return a file's text before a call that replaces or deletes it; None if there is none."""
     try:
         if not os.path.isfile(path):  # to open a pipe waits for who writes
             return None
@@ -107,7 +107,7 @@ def _changed_part(old: str | None, new: str) -> tuple[str | None, str]:
 
 
 def dump(thing: Any) -> Any:
-    """Anything as JSON."""
+    """Convert anything to JSON."""
     try:
         if hasattr(thing, "model_dump"):
             return thing.model_dump(mode="json", exclude_none=True)
@@ -140,8 +140,8 @@ def condensation(event: Any, understood: bool) -> list[Json]:
     summary = (event.summary or "").removeprefix(PREFACE).strip()
     if understood:
         update: Json = {"sessionUpdate": "compaction_update", "compactionId": event.id}
-        told = {"summary": [text_block(summary)]} if summary else {}
-        return [update | {"status": "completed"} | told]
+        fields = {"summary": [text_block(summary)]} if summary else {}
+        return [update | {"status": "completed"} | fields]
     count = len(event.forgotten_event_ids)
     what = "1 event" if count == 1 else f"{count} events"
     text = f"The conversation was condensed: a summary replaces {what}."
@@ -149,7 +149,7 @@ def condensation(event: Any, understood: bool) -> list[Json]:
 
 
 def hook(event: Any, understood: bool) -> list[Json]:
-    """A hook that succeeded is not shown."""
+    """Render a hook's result; one that succeeded is not shown."""
     if event.success and not event.blocked:
         return []
     about = f" ({event.tool_name})" if event.tool_name else ""

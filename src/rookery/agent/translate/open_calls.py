@@ -15,7 +15,7 @@ ENDED = "The task ended before this did."
 
 @dataclass
 class Known:
-    """What the client knows of one call."""
+    """The state of one call as the client knows it."""
 
     call: Call
     told: Json
@@ -46,21 +46,21 @@ class OpenCalls:
         return name in self._calls and self._calls[name].open
 
     def below(self, parent: str) -> "OpenCalls":
-        """For the calls of a sub-agent that the call `parent` started."""
+        """Return the calls of a sub-agent that the call `parent` started."""
         made = OpenCalls(self._terminals)
         made.parent, made._above = parent, self
         self._below.append(made)
         return made
 
     def tell_parent(self, text: str) -> list[Json]:
-        """An update of the call above, while it is open."""
+        """Return an update of the parent call, while it is open."""
         if self._above is None or self.parent is None or not self._above.is_open(self.parent):
             return []
         shown = [content.shown(text[-LIVE_TAIL:])]
         return [*self._above.start(self.parent), self._above._update(self.parent, content=shown)]
 
     def of_parent(self, update: Json) -> list[Json]:
-        """What a sub-agent says, with the call above that it belongs to."""
+        """Return a sub-agent's message, with the parent call that it belongs to."""
         above, parent = self._above, self.parent
         begun = above.start(parent) if above and parent and above.is_open(parent) else []
         return [*begun, {**update, **self._meta(update.get("_meta", {}))}]
@@ -68,7 +68,7 @@ class OpenCalls:
     # --- beginning ------------------------------------------------------------------------------
 
     def announce(self, name: str, call: Call, about: Json, *, made: bool = True) -> list[Json]:
-        """First the whole call, later what changed."""
+        """Return the whole call the first time, later what changed."""
         fields = self.describe(name, call, about)
         known = self._calls.get(name)
         if known is None:
@@ -101,7 +101,7 @@ class OpenCalls:
         return fields
 
     def start(self, name: str, subagent: str = "") -> list[Json]:
-        """`subagent`: the id that cancels the sub-agent which it starts."""
+        """Start a call. `subagent`: the id that cancels the sub-agent which it starts."""
         known = self._calls.get(name)
         if known is None or known.status != "pending":
             return []
@@ -127,7 +127,7 @@ class OpenCalls:
     # --- end ------------------------------------------------------------------------------------
 
     def end(self, name: str, result: Result, tool: str, cwd: str) -> list[Json]:
-        """Once. An unknown call is announced as it ends."""
+        """End a call, only once. An unknown call is announced as it ends."""
         updates: list[Json] = []
         known = self._calls.get(name)
         if known is None:
@@ -154,13 +154,13 @@ class OpenCalls:
         return [*updates, self._update(name, **fields, **self._meta(meta))]
 
     def _end_below(self, name: str) -> list[Json]:
-        """A call's end also ends the open calls of its sub-agents."""
+        """End the open calls of the sub-agents of a call that has ended."""
         ended = [each for each in self._below if each.parent == name]
         self._below = [each for each in self._below if each.parent != name]
         return [update for each in ended for update in each.settle(ENDED, set())]
 
     def settle(self, reason: str, keep: set[str]) -> list[Json]:
-        """End what is open as failed, except `keep`."""
+        """End all open calls as failed, except `keep`."""
         return self._fail([name for name in self._calls if name not in keep], reason)
 
     def drop_unmade(self, names: list[str]) -> list[Json]:
@@ -169,7 +169,7 @@ class OpenCalls:
         return self._fail(unmade, "The model did not finish this call.")
 
     def _fail(self, names: list[str], reason: str) -> list[Json]:
-        """End those that are open."""
+        """End those of these calls that are open."""
         result = Result("failed", [content.shown(reason)], {})
         return [update for name in names for update in self.end(name, result, "", "/")]
 
@@ -186,7 +186,7 @@ class OpenCalls:
         return {"terminal_info": {"terminal_id": name, "cwd": call.cwd}}
 
     def _meta(self, meta: Json) -> Json:
-        """With the call whose sub-agent made this one."""
+        """Add the call whose sub-agent made this one."""
         if self.parent is not None:
             ours = meta.get("rookery", {}) | {"parentToolUseId": self.parent}
             meta = meta | {"rookery": ours}
@@ -194,7 +194,7 @@ class OpenCalls:
 
 
 def _subagent(id: str, cancel: Json | None) -> Json:
-    """As the draft's `subagent_update` says whether it can be cancelled."""
+    """Return whether a sub-agent can be cancelled, in the form of the draft's `subagent_update`."""
     return {"subagent": {"sessionId": id, "capabilities": {"cancel": cancel}}}
 
 
@@ -208,8 +208,8 @@ class Ids:
         self._latest: dict[tuple[str, str], str] = {}
 
     def of_call(self, scope: str, response: str, call: str) -> str:
-        """The id of a call in an answer. `scope`: the conversation, since a sub-agent's model
-        counts for itself."""
+        """Return the id of a call in an answer. `scope`: the conversation, since a sub-agent's
+        model counts for itself."""
         key = (f"{scope}\n{response}", call)
         if key not in self._of:
             uses = self._uses[call] = self._uses.get(call, 0) + 1
@@ -218,5 +218,5 @@ class Ids:
         return self._of[key]
 
     def latest(self, scope: str, call: str) -> str:
-        """The id of the newest call of that name."""
+        """Return the id of the newest call of that name."""
         return self._latest.get((scope, call)) or self.of_call(scope, "", call)

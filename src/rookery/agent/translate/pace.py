@@ -1,4 +1,4 @@
-"""Live output at a readable pace: what a command prints in a moment is one update."""
+"""Throttles live output to a readable pace: what a command prints within a moment is one update."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ SLOWEST = 1.0
 
 
 class Pace:
-    """Fed from any thread; sends on the loop, less often the longer a command prints."""
+    """A throttle, fed from any thread; sends on the loop, ever less often."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class Pace:
         self._told: dict[str, int] = {}
 
     def feed(self, call: str, text: str) -> None:
-        """From the terminal's thread."""
+        """Add output, from the terminal's thread."""
         try:
             self._loop.call_soon_threadsafe(self._take, call, text)
         except RuntimeError:
@@ -34,8 +34,8 @@ class Pace:
     def _take(self, call: str, text: str) -> None:
         self._held.setdefault(call, []).append(text)
         if call not in self._timers:
-            told = self._told.get(call, 0)
-            delay = min(SLOWEST, FIRST + SLOWER * told) if told else 0.0
+            sent = self._told.get(call, 0)
+            delay = min(SLOWEST, FIRST + SLOWER * sent) if sent else 0.0
             self._timers[call] = self._loop.call_later(delay, self._tick, call)
 
     def _tick(self, call: str) -> None:
@@ -45,7 +45,7 @@ class Pace:
             self.flush(call)
 
     def flush(self, call: str) -> None:
-        """On the loop, before the call's end is sent."""
+        """Send the rest, on the loop, before the call's end is sent."""
         if timer := self._timers.pop(call, None):
             timer.cancel()
         if text := "".join(self._held.pop(call, [])):
@@ -53,6 +53,6 @@ class Pace:
             self._tell(call, text)
 
     def ended(self, call: str) -> None:
-        """On the loop: send what is left and forget the call."""
+        """Send the rest, on the loop, and forget the call."""
         self.flush(call)
         self._told.pop(call, None)

@@ -1,5 +1,5 @@
-"""The text of an `apply_patch` call, read without its files: what it would change in which, as the
-other editors' calls say it. What is not well-formed is shown as it is; its tool refuses it."""
+"""Parses the text of an `apply_patch` call, without reading its files: the changes of each file, in
+the form of the other editors' calls. A malformed patch is shown as it is; its tool refuses it."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,7 +11,7 @@ _SECTION = "@@"
 
 
 class Change(NamedTuple):
-    """Of one place in one file."""
+    """A change of one place in one file."""
 
     path: str
     old: str | None
@@ -29,12 +29,12 @@ class File(NamedTuple):
 
 
 def read(patch: str) -> list[File]:
-    """The files of a patch, in its order."""
+    """Return the files of a patch, in its order."""
     return [_file(head, lines) for head, lines in _sections(patch)]
 
 
 def paths_in(patch: str) -> list[str]:
-    """Every file that a line names, wherever it stands: for judging, rather too many."""
+    """Return every file that a line names, wherever it stands: for judging, rather too many."""
     heads = (ADD, DELETE, UPDATE, MOVE)
     lines = (line for line in patch.split("\n") if line.startswith(heads))
     return list(dict.fromkeys(line.partition(": ")[2] for line in lines))
@@ -68,7 +68,7 @@ def _file(head: str, lines: list[str]) -> File:
 
 
 def _hunks(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """The old and the new lines of each place."""
+    """Yield the old and the new lines of each place."""
     old, new = list[str](), list[str]()
     for line in [*lines, _SECTION]:
         if line.startswith(_SECTION):

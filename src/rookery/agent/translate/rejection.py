@@ -1,4 +1,4 @@
-"""An action that was rejected: what the model is told, and what the user sees of it."""
+"""Texts about a rejected action: one for the model, one for the user."""
 
 from rookery.core.policy.auto_answer import DENIED
 from rookery.core.policy.planning import FORBIDDEN
@@ -7,9 +7,9 @@ REASON = "The user rejected this action."
 _WITH_WORDS = f"{REASON} Their reason: "
 
 
-def for_model(said: str) -> str:
-    """`said`: the user's own words; "": none."""
-    return _WITH_WORDS + said if said else REASON
+def for_model(remark: str) -> str:
+    """Return the text for the model. `remark`: the user's own reason; "" if there is none."""
+    return _WITH_WORDS + remark if remark else REASON
 
 
 def for_user(reason: str, *, by_hook: bool) -> str:

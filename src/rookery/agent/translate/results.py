@@ -1,4 +1,4 @@
-"""The result of a tool call: its status, what is shown, and its raw output."""
+"""The result of a tool call: its status, the content shown, and its raw output."""
 
 from typing import Any, NamedTuple
 
@@ -63,7 +63,7 @@ def _read(observation: Any, shown: list[Json]) -> list[Json]:
 
 
 def _changes(observation: Any, kinds: set[str]) -> list[tuple[str, str | None, str]]:
-    """Each changed file's path, its old text (None: it is new) and its new one."""
+    """Return each changed file's path, its old text (None if it is new) and its new one."""
     if "ApplyPatchObservation" in kinds:
         changes = getattr(getattr(observation, "commit", None), "changes", None) or {}
         return [
@@ -100,7 +100,7 @@ def raw_output(observation: Any) -> Json:
 
 
 def plan_of(observation: Any) -> list[Json] | None:
-    """The entries of a task tracker's list; None: it has none."""
+    """Return the entries of a task tracker's list; None if it has none."""
     tasks = getattr(observation, "task_list", None)
     if not isinstance(tasks, list) or observation.is_error:
         return None

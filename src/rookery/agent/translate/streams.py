@@ -1,4 +1,5 @@
-"""An answer while it streams: what was sent of it, so that the event after it repeats nothing."""
+"""An answer while it streams: tracks what was sent of it, so that the event after it repeats
+nothing."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,7 @@ class StreamedCall:
 
 
 class Stream:
-    """`response`: the answer's id."""
+    """The part of one answer that was sent. `response`: its id."""
 
     def __init__(self, response: str = "") -> None:
         self.response = response
@@ -32,7 +33,7 @@ class Stream:
         self._thought_mask = KNOWN.in_pieces()
 
     def say(self, piece: str) -> str:
-        """What can be sent now. What may be a secret's beginning comes with the event."""
+        """Return what can be sent now, without what may be the beginning of a secret."""
         shown, passed = _pass(self._text_mask, piece)
         self.text += passed
         return shown
@@ -43,7 +44,7 @@ class Stream:
         return shown
 
     def call(self, fragment: Any) -> StreamedCall:
-        """The call that a fragment belongs to, with it."""
+        """Return the call that a fragment belongs to, with the fragment added."""
         place = getattr(fragment, "index", None)
         number = place if isinstance(place, int) else len(self.calls) - 1
         call = self.calls.setdefault(max(0, number), StreamedCall())
@@ -60,44 +61,44 @@ class Stream:
         )
 
 
-def rest_of(whole: str, told: str) -> str:
-    """What is still unsaid of a text. Nothing if it differs from what was told: masked, trimmed."""
-    if not told:
+def rest_of(whole: str, sent: str) -> str:
+    """Return the unsent part of a text; "" if it differs from what was sent: masked, trimmed."""
+    if not sent:
         return whole
-    return whole[len(told) :] if whole.startswith(told) else ""
+    return whole[len(sent) :] if whole.startswith(sent) else ""
 
 
 def pieces(chunk: Any) -> list[tuple[str, Any]]:
-    """("thought" | "text" | "call", piece) for each part of a chunk, in order."""
+    """Return ("thought" | "text" | "call", piece) for each part of a chunk, in order."""
     if isinstance(chunk, str):
         return [("text", chunk)] if chunk else []
-    found: list[tuple[str, Any]] = []
+    parts: list[tuple[str, Any]] = []
     for _, delta in deltas(chunk):
         # The Responses API sends summaries of reasoning as text, known by the item's id.
         kind = "thought" if text_in(chunk, "id").startswith("rs_") else "text"
         if reasoning := text_in(delta, "reasoning_content"):
-            found.append(("thought", reasoning))
-        if words := text_in(delta, "content"):
-            found.append((kind, words))
-        found += [("call", call) for call in getattr(delta, "tool_calls", None) or []]
-    return found
+            parts.append(("thought", reasoning))
+        if text := text_in(delta, "content"):
+            parts.append((kind, text))
+        parts += [("call", call) for call in getattr(delta, "tool_calls", None) or []]
+    return parts
 
 
 def deltas(chunk: Any) -> list[tuple[Any, Any]]:
-    """Each choice of a chunk that says something, and what."""
+    """Return each choice of a chunk that has a delta, and the delta."""
     choices = getattr(chunk, "choices", None) or []
-    found = [(choice, getattr(choice, "delta", None)) for choice in choices]
-    return [each for each in found if each[1] is not None]
+    pairs = [(choice, getattr(choice, "delta", None)) for choice in choices]
+    return [each for each in pairs if each[1] is not None]
 
 
 def _pass(mask: Pieces, piece: str) -> tuple[str, str]:
-    """What is shown, and the text it stands for."""
+    """Return the text to show, and the original text it stands for."""
     whole = mask.held + piece
     shown = mask.feed(piece)
     return shown, whole.removesuffix(mask.held)
 
 
 def text_in(thing: Any, name: str) -> str:
-    """A text field of an object or a dictionary; "": it is none."""
+    """Return a text field of an object or a dictionary; "" if it is none."""
     value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
     return value if isinstance(value, str) else ""

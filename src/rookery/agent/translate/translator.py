@@ -1,5 +1,5 @@
-"""The SDK's events and its models' tokens, as ACP's session updates. An event is known by its
-class's name, so that a new or broken one is shown raw."""
+"""Translates the SDK's events and its models' tokens to ACP's session updates. Events are
+recognised by their class's name, so that a new or broken one is shown raw."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -17,9 +17,9 @@ NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 class Translator:
-    """One per session, for its replay and for what is live after it. `terminals`, `notices` and
+    """One per session, for its replay and for the live events after it. `terminals`, `notices` and
     `compaction` are the client's capabilities; `names`: the model's names of MCP tools, and what
-    each stands for; `session`: its id, where its sub-agents can be cancelled."""
+    each stands for; `session`: its id, if its sub-agents can be cancelled."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class Translator:
     # --- events ---------------------------------------------------------------------------------
 
     def live(self, event: Any) -> list[Json]:
-        """For a new event: without the user's own message."""
+        """Return the updates of a new event, without the user's own message."""
         return self._safely(event, replay=False)
 
     def replay(self, event: Any) -> list[Json]:
-        """For a past event: with the user's messages."""
+        """Return the updates of a past event, including the user's messages."""
         return self._safely(event, replay=True)
 
     def _safely(self, event: Any, *, replay: bool) -> list[Json]:
@@ -80,31 +80,31 @@ class Translator:
             updates = self._of_event(event, replay=replay)
             if self._journal is None:
                 return updates
-            told = self._nested(updates)
-            return self.words() + told
+            nested = self._nested(updates)
+            return self.words() + nested
         except Exception:  # noqa: BLE001 - one event that cannot be rendered breaks nothing
             return self._raw(event)
 
     def _nested(self, updates: list[Json]) -> list[Json]:
-        """A sub-agent's updates: without its plan, its words with the call that they belong to, or
-        kept for `words`."""
+        """Return a sub-agent's updates without its plan; its text either with the call that it
+        belongs to, or kept for `words`."""
         assert self._journal is not None
-        told: list[Json] = []
+        passed_on: list[Json] = []
         for update in updates:
             kind = update["sessionUpdate"]
             if kind in ("tool_call", "tool_call_update"):
-                told.append(update)
+                passed_on.append(update)
             elif kind.startswith("agent_") and self._transcripts:
-                told += self._calls.of_parent(update)
+                passed_on += self._calls.of_parent(update)
             elif kind.startswith("agent_") and update["content"]["type"] == "text":
                 message = f"{kind} {update.get('messageId', len(self._journal))}"
-                said = self._journal.get(message, "")
-                self._journal[message] = said + update["content"]["text"]
+                earlier = self._journal.get(message, "")
+                self._journal[message] = earlier + update["content"]["text"]
                 self._news = True
-        return told
+        return passed_on
 
     def words(self) -> list[Json]:
-        """All that a sub-agent said, if there is news."""
+        """Return all that a sub-agent has said, if there is anything new."""
         news, self._news = self._news, False
         return self._calls.tell_parent("\n\n".join((self._journal or {}).values())) if news else []
 
@@ -112,12 +112,12 @@ class Translator:
         kinds = [kind.__name__ for kind in type(event).__mro__]
         if content.INTERNAL & set(kinds):
             return []
-        told = next((self._renderers[kind] for kind in kinds if kind in self._renderers), None)
-        return told(event, replay) if told else self._raw(event)
+        render = next((self._renderers[kind] for kind in kinds if kind in self._renderers), None)
+        return render(event, replay) if render else self._raw(event)
 
     def child(self, call_id: str, scope: str) -> "Translator":
-        """For a sub-agent that a call (the model's id) started: its calls are shown below that one,
-        its words in it. `scope`: its conversation's id."""
+        """Return a translator for a sub-agent that a call (the model's id) started: its calls are
+        shown below that one, its text in it. `scope`: its conversation's id."""
         made = Translator(self.cwd, names=self._names, transcripts=self._transcripts)
         made._ids, made._scope = self._ids, scope
         parent = self._ids.latest(self._scope, call_id)
@@ -144,7 +144,7 @@ class Translator:
         return updates + self._said(message.content, response)
 
     def _next_answer(self, response: str) -> None:
-        """Without streaming nothing else says that the answer before is over."""
+        """Begin another answer: without streaming nothing else ends the one before."""
         if self._told not in ("", response) and self._stream.response in ("", self._told):
             self._stream = Stream()
         self._told, self._stream.is_whole = response, True
@@ -166,10 +166,10 @@ class Translator:
         rest = rest_of(text, self._stream.text)
         self._stream.text = text or self._stream.text
         images = [part for part in parts if getattr(part, "image_urls", None)]
-        said = [
+        updates = [
             chunk("agent_message_chunk", block, response) for block in content.blocks_of(images)
         ]
-        return message(rest, response) + said
+        return message(rest, response) + updates
 
     # --- tool calls -----------------------------------------------------------------------------
 
@@ -180,8 +180,8 @@ class Translator:
         call = self._call(event)
         name = call.tool
         if name in calls.SPOKEN and event.action is not None:
-            words = str(call.arguments.get(calls.SPOKEN[name]) or "")
-            rest = rest_of(words, self._stream.said_by(name, event.tool_call_id))
+            text = str(call.arguments.get(calls.SPOKEN[name]) or "")
+            rest = rest_of(text, self._stream.said_by(name, event.tool_call_id))
             self._calls.spoken.add(self._id(event))
             speak = thought if name == "think" else message
             updates += speak(rest, event.tool_call_id)
@@ -191,7 +191,7 @@ class Translator:
         return updates
 
     def _forget_stream(self, event: Any) -> None:
-        """Only the first event of an answer with several calls has its words."""
+        """Forget the stream: only the first event of an answer with several calls has its text."""
         if self._stream.response and self._stream.response != event.llm_response_id:
             self._stream = Stream()
 
@@ -210,8 +210,8 @@ class Translator:
 
     def _refused(self, event: Any) -> list[Json]:
         by_hook = event.rejection_source == "hook"
-        words = rejection.for_user(event.rejection_reason, by_hook=by_hook)
-        return self._end(event, "failed", [content.shown(words)])
+        text = rejection.for_user(event.rejection_reason, by_hook=by_hook)
+        return self._end(event, "failed", [content.shown(text)])
 
     def _end(self, event: Any, status: str, shown: list[Json]) -> list[Json]:
         name = self._latest(event)
@@ -229,26 +229,26 @@ class Translator:
         return updates + self._calls.end(event.tool_call_id, result, event.title, self.cwd)
 
     def started(self, event: Any) -> list[Json]:
-        """For an ActionEvent that begins now."""
+        """Return the updates of an ActionEvent that starts running."""
         cancels = self._session and event.tool_name in SUB_AGENTS
         child = f"{self._session}{SUB_AGENT_ID}{event.id}" if cancels else ""
         return self._calls.start(self._id(event), child)
 
     def permission(self, event: Any) -> Json:
-        """The `toolCall` of a permission request."""
+        """Return the `toolCall` of a permission request."""
         name, call = self._id(event), self._call(event)
         return self._calls.describe(name, call, _about(event)) | {"status": "pending"}
 
     def places(self, event: Any) -> list[str]:
-        """The paths that an action names."""
+        """Return the paths that an action names."""
         return [place["path"] for place in self._call(event).locations()]
 
     def output(self, call_id: str, text: str) -> list[Json]:
-        """What a running command printed. `call_id` is the model's."""
+        """Return the updates for a running command's output. `call_id` is the model's."""
         return self._calls.printed(self._ids.latest(self._scope, call_id), text)
 
     def ended(self, call_id: str, status: str, text: str = "") -> list[Json]:
-        """The end of a call without an observation. `call_id` is the model's."""
+        """End a call that has no observation. `call_id` is the model's."""
         shown = [content.shown(text)] if text else []
         result = results.Result(status, shown, {})
         return self._calls.end(self._ids.latest(self._scope, call_id), result, call_id, self.cwd)
@@ -271,20 +271,20 @@ class Translator:
     # --- tokens ---------------------------------------------------------------------------------
 
     def delta(self, part: Any) -> list[Json]:
-        """For a chunk of the model's stream."""
-        found = pieces(part)
-        if not found:
+        """Return the updates of a chunk of the model's stream."""
+        parts = pieces(part)
+        if not parts:
             return []
         response = getattr(part, "id", None) or self._stream.response or "stream"
         updates: list[Json] = []
         if response != self._stream.response:
             updates += self._begin(response)
-        for kind, piece in found:
+        for kind, piece in parts:
             updates += self._piece(kind, piece)
         return updates if self._journal is None else self._nested(updates)
 
     def _begin(self, response: str) -> list[Json]:
-        """Another answer begins. Calls of the one before that were never made end."""
+        """Begin another answer. Calls of the one before that were never made end."""
         begun = [call.id for call in self._stream.calls.values() if call.id]
         before, is_void = self._stream.response, not self._stream.is_whole
         unmade = [self._ids.of_call(self._scope, before, one) for one in begun]
@@ -297,7 +297,7 @@ class Translator:
         return void + self._calls.drop_unmade(unmade)
 
     def take_back(self) -> list[Json]:
-        """The answer broke off and is asked for again: what was sent of it is void."""
+        """Withdraw what was sent of an answer that broke off and is asked for again."""
         if self._stream.is_whole:  # another model is asked again
             return []
         void = self._void()
@@ -329,9 +329,9 @@ class Translator:
         whole = call.arguments.feed(call.raw)
         call.raw = ""
         if (spoken := calls.SPOKEN.get(call.name)) and call.name not in self._names:
-            words = call.arguments.news(spoken)
-            call.said += words
-            return (thought if call.name == "think" else message)(words, call.id)
+            text = call.arguments.news(spoken)
+            call.said += text
+            return (thought if call.name == "think" else message)(text, call.id)
         sent = Call(call.name, dict(call.arguments.whole), self.cwd, whole=False)
         known = real(sent, self._names)
         if not whole or not calls.ready(known):
@@ -350,9 +350,9 @@ class Translator:
         model: str = "",
         limits: list[Json] | None = None,
     ) -> list[Json]:
-        """Tokens in the context, its size, what the session has cost in dollars, the tokens that
-        this turn has used, which model answered, if not the session's own, and the quotas of its
-        provider."""
+        """Return the usage: the tokens in the context, its size, the session's cost so far in
+        dollars, the tokens that this turn has used, the model that answered, if not the session's
+        own, and the quotas of its provider."""
         update: Json = {"sessionUpdate": "usage_update", "used": max(0, used), "size": max(0, size)}
         if cost is not None:
             update["cost"] = {"amount": cost, "currency": "USD"}
@@ -363,7 +363,7 @@ class Translator:
         return [update]
 
     def notice(self, text: str, severity: str = "info") -> list[Json]:
-        """For the user, not for the model."""
+        """Return a notice for the user, which the model does not see."""
         return content.notice(text, severity, self.notices)
 
     def _raw(self, event: Any) -> list[Json]:
@@ -381,7 +381,7 @@ class Translator:
 
 
 def _about(event: Any) -> Json:
-    """What the model itself says of its call."""
+    """Return what the model itself states about its call."""
     about: Json = {}
     risk = getattr(getattr(event, "security_risk", None), "value", None)
     if isinstance(risk, str) and risk != "UNKNOWN":

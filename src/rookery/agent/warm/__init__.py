@@ -1,1 +1,1 @@
-"""The warm process: the SDK loaded once, and an agent forked from it for each session."""
+"""The warm process: loads the SDK once, and forks an agent from it for each session."""

@@ -1,5 +1,5 @@
-"""`python -m rookery.agent.warm [--spare] [SECONDS]`: detached, and waited for until it loads or
-has found another one."""
+"""`python -m rookery.agent.warm [--spare] [SECONDS]`: starts the warm process detached, and waits
+until it is loading or has found another one."""
 
 import os
 import sys

@@ -1,5 +1,5 @@
 """A fork of the warm process: an agent with its door's descriptors, environment and directory. A
-thread reads the connection to the door: its signals, and its death, end this process and what it
+thread reads the connection to the door: its signals, or its death, end this process and what it
 started."""
 
 import gc
@@ -24,14 +24,14 @@ from rookery.home import paths
 from rookery.processes import MARK, become_subreaper, cgroups, namespaces, tree
 from rookery.wire.credentials import peer_of
 
-MOST = 16 * 1024 * 1024
+MAX_OFFER_BYTES = 16 * 1024 * 1024
 """Bytes of arguments and environment: more than any system allows."""
 FAILED = 70
 
 
 class Offer(NamedTuple):
-    """What a door hands over first. The rest, its environment above all, is read by the fork alone:
-    what the warm process has had in its memory, all its agents have."""
+    """The first message of a door. The rest, its environment above all, is read only by the fork:
+    whatever the warm process has had in its memory, all its agents have."""
 
     length: int
     mark: str
@@ -54,7 +54,7 @@ class Wish(NamedTuple):
 
 
 def admit(listener: socket.socket) -> tuple[socket.socket, Offer] | None:
-    """The door that connects, and what it offers; None: not ours to serve."""
+    """Accept a door and return its connection and offer; None if it is not ours to serve."""
     connection, _ = listener.accept()
     offer = _read_offer(connection)
     if offer is None:
@@ -64,10 +64,10 @@ def admit(listener: socket.socket) -> tuple[socket.socket, Offer] | None:
 
 
 def _read_offer(connection: socket.socket) -> Offer | None:
-    """None: nothing is left open but the connection."""
+    """Read a door's offer; None if it is invalid: then only the connection is left open."""
     descriptors: list[int] = []
     try:
-        connection.settimeout(warm_agent.PATIENCE)
+        connection.settimeout(warm_agent.HANDOVER_TIMEOUT)
         if peer_of(connection)[0] != os.geteuid():
             return None
         size, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
@@ -75,7 +75,7 @@ def _read_offer(connection: socket.socket) -> Offer | None:
         if inside:
             size, descriptors, _, _ = socket.recv_fds(connection, 4, 4)
         length = int.from_bytes(size)
-        if len(size) == 4 and len(descriptors) == 3 + inside and length <= MOST:
+        if len(size) == 4 and len(descriptors) == 3 + inside and length <= MAX_OFFER_BYTES:
             mark = os.fsdecode(_exactly(connection, warm_agent.MARK_SIZE).rstrip(b"\0"))
             if not inside or _may_enter(descriptors[3]):
                 return Offer(length, mark, descriptors[:3], [*descriptors, -1][3])
@@ -87,31 +87,31 @@ def _read_offer(connection: socket.socket) -> Offer | None:
 
 
 def read_wish(connection: socket.socket, offer: Offer) -> Wish | None:
-    """None: it is for another one than us."""
+    """Read the rest of a door's request; None if it is invalid or meant for another build."""
     try:
         data = _exactly(connection, offer.length)
         # What is inside a sandbox is not trusted with a format that can crash its reader.
-        said: Any = marshal.loads(data) if offer.sandbox < 0 else read_text(data)  # noqa: S302 - of this user
-        if said.pop("key") == warm_agent.items():
+        fields: Any = marshal.loads(data) if offer.sandbox < 0 else read_text(data)  # noqa: S302 - of this user
+        if fields.pop("key") == warm_agent.items():
             connection.settimeout(None)
-            return Wish(**said)
+            return Wish(**fields)
     except (OSError, ValueError, EOFError, TypeError, KeyError, AttributeError):
         pass
     return None
 
 
 def read_text(data: bytes) -> Any:
-    """What a door in a sandbox asks for. Raises ValueError, TypeError, KeyError."""
-    said = json.loads(data)
-    said["environment"] = {
-        os.fsencode(name): os.fsencode(value) for name, value in said["environment"].items()
+    """Parse the request of a door in a sandbox. Raises ValueError, TypeError, KeyError."""
+    fields = json.loads(data)
+    fields["environment"] = {
+        os.fsencode(name): os.fsencode(value) for name, value in fields["environment"].items()
     }
-    said["read"] = said["read"].encode("latin-1")
-    return said
+    fields["read"] = fields["read"].encode("latin-1")
+    return fields
 
 
 def _may_enter(pidfd: int) -> bool:
-    """Whether the process is in a sandbox, and our program is nothing that it could write."""
+    """Tell whether the process is in a sandbox, and our program is nothing that it could write."""
     return namespaces.is_from_memory() and namespaces.is_apart(namespaces.pid_of(pidfd))
 
 
@@ -126,14 +126,14 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 
 
 def tell_status(connection: socket.socket, status: int) -> None:
-    """An exit code; a signal's as a shell reports it."""
-    said = status if status >= 0 else 128 - status
+    """Send an exit code; a signal's as a shell reports it."""
+    code = status if status >= 0 else 128 - status
     with suppress(OSError):
-        connection.send(warm_agent.STATUS + bytes([said & 0xFF]))
+        connection.send(warm_agent.STATUS + bytes([code & 0xFF]))
 
 
 def become(connection: socket.socket, offer: Offer, wish: Wish | None) -> NoReturn:
-    """Be the agent until its end; None: its door starts another one."""
+    """Be the agent until its end. `wish` None: end, so that the door starts another one."""
 
     def end(status: int) -> NoReturn:
         with suppress(OSError, ValueError):
@@ -160,8 +160,8 @@ def become(connection: socket.socket, offer: Offer, wish: Wish | None) -> NoRetu
 
 
 def _move_into(pidfd: int) -> None:
-    """Go on in the sandbox. This process stays outside of its processes, with nothing but the wait
-    for the one inside."""
+    """Continue in the sandbox, in a fork. This process stays outside, keeps nothing open and only
+    waits for the one inside."""
     door = namespaces.pid_of(pidfd)
     namespaces.take_limits(door)
     cgroups.follow(door)
@@ -202,7 +202,7 @@ def _settle(offer: Offer, wish: Wish) -> None:
 
 
 def _retarget_logging() -> None:
-    """Handlers made at import write to the parent's stderr object."""
+    """Redirect log handlers made at import, which write to the parent's stderr object."""
     loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict]
     for logger in [logging.root, *loggers]:
         for handler in logger.handlers:
@@ -211,12 +211,12 @@ def _retarget_logging() -> None:
 
 
 def _watch(connection: socket.socket, end: Callable[[int], NoReturn]) -> None:
-    """End with the door or by its signal. What was started here ends first: it is no worker's
-    descendant."""
+    """End with the door or by its signal. All that was started here ends first: it does not descend
+    from a worker."""
     try:
-        said = connection.recv(2)
+        message = connection.recv(2)
     except OSError:
-        said = b""
+        message = b""
     shutdown.begin()
     tree.end_below(os.getpid())
-    end(128 + said[1] if len(said) == 2 else FAILED)
+    end(128 + message[1] if len(message) == 2 else FAILED)

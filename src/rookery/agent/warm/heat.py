@@ -18,8 +18,9 @@ STDIO = (0, 1, 2)
 
 
 def up(place: str, *, mcp: bool) -> None:
-    """`place`: a folder that it makes and removes, also what a killed one left. `mcp`: with the
-    libraries of MCP, which only sessions with servers need."""
+    """Load everything and take the turn. `place`: a folder that it makes and removes, also one that
+    a killed process left. `mcp`: include the libraries of MCP, which only sessions with servers
+    need."""
     from rookery.agent.mcp import connections
     from rookery.agent.process import sdk_import
     from rookery.agent.scripted.server import serving
@@ -49,7 +50,7 @@ def up(place: str, *, mcp: bool) -> None:
 
 @contextmanager
 def _environment(**more: str) -> Iterator[None]:
-    """With these variables; all is as before after it."""
+    """Set these variables, and restore the environment afterwards."""
     before = dict(os.environ)
     os.environ |= more
     try:
@@ -93,7 +94,7 @@ def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
 
 
 def _converse(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
-    """The client's side. The end of its requests ends the agent."""
+    """Play the client's side. The end of its requests ends the agent."""
     file = {"command": "create", "path": os.path.join(place, "note.txt"), "file_text": "warm\n"}
     steps = [
         {"thought": "Warm", "text": "up", "calls": [_call("terminal", command="echo warm")]},
@@ -121,7 +122,7 @@ class _Talk:
         self._last = 0
 
     def ask(self, method: str, **params: Any) -> Json | None:
-        """The result; None: it failed, and the children are less warm."""
+        """Return a request's result; None: it failed, and the children are less warm."""
         self._last += 1
         self._send({"id": self._last, "method": method, "params": params})
         for line in self._answers:
@@ -130,8 +131,8 @@ class _Talk:
                 outcome = selected(pick(options_of(message["params"]), ALLOWS))
                 self._send({"id": message["id"], "result": {"outcome": outcome}})
             elif message.get("id") == self._last and "method" not in message:
-                found = message.get("result")
-                return found if isinstance(found, dict) else None
+                result = message.get("result")
+                return result if isinstance(result, dict) else None
         return None
 
     def _send(self, message: Json) -> None:
@@ -139,8 +140,8 @@ class _Talk:
 
 
 def _forget() -> None:
-    """Connections that the model's client keeps, which children must not share, and temporary
-    folders of a home that is gone."""
+    """Close connections that the model's client keeps, which children must not share, and remove
+    temporary folders of a home that is gone."""
     import gc
 
     import litellm

@@ -2,8 +2,7 @@
 
 A child may inherit only memory: before each fork this process has one thread, no running loop and
 no foreign descriptors (`unfit`), else the door starts cold. Where fork without exec is not safe
-(macOS), it is a spare: it starts the next spare, then serves one door itself.
-"""
+(macOS), it is a spare: it starts the next spare, then serves one door itself."""
 
 import fcntl
 import gc
@@ -40,7 +39,7 @@ TRIES = 5
 
 
 def keep(pause: Callable[[], None], *, forks: bool) -> int:
-    """Serve until idle. `pause` is called with the lock taken, before anything is loaded."""
+    """Serve until idle. `pause` is called once the lock is held, before anything is loaded."""
     home = paths.ensure_home(paths.home())
     warm_agent.keep_to_this()
     path = warm_agent.socket_path(home)
@@ -55,7 +54,7 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
     group = cgroups.enter(home_tag(home), f"warm.{os.getpid()}")
 
     def give_up(_number: int, _frame: object) -> NoReturn:
-        """While it loads, nothing can be relied on to hear of an exception."""
+        """End at once: while modules load, an exception might be swallowed."""
         tree.end_below(os.getpid())
         _leave(home, path, group)
         os._exit(0)
@@ -83,7 +82,7 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
 
 
 def _has_servers(home: str) -> bool:
-    """Whether its sessions will want MCP's libraries. A broken mcp.json is the sessions' matter."""
+    """Tell whether sessions will need MCP's libraries. A broken mcp.json is left to them."""
     with suppress(mcp.McpError):
         return any(server.enabled for server in mcp.load(home))
     return False
@@ -168,11 +167,11 @@ class Warm:
         return 0
 
     def _end(self, _number: int, _frame: object) -> None:
-        """The agents live on: each has a connection to its door."""
+        """Stop serving. The agents live on: each has a connection to its door."""
         self._ending = True
 
     def _reap(self) -> None:
-        """Agents, and the orphans of those that ended."""
+        """Reap agents, and the orphans of those that ended."""
         ended = False
         with suppress(ChildProcessError):
             while True:
@@ -192,8 +191,8 @@ class Warm:
             self._end_orphans()
 
     def _end_orphans(self) -> None:
-        """Like `tree.end_below`, except the agents. A walk misses what loses its parent meanwhile,
-        which falls to us then."""
+        """End orphans like `tree.end_below`, except the agents. A walk misses processes that lose
+        their parent meanwhile; they become our children then."""
         nothing = 0
         for _ in range(tree.PASSES):
             below = tree.children(os.getpid())
@@ -238,7 +237,7 @@ class Warm:
         self._poll.register(connection, 0)  # its end is reported anyway
 
     def _leave_parent(self) -> None:
-        """In the child: close what is the parent's, reset its handlers."""
+        """Close the parent's descriptors and reset its handlers, in the child."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._listener.close()
@@ -248,7 +247,7 @@ class Warm:
             os.close(number)
 
     def unfit(self, connection: socket.socket, offer: child.Offer) -> str:
-        """Why no child may be forked now; "": one may."""
+        """Return why no child may be forked now; "" if one may."""
         threads = [thread.name for thread in threading.enumerate()]
         if len(threads) != 1:
             return f"more than one thread: {', '.join(threads)}"
@@ -262,7 +261,7 @@ class Warm:
 
 
 def is_replaced() -> bool:
-    """Whether another build was installed since: no door of it fits this process."""
+    """Tell whether another build was installed since: its doors do not fit this process."""
     return installed() != build()
 
 
@@ -274,14 +273,14 @@ def _native_threads() -> int:
 
 
 def _descriptors() -> list[int]:
-    """Open sockets and files; sharing devices and anonymous pipes does no harm."""
-    found = []
+    """Return open sockets and files; sharing devices and anonymous pipes does no harm."""
+    descriptors = []
     for name in os.listdir("/dev/fd"):
         with suppress(OSError):
             mode = os.fstat(int(name)).st_mode
             if stat.S_ISSOCK(mode) or stat.S_ISREG(mode):
-                found.append(int(name))
-    return found
+                descriptors.append(int(name))
+    return descriptors
 
 
 def _serve_as_spare(listener: socket.socket, lock: int, home: str) -> int:

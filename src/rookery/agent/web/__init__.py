@@ -1,1 +1,1 @@
-"""Reading the web: one page by its address, and a search by the user's provider."""
+"""Web access: fetches a page by its address, and searches with the user's provider."""

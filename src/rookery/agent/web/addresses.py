@@ -1,5 +1,5 @@
-"""Which addresses may be fetched. A name is resolved once, and what was checked is connected to: it
-cannot become another address in between."""
+"""Decides which addresses may be fetched. A name is resolved once, and the checked address is
+connected to: it cannot become another one in between."""
 
 import ipaddress
 import re
@@ -41,7 +41,7 @@ class Target(NamedTuple):
 
 
 def parse(url: str) -> Target:
-    """Raises Failure."""
+    """Parse a URL. Raises Failure."""
     url = url.strip()
     if len(url) > MAX_LENGTH or _UNSAFE.search(url):
         raise Failure("The address is too long, or contains spaces or control characters.")
@@ -69,14 +69,14 @@ def parse(url: str) -> Target:
 
 
 def is_allowed(target: Target, allow: str) -> bool:
-    """Whether the user lets it be fetched wherever it leads (`web.allow`)."""
+    """Tell whether the user lets it be fetched wherever it leads (`web.allow`)."""
     names = (target.host, f"{target.host}:{target.port}", f"[{target.host}]:{target.port}")
-    words = allow.lower().replace(",", " ").split()
-    return any(fnmatchcase(name, word) for name in names for word in words)
+    patterns = allow.lower().replace(",", " ").split()
+    return any(fnmatchcase(name, word) for name in names for word in patterns)
 
 
 def is_public(address: Address) -> bool:
-    """Whether anybody could reach it: not this machine, its network, or a cloud's own services."""
+    """Tell whether anybody can reach it: not this machine, its network, a cloud's services."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
         if address in NAT64:
@@ -89,7 +89,7 @@ def is_public(address: Address) -> bool:
 
 
 def check_literal(target: Target, allow: str) -> None:
-    """Of an address in numbers, however they are written. Raises Failure."""
+    """Check an address given in numbers, however they are written. Raises Failure."""
     host = target.host
     try:
         address: Address = ipaddress.ip_address(host)
@@ -104,26 +104,26 @@ def check_literal(target: Target, allow: str) -> None:
 
 
 def resolve(target: Target, allow: str, seconds: float) -> list[str]:
-    """The addresses to connect to, each checked. Raises Failure."""
-    found: list[str] = []
+    """Return the addresses to connect to, each checked. Raises Failure."""
+    resolved: list[str] = []
     fault: list[str] = []
 
     def look() -> None:
         try:
             for *_, place in socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM):
-                found.append(str(place[0]).partition("%")[0])
+                resolved.append(str(place[0]).partition("%")[0])
         except (OSError, UnicodeError) as error:
             fault.append(getattr(error, "strerror", "") or str(error))
 
     looking = threading.Thread(target=look, daemon=True)  # it cannot be ended
     looking.start()
     looking.join(max(0.1, seconds))
-    if looking.is_alive() or not found:
+    if looking.is_alive() or not resolved:
         why = fault[0] if fault else "the name server does not respond"
         raise Failure(f"{target.host} was not found: {why}.")
-    for each in found:
+    for each in resolved:
         _check(target, ipaddress.ip_address(each), allow)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(resolved))
 
 
 def _check(target: Target, address: Address, allow: str) -> None:

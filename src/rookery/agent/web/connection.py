@@ -1,6 +1,6 @@
 """One request over HTTP: bounded in time and bytes, without cookies, credentials or a cache, and
-stopped from any thread. Where the environment names a proxy, as in a sandbox whose network is a
-list, everything goes through it, and names are its to resolve."""
+stopped from any thread. If the environment names a proxy, as in a sandbox whose network is a list
+of hosts, everything goes through it, and it resolves the names."""
 
 import http.client
 import socket
@@ -24,7 +24,7 @@ SECONDS = 30.0
 """For a page, with all redirects."""
 CONNECT_SECONDS = 10.0
 MAX_BYTES = 5 * 1024 * 1024
-"""Of a body, as it comes and unpacked."""
+"""The limit for a body, both as received and decompressed."""
 MAX_REDIRECTS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
 PIECE = 64 * 1024
@@ -50,7 +50,7 @@ class Response(NamedTuple):
 
 
 class Elsewhere(Exception):
-    """It redirects to another host, which has to be judged by itself."""
+    """The response redirects to another host, which has to be judged by itself."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -69,7 +69,7 @@ class Fetch:
         self._sockets: list[socket.socket] = []
 
     def stop(self) -> None:
-        """End it at once. From any thread."""
+        """End the request at once. Called from any thread."""
         with self._lock:
             self._stopped = True
             for each in self._sockets:
@@ -77,13 +77,13 @@ class Fetch:
                     each.shutdown(socket.SHUT_RDWR)
 
     def get(self, url: str) -> Response:
-        """Raises Failure, Elsewhere."""
+        """Fetch a page, following redirects within its host. Raises Failure, Elsewhere."""
         target = addresses.parse(url)
         for _ in range(MAX_REDIRECTS + 1):
-            found = self.send(target)
-            if isinstance(found, Response):
-                return found
-            there = addresses.parse(found)
+            response = self.send(target)
+            if isinstance(response, Response):
+                return response
+            there = addresses.parse(response)
             if there.host.removeprefix("www.") != target.host.removeprefix("www."):
                 addresses.check_literal(there, self._allow)
                 raise Elsewhere(there.url)
@@ -97,7 +97,7 @@ class Fetch:
         body: bytes | None = None,
         headers: dict[str, str] | None = None,
     ) -> Response | str:
-        """The answer, or the address that it redirects to. Raises Failure."""
+        """Return the response, or the address that it redirects to. Raises Failure."""
         timer = threading.Timer(self._left(), self.stop)
         timer.daemon = True
         timer.start()
@@ -174,7 +174,7 @@ class Fetch:
         raise fault
 
     def _note(self, sock: socket.socket) -> None:
-        """One that ends with this fetch."""
+        """Note a socket, which ends with this fetch."""
         with self._lock:
             self._sockets.append(sock)
             stopped = self._stopped
@@ -212,7 +212,7 @@ class Fetch:
 
 
 class _Connection(http.client.HTTPConnection):
-    """Over a socket that is connected already."""
+    """An HTTP connection over a socket that is connected already."""
 
     def __init__(
         self,
@@ -242,7 +242,7 @@ class _Connection(http.client.HTTPConnection):
 
 
 class _Unpacked:
-    """A body without its compression, never more than is wanted. Raises Failure, OSError."""
+    """A decompressed body, never more than is asked for. Raises Failure, OSError."""
 
     def __init__(self, encoding: str) -> None:
         self.data = bytearray()
@@ -270,7 +270,7 @@ class _Unpacked:
 
 
 def _proxy_of(target: Target) -> "_Proxy | None":
-    """That of the environment. Raises Failure."""
+    """Return the environment's proxy for a target; None if there is none. Raises Failure."""
     known = getproxies_environment()
     address = known.get(target.scheme) or known.get("all")
     if not address or proxy_bypass(target.host):
@@ -294,7 +294,7 @@ def _basic(name: str, password: str) -> str:
 
 
 def _context() -> ssl.SSLContext:
-    """With the system's certificates; where Python has none of them, certifi's."""
+    """Return a TLS context with the system's certificates, else certifi's."""
     context = ssl.create_default_context()
     places = ssl.get_default_verify_paths()
     if not places.cafile and not places.capath:

@@ -1,5 +1,5 @@
-"""Why a page was not read."""
+"""The error that a page could not be read."""
 
 
 class Failure(Exception):
-    """In words for the model."""
+    """A page could not be read; the message is for the model."""

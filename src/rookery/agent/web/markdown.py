@@ -1,5 +1,5 @@
-"""HTML as Markdown that a model reads: headings, paragraphs, lists, tables, code and links; without
-scripts, styles, menus and what a browser would not show."""
+"""Converts HTML to Markdown for a model: headings, paragraphs, lists, tables, code and links;
+without scripts, styles, menus and what a browser would not show."""
 
 import re
 from itertools import islice
@@ -32,7 +32,7 @@ _LANGUAGE = re.compile(r"\blang(?:uage)?-([\w+#-]+)")
 
 
 def markdown(html: str, url: str) -> str:
-    """`url`: what its links are relative to."""
+    """Convert HTML to Markdown. `url`: what its links are relative to."""
     reader = _Reader(url)
     for token in islice(tokens(html), MAX_TOKENS):
         match token:
@@ -89,7 +89,7 @@ class _Reader:
         self._begin(tag, given)
 
     def _close_implied(self, tag: str) -> None:
-        """`<li>` and `<p>` are often not closed."""
+        """Close elements that the tag ends: `<li>` and `<p>` are often left open."""
         while self._open and (
             self._open[-1] in IMPLIED.get(tag, ()) or (self._open[-1] == "p" and tag in BLOCKS)
         ):
@@ -121,8 +121,8 @@ class _Reader:
             self._block()
             self._put("---")
             self._block()
-        elif tag == "img" and (words := _SPACE.sub(" ", given.get("alt", "")).strip()):
-            self._put(f"![{words}]")
+        elif tag == "img" and (alt := _SPACE.sub(" ", given.get("alt", "")).strip()):
+            self._put(f"![{alt}]")
 
     def _begin(self, tag: str, given: dict[str, str]) -> None:
         if tag in BLOCKS and tag not in ("tr", "li"):
@@ -136,9 +136,9 @@ class _Reader:
         elif tag == "li":
             self._begin_item()
         elif tag == "pre":
-            found = _LANGUAGE.search(given.get("class", ""))
+            language = _LANGUAGE.search(given.get("class", ""))
             self._pre += 1
-            self._put(f"```{found[1] if found else ''}\n")
+            self._put(f"```{language[1] if language else ''}\n")
         elif tag == "code" and not self._pre:
             self._put("`")
         elif tag == "blockquote":
@@ -183,11 +183,11 @@ class _Reader:
 
     def _end_link(self) -> None:
         address, at = self._links.pop()
-        words = "".join(self.parts[at:]).strip()
-        if not words or self._cells is not None or self._pre:
+        text = "".join(self.parts[at:]).strip()
+        if not text or self._cells is not None or self._pre:
             return
-        if address.startswith(("http://", "https://")) and "\n" not in words:
-            self.parts[at:] = [f"[{words}]({address})"]
+        if address.startswith(("http://", "https://")) and "\n" not in text:
+            self.parts[at:] = [f"[{text}]({address})"]
 
     def _end_row(self) -> None:
         cells, self._cells = self._cells or [], None
@@ -226,7 +226,7 @@ class _Reader:
             self.parts.append(text)
 
     def _line(self) -> None:
-        """Begin a new one."""
+        """Begin a new line."""
         if self._cells is None and self.parts and not self.parts[-1].endswith("\n"):
             self.parts.append("\n")
         self._bare = True

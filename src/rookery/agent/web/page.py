@@ -1,5 +1,5 @@
-"""A response as text for a model: HTML as Markdown, other text as it is, and anything else refused
-in words."""
+"""Converts a response to text for a model: HTML to Markdown, other text as it is; anything else is
+refused with a message."""
 
 import codecs
 import re
@@ -25,40 +25,42 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 
 
-def text_of(found: Response) -> str:
-    """Raises Failure."""
-    kind = found.type
-    is_html = kind in HTML or (kind in UNKNOWN and _looks_like_html(found.body))
+def text_of(response: Response) -> str:
+    """Return the text of a response. Raises Failure."""
+    kind = response.type
+    is_html = kind in HTML or (kind in UNKNOWN and _looks_like_html(response.body))
     is_text = (
         is_html or kind.startswith("text/") or kind in TEXTS or kind.endswith(("+json", "+xml"))
     )
     if not is_text and kind not in UNKNOWN:
         raise Failure(
-            f"{found.url} is {kind} ({len(found.body):,} bytes{' or more' * found.cut}), which is "
-            "not read here. A command can download it."
+            f"{response.url} is {kind} ({len(response.body):,} bytes{' or more' * response.cut}), "
+            "which is not read here. A command can download it."
         )
-    text = _decoded(found)
+    text = _decoded(response)
     if not is_html:
         return text
-    return markdown(text, found.url) or NO_TEXT
+    return markdown(text, response.url) or NO_TEXT
 
 
 def _looks_like_html(body: bytes) -> bool:
     return body[:SAMPLE].lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
-def _decoded(found: Response) -> str:
-    """By its mark, by what it says, and where that is wrong, by its bytes."""
-    body = found.body
+def _decoded(response: Response) -> str:
+    """Decode the body by its mark, its declared charset, and if that is wrong, its bytes."""
+    body = response.body
     encoding, mark = encodings.detect(body[:SAMPLE])
     if not mark and _is_binary(body[:SAMPLE]):
-        raise Failure(f"{found.url} is not text, although it is sent as {found.type or 'unknown'}.")
+        raise Failure(
+            f"{response.url} is not text, although it is sent as {response.type or 'unknown'}."
+        )
     declared = _DECLARED.search(body[:2048])
-    wanted = [encoding] if mark else [found.charset, declared[1].decode() if declared else ""]
+    wanted = [encoding] if mark else [response.charset, declared[1].decode() if declared else ""]
     for name in (*wanted, encodings.UTF_8):
         try:
             decoder = codecs.getincrementaldecoder(name or "-")()
-            return str(decoder.decode(body[len(mark) :], final=not found.cut))
+            return str(decoder.decode(body[len(mark) :], final=not response.cut))
         except (UnicodeError, LookupError, TypeError, AttributeError):
             continue
     encoding, _ = encodings.detect(body)

@@ -1,4 +1,4 @@
-"""A search by the provider that the user set (`web.search`)."""
+"""Searches the web with the provider that the user set (`web.search`)."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -75,7 +75,7 @@ PROVIDERS = {
 
 
 def search(fetch: Fetch, settings: Web, query: str) -> list[Result]:
-    """Raises Failure."""
+    """Search and return the results. Raises Failure."""
     provider = PROVIDERS.get(settings.search)
     if provider is None or settings.lacking:
         raise Failure(settings.lacking or "No search provider is set (web.search).")
@@ -83,12 +83,16 @@ def search(fetch: Fetch, settings: Web, query: str) -> list[Result]:
     request = provider.request(address, settings.search_key, query)
     target = addresses.parse(request.url)
     method = "GET" if request.body is None else "POST"
-    found = fetch.send(target, method, request.body, dict(request.headers))
-    if not isinstance(found, Response) or found.status != 200:
-        status = f"{found.status} {found.reason}" if isinstance(found, Response) else "a redirect"
+    response = fetch.send(target, method, request.body, dict(request.headers))
+    if not isinstance(response, Response) or response.status != 200:
+        status = (
+            f"{response.status} {response.reason}"
+            if isinstance(response, Response)
+            else "a redirect"
+        )
         raise Failure(f"The search provider ({settings.search}) answered with {status}.")
     try:
-        rows = provider.results(json.loads(found.body))
+        rows = provider.results(json.loads(response.body))
     except (ValueError, RecursionError):
         raise Failure(
             f"The search provider ({settings.search}) did not answer with JSON. A SearXNG instance "

@@ -1,4 +1,4 @@
-"""`web_fetch` and `web_search` as tools of the SDK. What they bring is somebody else's text, and
+"""`web_fetch` and `web_search` as tools of the SDK. Their results are somebody else's text, and
 marked as such."""
 
 import secrets
@@ -52,7 +52,7 @@ class WebSearchObservation(Observation):
 
 
 def settings() -> Web:
-    """As they are now."""
+    """Read the current web settings."""
     return config.load_or_defaults(paths.home()).web
 
 
@@ -68,13 +68,13 @@ class FetchExecutor(ToolExecutor[WebFetchAction, WebFetchObservation]):
     def _page(self, fetch: Fetch, action: WebFetchAction) -> str:
         asked, url, text = self._last
         if not action.offset or asked != action.url:
-            found = fetch.get(action.url)
-            url, text = found.url, page.text_of(found)
-            if found.cut:
+            response = fetch.get(action.url)
+            url, text = response.url, page.text_of(response)
+            if response.cut:
                 text += "\n\n[The rest was not read: the page is too long or too slow.]"
-            if not 200 <= found.status < 300:
+            if not 200 <= response.status < 300:
                 shown = marked(text[:MAX_ERROR])
-                raise Failure(f"{url}: HTTP {found.status} {found.reason}\n{shown}")
+                raise Failure(f"{url}: HTTP {response.status} {response.reason}\n{shown}")
             self._last = (action.url, url, text)
         end = action.offset + MAX_TEXT
         more = f"\n[{len(text) - end:,} characters follow: offset={end}]" if end < len(text) else ""
@@ -89,8 +89,8 @@ class SearchExecutor(ToolExecutor[WebSearchAction, WebSearchObservation]):
 
 
 def _found(fetch: Fetch, chosen: Web, query: str) -> str:
-    found = search.search(fetch, chosen, query)
-    rows = [f"{at}. {each.title}\n{each.url}\n{each.about}" for at, each in enumerate(found, 1)]
+    results = search.search(fetch, chosen, query)
+    rows = [f"{at}. {each.title}\n{each.url}\n{each.about}" for at, each in enumerate(results, 1)]
     return marked("\n\n".join(rows)) if rows else "Nothing was found."
 
 
@@ -107,7 +107,7 @@ def _answered[O: Observation](
 
 
 def marked(text: str) -> str:
-    """Its end cannot be forged by what is in it."""
+    """Mark a text as untrusted. The end mark cannot be forged by the text."""
     mark = f"web-{secrets.token_hex(4)}"
     return f"{UNTRUSTED}\n<{mark}>\n{text}\n</{mark}>"
 

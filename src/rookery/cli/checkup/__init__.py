@@ -1,1 +1,1 @@
-"""What `doctor` does: looks at the home, and examines agents check by check."""
+"""The checks of `rookery doctor`: of the home, and of agents, one by one."""

@@ -1,4 +1,4 @@
-"""Agents at addresses: whether each answers, and as what."""
+"""Probing agents at addresses: whether each answers `initialize`, and what it says about itself."""
 
 import asyncio
 import os
@@ -20,21 +20,23 @@ WITHIN = 5.0
 """Seconds for an agent to answer `initialize`."""
 
 
-class Said(NamedTuple):
+class ProbeResult(NamedTuple):
     answer: Json
     """To `initialize`."""
     fault: str = ""
     """Why there is none."""
 
 
-def ask_all(settings: Config, environment: Mapping[str, str] = os.environ) -> dict[str, Said]:
-    """Each agent that has an address, all at once; by name."""
-    found = {name: address_of(argv) for name, argv in settings.agents.items()}
-    asked = {name: url for name, url in found.items() if url}
+def ask_all(
+    settings: Config, environment: Mapping[str, str] = os.environ
+) -> dict[str, ProbeResult]:
+    """Probe every agent that has an address, all at once; return the results by name."""
+    urls = {name: address_of(argv) for name, argv in settings.agents.items()}
+    asked = {name: url for name, url in urls.items() if url}
     if not asked:
         return {}
 
-    async def work() -> list[Said]:
+    async def work() -> list[ProbeResult]:
         return await asyncio.gather(
             *(_ask_named(settings, name, url, environment) for name, url in asked.items())
         )
@@ -44,16 +46,17 @@ def ask_all(settings: Config, environment: Mapping[str, str] = os.environ) -> di
 
 async def _ask_named(
     settings: Config, name: str, url: str, environment: Mapping[str, str], within: float = WITHIN
-) -> Said:
+) -> ProbeResult:
     try:
         remote = settings.extras.get(name, Extras()).remote
         return await ask(target_of(url, remote, environment), within)
     except ConnectError as error:
-        return Said({}, str(error))
+        return ProbeResult({}, str(error))
 
 
-async def ask(target: Target, within: float = WITHIN) -> Said:
-    """Nothing is begun over there but a connection."""
+async def ask(target: Target, within: float = WITHIN) -> ProbeResult:
+    """Send `initialize` to an address and return the answer, or why there is none. Nothing is
+    started over there but a connection."""
     link = link_to(target.url, lambda: target)
     peer = Peer().carried_by(link)
     try:
@@ -61,29 +64,29 @@ async def ask(target: Target, within: float = WITHIN) -> Said:
             await link.open()
             answer = await peer.request("initialize", params())
     except ConnectError as error:
-        return Said({}, str(error))
+        return ProbeResult({}, str(error))
     except TimeoutError:
-        return Said({}, f"{shown(target.url)} did not answer `initialize` in time.")
+        return ProbeResult({}, f"{shown(target.url)} did not answer `initialize` in time.")
     except RpcFailure as error:
-        return Said({}, f"{shown(target.url)} does not speak ACP: {error}.")
+        return ProbeResult({}, f"{shown(target.url)} does not speak ACP: {error}.")
     finally:
         peer.close()
         await asyncio.sleep(0)
-    return Said(answer if isinstance(answer, dict) else {})
+    return ProbeResult(answer if isinstance(answer, dict) else {})
 
 
 def examine(card: Card, settings: Config, timeout: float | None) -> None:
-    """The report on an agent at an address: nothing is started or left there."""
+    """Fill the report card of an agent at an address: nothing is started or left there."""
     work = _ask_named(settings, card.name, card.argv[0], os.environ, timeout or WITHIN)
-    said = asyncio.run(work)
-    if said.fault:
-        card.say("initialize", NOT_OK, said.fault)
+    probe = asyncio.run(work)
+    if probe.fault:
+        card.say("initialize", NOT_OK, probe.fault)
         return
     card.usable = True
     card.facts |= {
-        "agentInfo": lenient.mapping(said.answer, "agentInfo"),
-        "protocolVersion": said.answer.get("protocolVersion"),
-        "capabilities": lenient.mapping(said.answer, "agentCapabilities"),
+        "agentInfo": lenient.mapping(probe.answer, "agentInfo"),
+        "protocolVersion": probe.answer.get("protocolVersion"),
+        "capabilities": lenient.mapping(probe.answer, "agentCapabilities"),
     }
     card.say("initialize", OK, "it can be reached and answers `initialize`")
     loads = lenient.flag(card.facts["capabilities"], "loadSession")

@@ -1,4 +1,4 @@
-"""The known agents: which are installed and start, and how to install the rest."""
+"""The list of known agents: which are installed and start, and how to install the rest."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from rookery.agents import registry
 from rookery.cli.checkup import address_probe
-from rookery.cli.checkup.agent_versions import Told, learn
+from rookery.cli.checkup.agent_versions import VersionCheck, learn
 from rookery.cli.output import Screen, clean_line, columns, cut, pad
 from rookery.core.json import Json, lenient
 from rookery.core.turn.remedies import LOG_IN
@@ -24,42 +24,42 @@ LAUNCHERS = re.compile(
 
 
 def listed(settings: config.Config) -> list[Json]:
-    """As they are found from this directory."""
+    """Return the known agents, as they are resolved from the current directory."""
     return agents.listed(paths.home(), settings, os.getcwd())
 
 
 def with_versions(
-    found: list[Json], environment: Mapping[str, str], settings: config.Config
+    rows: list[Json], environment: Mapping[str, str], settings: config.Config
 ) -> list[Json]:
-    """The same with the versions that the installed programs report, and whether each starts, or
-    answers at its address."""
+    """Return the rows with the versions that the installed programs report, and whether each
+    starts, or answers at its address."""
     asked = {
         each["name"]: each["program"]
-        for each in found
+        for each in rows
         if each["program"]
         and not each["version"]
         and not LAUNCHERS.fullmatch(os.path.basename(each["argv"][0]))
         and not registry.is_cold(each["argv"])
     }
-    told = learn(asked, environment, paths.home())
-    for name, said in address_probe.ask_all(settings, environment).items():
-        version = lenient.text(lenient.mapping(said.answer, "agentInfo"), "version")
-        told[name] = Told(version or None, said.fault)
-    answers = [told.get(each["name"], Told(each["version"])) for each in found]
+    checks = learn(asked, environment, paths.home())
+    for name, outcome in address_probe.ask_all(settings, environment).items():
+        version = lenient.text(lenient.mapping(outcome.answer, "agentInfo"), "version")
+        checks[name] = VersionCheck(version or None, outcome.fault)
+    answers = [checks.get(each["name"], VersionCheck(each["version"])) for each in rows]
     return [
-        each | {"version": said.version, "starts": not said.fault, "fault": said.fault}
-        for each, said in zip(found, answers, strict=True)
+        each | {"version": outcome.version, "starts": not outcome.fault, "fault": outcome.fault}
+        for each, outcome in zip(rows, answers, strict=True)
     ]
 
 
 # ---------------------------------------------------------------- look
 
 
-def write_table(screen: Screen, found: list[Json]) -> None:
+def write_table(screen: Screen, rows: list[Json]) -> None:
     paint = screen.paint
-    name = max(columns(clean_line(each["name"])) for each in found)
-    number = max(len(each["version"] or "") for each in found)
-    for each in found:
+    name = max(columns(clean_line(each["name"])) for each in rows)
+    number = max(len(each["version"] or "") for each in rows)
+    for each in rows:
         state = "done" if each["installed"] else "pending"
         state = "failed" if each.get("fault") else state
         cells = [
@@ -69,7 +69,7 @@ def write_table(screen: Screen, found: list[Json]) -> None:
             _words(each),
         ]
         screen.line("  ".join(cells).rstrip())
-    missing = sum(not each["installed"] for each in found)
+    missing = sum(not each["installed"] for each in rows)
     if missing:
         screen.note(
             f"{missing} not installed. Run the command next to each, or rookery agents install "
@@ -98,8 +98,8 @@ def _words(each: Json) -> str:
 
 def _login(each: Json) -> str:
     known = each["login"]
-    words = clean_line(
+    text = clean_line(
         login_words(known["state"], known["account"], known["at"], time.time() * 1000)
     )
     helps = f": {LOG_IN} {clean_line(each['name'])}" if known["state"] == OUT else ""
-    return f" · {words}{helps}" if words else ""
+    return f" · {text}{helps}" if text else ""

@@ -1,5 +1,5 @@
-"""Which version an installed agent is, and whether its program starts: asked once, since many take
-seconds to answer, and kept in the home until the program changes."""
+"""The version of an installed agent, and whether its program starts: asked once, since many take
+seconds to answer, and cached in the home until the program changes."""
 
 import glob
 import os
@@ -32,31 +32,35 @@ UNSTARTED = (126, 127)
 """The exit codes of a shell that cannot start a program."""
 
 
-class Told(NamedTuple):
+class VersionCheck(NamedTuple):
     version: str | None = None
     fault: str = ""
     """Why it cannot start."""
 
 
-def learn(asked: Mapping[str, str], environment: Mapping[str, str], home: str) -> dict[str, Told]:
-    """By name. A program that cannot start is asked each time: it may have been repaired."""
+def learn(
+    asked: Mapping[str, str], environment: Mapping[str, str], home: str
+) -> dict[str, VersionCheck]:
+    """Return the version or fault of each program, by name. A program that cannot start is asked
+    each time: it may have been repaired."""
     kept = _kept(home)
-    found = {name: kept.get(_mark(program)) for name, program in asked.items()}
-    known = {name: Told(version) for name, version in found.items() if version is not None}
+    cached = {name: kept.get(_mark(program)) for name, program in asked.items()}
+    known = {name: VersionCheck(version) for name, version in cached.items() if version is not None}
     left = {name: program for name, program in asked.items() if name not in known}
     if not left:
         return known
     with ThreadPoolExecutor(len(left)) as pool:
-        told = dict(
+        checks = dict(
             zip(left, pool.map(lambda each: ask(each, environment), left.values()), strict=True)
         )
-    news = {_mark(left[name]): each.version for name, each in told.items() if each.version}
+    news = {_mark(left[name]): each.version for name, each in checks.items() if each.version}
     _keep(home, kept, news)
-    return known | told
+    return known | checks
 
 
-def ask(program: str, environment: Mapping[str, str], within: float = WITHIN) -> Told:
-    """By its package, else by what it prints. Nothing of it is left."""
+def ask(program: str, environment: Mapping[str, str], within: float = WITHIN) -> VersionCheck:
+    """Return the version that the program's package states, else the one it prints, or why it
+    cannot start. No process is left running."""
     packaged = package_version(program)
     given = programs.beside([program], cleaned(environment))
     try:
@@ -70,7 +74,7 @@ def ask(program: str, environment: Mapping[str, str], within: float = WITHIN) ->
             start_new_session=True,
         )
     except OSError as error:
-        return Told(None, error.strerror or str(error))
+        return VersionCheck(None, error.strerror or str(error))
     late = False
     with process:
         try:
@@ -82,14 +86,14 @@ def ask(program: str, environment: Mapping[str, str], within: float = WITHIN) ->
             tree.end_group(process.pid, signal.SIGKILL)
     printed = _version_in(_text(out))
     fault = "" if late or printed else _fault(process.returncode, _text(err) or _text(out))
-    return Told(None, fault) if fault else Told(packaged or printed)
+    return VersionCheck(None, fault) if fault else VersionCheck(packaged or printed)
 
 
-def _fault(status: int, said: str) -> str:
-    """Why a program did not start. One that only does not know --version did."""
-    if status == 0 or (status not in UNSTARTED and not _FAULT.search(said)):
+def _fault(status: int, output: str) -> str:
+    """Return why a program did not start, or "". Not knowing --version is no fault."""
+    if status == 0 or (status not in UNSTARTED and not _FAULT.search(output)):
         return ""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if _FAULT.search(line)]
     return lenient.first_line((telling or lines or [f"status {status}"])[-1], 200)
 
@@ -107,7 +111,7 @@ def _version_in(text: str) -> str | None:
 
 
 def package_version(program: str) -> str | None:
-    """As npm or a Python installer noted it beside the program."""
+    """Return the version that npm or a Python installer recorded beside the program, or None."""
     real = os.path.realpath(program)
     return _of_npm(real) or _of_python(real)
 
@@ -123,7 +127,7 @@ def _of_npm(real: str) -> str | None:
 
 
 def _of_python(real: str) -> str | None:
-    """A script in `bin` whose package's entry points name it."""
+    """Return the version of the package whose entry points name this script in `bin`, or None."""
     root, name = os.path.dirname(os.path.dirname(real)), os.path.basename(real)
     if not os.path.exists(os.path.join(root, "pyvenv.cfg")):
         return None
@@ -139,18 +143,18 @@ def _of_python(real: str) -> str | None:
 
 
 def _mark(program: str) -> str:
-    """Of a program as it is now: another one in its place has another mark."""
+    """Return a mark of the program as it is now: another one in its place gets another."""
     real = os.path.realpath(program)
     try:
-        found = os.stat(real)
+        stat = os.stat(real)
     except OSError:
         return real
-    return f"{real} {found.st_mtime_ns} {found.st_size} {found.st_ino}"
+    return f"{real} {stat.st_mtime_ns} {stat.st_size} {stat.st_ino}"
 
 
 def _kept(home: str) -> dict[str, str]:
-    found = lenient.mapping(paths.read_json(os.path.join(home, FILE)), "versions")
-    return {mark: version for mark, version in found.items() if isinstance(version, str)}
+    stored = lenient.mapping(paths.read_json(os.path.join(home, FILE)), "versions")
+    return {mark: version for mark, version in stored.items() if isinstance(version, str)}
 
 
 def _keep(home: str, kept: dict[str, str], news: dict[str, str]) -> None:

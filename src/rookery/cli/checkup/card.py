@@ -1,4 +1,4 @@
-"""The report card: statements with a verdict each, and the facts that were measured."""
+"""An agent's report card: statements with a verdict each, and the facts that were measured."""
 
 from typing import Literal, NamedTuple
 
@@ -21,7 +21,7 @@ class Row(NamedTuple):
 
 
 class Card:
-    """What was found out about one agent. `usable`: it can create a session."""
+    """The report on one agent. `usable`: it can create a session."""
 
     def __init__(self, name: str, argv: list[str]) -> None:
         self.name = name
@@ -32,20 +32,20 @@ class Card:
         """The answer to `session/new`."""
         self.usable = False
 
-    def say(self, row: str, verdict: Verdict, words: str) -> None:
-        self.rows.append(Row(row, verdict, words))
+    def say(self, row: str, verdict: Verdict, statement: str) -> None:
+        self.rows.append(Row(row, verdict, statement))
 
-    def judge(self, row: str, good: bool, words: str, otherwise: str) -> None:
-        self.say(row, OK if good else NOT_OK, words if good else otherwise)
+    def judge(self, row: str, good: bool, statement: str, otherwise: str) -> None:
+        self.say(row, OK if good else NOT_OK, statement if good else otherwise)
 
     def judge_refusal(self, row: str, what: str, code: int, *replies: Reply) -> None:
-        """Whether requests were refused with this code, as they should be."""
+        """Record whether the requests were refused with this code, as they should be."""
         if any(reply.code == UNAUTHENTICATED for reply in replies):
             self.say(row, NOT_TOLD, f"{what}: needs a login first")
             return
         good = all(reply.code == code for reply in replies)
-        said = "; ".join(reply.outcome for reply in replies)
-        self.judge(row, good, f"{what}: refused with {code}", f"{what}: {said}")
+        outcomes = "; ".join(reply.outcome for reply in replies)
+        self.judge(row, good, f"{what}: refused with {code}", f"{what}: {outcomes}")
 
     def to_json(self) -> Json:
         rows = [row._asdict() for row in self.rows]

@@ -1,9 +1,8 @@
-"""An agent's examination: three short runs in a temporary directory.
+"""Examining an agent in three short runs in a temporary directory.
 
-The first is a well-behaved client's, the second reopens the session in a new process and then sends
-what no client should, the third asks for a protocol version that does not exist. Each step has a
-time limit; an agent that fails one is asked the next.
-"""
+The first acts as a well-behaved client, the second reopens the session in a new process and then
+sends what no client should, the third asks for a protocol version that does not exist. Each step
+has a time limit; an agent that fails one still gets the next."""
 
 import asyncio
 import tempfile
@@ -31,7 +30,7 @@ LEAVES = 2.0
 
 
 class Limits(NamedTuple):
-    """Seconds."""
+    """Time limits of the steps, in seconds."""
 
     start: float = 30.0
     step: float = 10.0
@@ -41,7 +40,7 @@ class Limits(NamedTuple):
 
 
 async def examine(card: Card, limits: Limits, prompt: str) -> None:
-    """Fill the card. Raises OSError if the command cannot be started."""
+    """Examine the agent and fill the card. Raises OSError if the command cannot be started."""
     with tempfile.TemporaryDirectory(prefix="rookery-doctor-", ignore_cleanup_errors=True) as cwd:
         async with Subject(card.argv, cwd) as first:
             exam = _Examination(card, first, limits, cwd, prompt)
@@ -87,7 +86,7 @@ class _Examination:
     # --- a well-behaved client -------------------------------------------------------------------
 
     async def meet(self) -> bool:
-        """False: there is no use in going on."""
+        """Run the first examination; return False if there is no use in going on."""
         card, agent, limits = self.card, self.agent, self._limits
         if not await opening.initialize(card, agent, limits.start):
             card.facts["stderr"] = agent.stderr
@@ -117,9 +116,9 @@ class _Examination:
         self._ping_method = PING if own.answered else "initialize"
         self.agent.peer.notify("rookery/unknown", {})
         self.agent.peer.notify("_rookery/unknown", {})
-        words = "unknown notifications are ignored"
+        statement = "unknown notifications are ignored"
         self.card.judge(
-            "unknown-notification", await self._ping(), words, "stops responding after one"
+            "unknown-notification", await self._ping(), statement, "stops responding after one"
         )
 
     async def _sessions(self) -> None:
@@ -148,23 +147,23 @@ class _Examination:
             lenient.text(row, "sessionId") and lenient.text(row, "cwd").startswith("/")
             for row in rows
         )
-        found = len(rows) if isinstance(rows, list) else 0
+        total = len(rows) if isinstance(rows, list) else 0
         bad = f"session/list: {listed.outcome}"
-        card.judge("session/list", good, f"session/list returns {found}", bad)
+        card.judge("session/list", good, f"session/list returns {total}", bad)
 
     def _requests(self) -> None:
-        """What it asked of a client that offered nothing."""
+        """Judge the requests that it made of a client that offered nothing."""
         asked = {incoming.method for incoming in self.agent.requests}
         unoffered = sorted(
             name for name in asked if name.startswith(("fs/", "terminal/", "elicitation/"))
         )
-        words = "calls only methods that were offered"
+        statement = "calls only methods that were offered"
         bad = f"calls {', '.join(unoffered)}, not offered"
-        self.card.judge("client-methods", not unoffered, words, bad)
+        self.card.judge("client-methods", not unoffered, statement, bad)
         odd = sorted(name for name in asked - KNOWN_METHODS if not name.startswith("_"))
         if odd:
-            words = f"custom methods without a leading _: {', '.join(odd)}"
-            self.card.say("custom-methods", NOT_OK, words)
+            statement = f"custom methods without a leading _: {', '.join(odd)}"
+            self.card.say("custom-methods", NOT_OK, statement)
 
     async def _hang_up(self) -> None:
         card, agent, within = self.card, self.agent, self._limits.end
@@ -184,9 +183,9 @@ class _Examination:
         card.facts["exitSeconds"] = round(seconds, 3)
         await asyncio.to_thread(tree.wait_gone, agent.living(), LEAVES)
         left = len(agent.living())
-        words = f"gone {duration(seconds)} after its input ended"
-        otherwise = f"{words}, with {count(left, 'process')} left behind" if left else words
-        card.judge("exit", seconds <= 2 and not left, words, otherwise)
+        statement = f"gone {duration(seconds)} after its input ended"
+        otherwise = f"{statement}, with {count(left, 'process')} left behind" if left else statement
+        card.judge("exit", seconds <= 2 and not left, statement, otherwise)
 
     # --- a second process ------------------------------------------------------------------------
 
@@ -201,28 +200,28 @@ class _Examination:
             return
         # Many keep a session only from its first prompt on, and may.
         known = self._prompt and loaded.code != UNAUTHENTICATED
-        words = f"a second process does not load the session: {loaded.outcome}"
-        self.card.say("session/load", NOT_OK if known else NOT_TOLD, words)
+        statement = f"a second process does not load the session: {loaded.outcome}"
+        self.card.say("session/load", NOT_OK if known else NOT_TOLD, statement)
 
     def _judge_replay(self, loaded: Reply) -> None:
         kinds = [(of, lenient.text(update, "sessionUpdate")) for of, update in self.agent.updates]
-        told = [kind for of, kind in kinds[: loaded.updates] if of == self.session]
+        replayed = [kind for of, kind in kinds[: loaded.updates] if of == self.session]
         late = [kind for _, kind in kinds[loaded.updates :]]
         if not self._prompt:
-            spoken = [kind for kind in told if kind.endswith("_chunk")]
-            words = f"a second process loads the session in {duration(loaded.seconds)}"
-            bad = f"{words}, with {count(len(spoken), 'message')} of no session"
-            self.card.judge("session/load", not spoken, words, bad)
+            spoken = [kind for kind in replayed if kind.endswith("_chunk")]
+            statement = f"a second process loads the session in {duration(loaded.seconds)}"
+            bad = f"{statement}, with {count(len(spoken), 'message')} of no session"
+            self.card.judge("session/load", not spoken, statement, bad)
             return
-        words = f"a second process loads the session: {count(len(told), 'update')}"
-        bad = f"{words}, without the user's messages"
-        self.card.judge("session/load", "user_message_chunk" in told, words, bad)
+        statement = f"a second process loads the session: {count(len(replayed), 'update')}"
+        bad = f"{statement}, without the user's messages"
+        self.card.judge("session/load", "user_message_chunk" in replayed, statement, bad)
         again = any(kind.endswith("_chunk") for kind in late)
         bad = f"{count(len(late), 'update')} after it"
         self.card.judge("replay", not again, "all of it before the answer", bad)
 
     async def forget(self, session: str) -> None:
-        """Delete a test's session, if the agent can: else it stays in its list."""
+        """Delete a test session if the agent can; else record that it stays in its list."""
         able = lenient.mapping(self._can, "sessionCapabilities")
         if "delete" in able:
             await self._ask("session/delete", {"sessionId": session})
@@ -230,10 +229,10 @@ class _Examination:
             listed = (await self._ask("session/list", {})).result
             rows = lenient.mappings(listed, "sessions")
             if session in [lenient.text(row, "sessionId") for row in rows]:
-                words = (
+                statement = (
                     f"the test's session {session} stays in its list: it offers no session/delete"
                 )
-                self.card.say("session/delete", NOT_TOLD, words)
+                self.card.say("session/delete", NOT_TOLD, statement)
 
     # --- what no client should send --------------------------------------------------------------
 
@@ -261,9 +260,9 @@ class _Examination:
             self.card.say("unknown-version", NOT_OK, f"version 65535: {asked.outcome}")
             return
         version = lenient.integer(asked.result, "protocolVersion")
-        words = f"asked for version 65535, it answers {version}"
+        statement = f"asked for version 65535, it answers {version}"
         bad = "echoes any version it is asked for"
-        self.card.judge("unknown-version", version != 65535, words, bad)
+        self.card.judge("unknown-version", version != 65535, statement, bad)
 
 
 CHANGED = 8
@@ -272,7 +271,7 @@ ROWS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRS
 
 
 def unlike(session: str) -> str:
-    """An unknown id that looks like this one: an agent may refuse another form for its form."""
+    """Return an unknown id in this one's form: an agent may refuse another for its form."""
     if not session:
         return "rookery-no-such-session"
     letters = list(session)

@@ -1,4 +1,4 @@
-"""Whether Rookery can live here: its home, its settings, its sockets, its Python."""
+"""Checks of whether Rookery can run here: its home, settings, sockets and Python."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ FAULTS = (BadPlace, OSError, paths.PathError, Unusable)
 
 
 def check(home: str, *, all_logs: bool = False) -> list[Row]:
-    """Each thing looked at, with its verdict. What is missing is not created."""
+    """Run every check and return a verdict for each. Nothing that is missing is created."""
     try:
         paths.check_format(home)
     except paths.PathError as error:
@@ -51,7 +51,7 @@ def check(home: str, *, all_logs: bool = False) -> list[Row]:
     ):
         name = look.__name__.removeprefix("_")
         try:
-            rows += [Row(name, verdict, words) for verdict, words in look(home)]
+            rows += [Row(name, verdict, text) for verdict, text in look(home)]
         except FAULTS as error:
             rows.append(Row(name, NOT_OK, str(error)))
     rows += [Row("guard", *_guard(home)), *_sandbox(home)]
@@ -73,7 +73,7 @@ def _disk(home: str) -> Found:
 
 
 def _home(home: str) -> Found:
-    """By writing: a mode shows neither a read-only mount nor a full disk."""
+    """Check the home by writing to it: a mode shows neither a read-only mount nor a full disk."""
     place = home
     while not os.path.lexists(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
@@ -92,17 +92,17 @@ def _home(home: str) -> Found:
 
 
 def _daemon(home: str) -> Found:
-    if words := of_daemon(home):
-        yield NOT_OK, words
+    if fault := of_daemon(home):
+        yield NOT_OK, fault
 
 
 def _settings(home: str) -> Found:
     path = os.path.join(home, config.FILE)
-    found = in_force.settings(home)
-    if found.held:
-        yield NOT_OK, " ".join([WAITS, *found.held.loosens])
-    elif found.config.warnings:
-        yield NOT_OK, " ".join(found.config.warnings)
+    current = in_force.settings(home)
+    if current.held:
+        yield NOT_OK, " ".join([WAITS, *current.held.loosens])
+    elif current.config.warnings:
+        yield NOT_OK, " ".join(current.config.warnings)
     else:
         yield OK, path if os.path.exists(path) else "all defaults (no file)"
 
@@ -118,7 +118,7 @@ def _hooks(home: str) -> Found:
 
 
 def _rules(home: str) -> Found:
-    """Those that allow more than they seem to."""
+    """Report the rules that allow more than they seem to."""
     from rookery.core.policy.rule_tables import warnings
 
     try:
@@ -131,18 +131,18 @@ def _rules(home: str) -> Found:
 
 
 def _model(home: str) -> Found:
-    found, override = profiles.load(home), overriding(os.environ)
-    model = profiles.effective(found, os.environ, override)
+    stored, override = profiles.load(home), overriding(os.environ)
+    model = profiles.effective(stored, os.environ, override)
     if not isinstance(model, profiles.Missing):
         yield OK, f"{model.model} ({model.name})"
-    elif found.profiles or override:
+    elif stored.profiles or override:
         yield NOT_OK, model.sentence
     else:
         yield NOT_TOLD, "no model for Rookery's own agent: rookery setup"
 
 
 def _agent(_home: str) -> Found:
-    """Rookery's own, as it would be imported; and what else is installed under its names."""
+    """Check that Rookery's own agent imports, and what else is installed under its names."""
     from rookery.installation import distribution
     from rookery.models import own_agent
 
@@ -169,7 +169,7 @@ def _sockets(home: str) -> Found:
 
 
 def _guard(home: str) -> tuple[Verdict, str]:
-    """What keeps agents from answering for the user (docs/security.md)."""
+    """Report what keeps agents from answering for the user (docs/security.md)."""
     if not landlock.available():
         why = "this kernel has no Landlock scopes (Linux 6.12)" if LINUX else "not on this system"
         orphans = "" if LINUX else "; orphans are recognized only by their mark"
@@ -184,26 +184,26 @@ def _guard(home: str) -> tuple[Verdict, str]:
 
 
 def _sandbox(home: str) -> list[Row]:
-    """What sessions can run in. One that is missing is wrong only where the settings want it."""
+    """Report the usable sandboxes. A missing one is wrong only if the settings want it."""
     from rookery.sandbox.plan import SandboxError
     from rookery.sandbox.trial import TRIALS
 
     settings = config.load_or_defaults(home, in_force.load)
     wanted = {settings.sandbox.kind, *(each.sandbox for each in settings.extras.values())}
-    found, missing = [], []
+    usable, missing = [], []
     for kind, trial in TRIALS.items():
         try:
-            found.append(Row("sandbox", OK, f"{kind}: {trial(settings.sandbox)}"))
+            usable.append(Row("sandbox", OK, f"{kind}: {trial(settings.sandbox)}"))
         except SandboxError as error:
             verdict: Verdict = NOT_OK if kind in wanted else NOT_TOLD
             missing.append(Row("sandbox", verdict, str(error)))
     wrong = [row for row in missing if row.verdict == NOT_OK]
     wrong += [] if wrong else _images(home, settings)
-    return [*found, *wrong] or (missing[:1] if LINUX else missing[1:])
+    return [*usable, *wrong] or (missing[:1] if LINUX else missing[1:])
 
 
 def _images(home: str, settings: config.Config) -> list[Row]:
-    """What the images lack of agents that run in containers."""
+    """Report what the images lack for agents that run in containers."""
     from rookery.sandbox import engine
     from rookery.sandbox.plan import SandboxError
 
@@ -215,31 +215,31 @@ def _images(home: str, settings: config.Config) -> list[Row]:
     for name in sorted(names & {*registry.names(settings.agents)}):
         argv = registry.resolve(name, settings.agents).argv
         try:
-            found = engine.check(settings.sandbox, argv, deep=True)
+            image = engine.check(settings.sandbox, argv, deep=True)
         except SandboxError as error:
             rows.append(Row("sandbox", NOT_OK, f"{name}: {error}"))
         else:
-            if found.build not in ("", build()) and registry.is_own(argv):
-                words = engine.older(found.name, found.build)
-                rows.append(Row("sandbox", NOT_TOLD, f"{name}: {words}"))
+            if image.build not in ("", build()) and registry.is_own(argv):
+                notice = engine.older(image.name, image.build)
+                rows.append(Row("sandbox", NOT_TOLD, f"{name}: {notice}"))
     return rows
 
 
 def _leftovers(home: str) -> list[Row]:
-    """What killed workers left running is ended here."""
+    """End processes that killed workers left running, and report them."""
     from rookery.client.fleet import heads
     from rookery.client.leftovers import end_leftovers
 
     try:
-        found = end_leftovers(home, heads(home, hidden=False))
+        leftovers = end_leftovers(home, heads(home, hidden=False))
     except OSError:
         return []  # it is no home: said above
-    rows = [Row("processes", NOT_TOLD if each.refused else OK, str(each)) for each in found]
+    rows = [Row("processes", NOT_TOLD if each.refused else OK, str(each)) for each in leftovers]
     return [*rows, *_worktrees(home)]
 
 
 def _worktrees(home: str) -> list[Row]:
-    """What killed processes left of worktrees is removed here, unless there is work in it."""
+    """Remove what killed processes left of worktrees, unless there is work in it."""
     from rookery.client.worktrees.upkeep import mend
 
-    return [Row("worktrees", NOT_TOLD, words) for words in mend(home)]
+    return [Row("worktrees", NOT_TOLD, text) for text in mend(home)]

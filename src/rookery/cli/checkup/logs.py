@@ -1,5 +1,5 @@
-"""Whether the sessions' logs can be read. The latest are read in full each time; of the others, one
-that was found sound is not opened again until it changes."""
+"""Checks of whether the sessions' logs can be read. The latest are read in full each time; an older
+one that was sound is not opened again until it changes."""
 
 import os
 from contextlib import suppress
@@ -19,12 +19,13 @@ LEAST = 256 * 2**10
 """Bytes; to open a log takes as long as to read so many."""
 
 VERSION = 1
-"""Of what is kept."""
+"""Version of the cache file's format."""
 
 
 def check(home: str, *, everything: bool = False, most: int = WHOLE) -> list[Row]:
-    """`everything`: each log is read in full; else up to `most` bytes, the latest logs first. Of
-    the others it is checked that they open and have their end."""
+    """Check the logs and return a row for each fault, or one row if there are none. With
+    `everything` each log is read in full; otherwise up to `most` bytes, the latest logs first. The
+    others are only checked to open and to have their end."""
     try:
         names = sorted(paths.session_ids(home))
     except OSError:
@@ -33,12 +34,12 @@ def check(home: str, *, everything: bool = False, most: int = WHOLE) -> list[Row
     stamps = {name: _stamp(home, name) for name in names}
     known = _known(home)
     same = {name for name in names if stamps[name] and known.get(name) == stamps[name]} - whole
-    found = {name: fault_of(home, name, whole=name in whole) for name in names if name not in same}
-    faulty = {name for name, fault in found.items() if fault}
+    faults = {name: fault_of(home, name, whole=name in whole) for name in names if name not in same}
+    faulty = {name for name, fault in faults.items() if fault}
     sound = {name: stamps[name] for name in names if stamps[name] and name not in faulty}
     if sound != known:
         _keep(home, sound)
-    rows = [Row("sessions", NOT_OK, f"{name}: {fault}") for name, fault in found.items() if fault]
+    rows = [Row("sessions", NOT_OK, f"{name}: {fault}") for name, fault in faults.items() if fault]
     return rows or (
         [Row("sessions", OK, _told(len(names), len(whole), len(same)))] if names else []
     )
@@ -47,10 +48,10 @@ def check(home: str, *, everything: bool = False, most: int = WHOLE) -> list[Row
 def _told(every: int, whole: int, same: int) -> str:
     if whole == every:
         return f"{count(every, 'log')}, none damaged"
-    told = f"{count(every, 'log')}, no damage found; of {every - whole:,} only the end was read"
+    summary = f"{count(every, 'log')}, no damage found; of {every - whole:,} only the end was read"
     if same:
-        told += f", and {same:,} have not changed since that was done"
-    return told + " (rookery doctor --all-logs reads them in full)"
+        summary += f", and {same:,} have not changed since that was done"
+    return summary + " (rookery doctor --all-logs reads them in full)"
 
 
 def _latest(home: str, names: list[str], most: int) -> set[str]:
@@ -61,12 +62,12 @@ def _latest(home: str, names: list[str], most: int) -> set[str]:
             known.append((-about.st_mtime, max(LEAST, about.st_size), name))
         except OSError:  # a missing log takes no time to read
             known.append((0.0, 0, name))
-    found: set[str] = set()
+    chosen: set[str] = set()
     for _, size, name in sorted(known):
         if size <= most:
             most -= size
-            found.add(name)
-    return found
+            chosen.add(name)
+    return chosen
 
 
 def _path(home: str, session: str) -> str:
@@ -74,7 +75,7 @@ def _path(home: str, session: str) -> str:
 
 
 def _stamp(home: str, session: str) -> str:
-    """One that has part of it in a WAL is in use, or was: it is opened each time."""
+    """Return the log's stamp, or "" if part of it is in a WAL, so that it is opened each time."""
     log = _path(home, session)
     return "" if has_wal(log) else stamp_of(log)
 
@@ -87,13 +88,13 @@ def _place(home: str) -> str:
 
 
 def _known(home: str) -> Json:
-    """The stamps of logs that were found sound."""
-    found = paths.read_json(_place(home)) or {}
-    return lenient.mapping(found, "logs") if found.get("v") == VERSION else {}
+    """Return the stamps of the logs that were sound."""
+    cache = paths.read_json(_place(home)) or {}
+    return lenient.mapping(cache, "logs") if cache.get("v") == VERSION else {}
 
 
 def _keep(home: str, sound: Json) -> None:
-    """Where it cannot be written, logs are opened again."""
+    """Save the stamps. If the file cannot be written, the logs are opened again next time."""
     with suppress(OSError, paths.PathError):
         paths.make_private(os.path.dirname(_place(home)))
         paths.write_atomic(_place(home), dumps({"v": VERSION, "logs": sound}).encode("ascii"))

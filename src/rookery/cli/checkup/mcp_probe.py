@@ -1,7 +1,6 @@
 """`rookery mcp test`: connects to an MCP server with the `mcp` library, and lists its tools.
 
-The library comes with an extra and takes a while to load: import this module only for a test.
-"""
+The library comes with an extra and is slow to load: import this module only for a test."""
 
 import asyncio
 import logging
@@ -31,22 +30,22 @@ from rookery.wire.lines import LineSplitter
 from rookery.wire.pipes import PipeReader, PipeWriter
 
 type Heard = MemoryObjectReceiveStream[SessionMessage | Exception]
-type Said = MemoryObjectSendStream[SessionMessage]
+type WriteStream = MemoryObjectSendStream[SessionMessage]
 type Fail = Callable[[str], None]
 type LogIn = Callable[[Fail], httpx.Auth]
 
 LOG_IN = "it wants a login"
 PAGES = 100
-"""Of tools; a server may always offer one more."""
-LONGEST = 16 * 1024 * 1024
-"""Bytes of one message."""
+"""Limit on pages of tools; a server may always offer one more."""
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+"""Size limit of one message, in bytes."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 ERRORS = (ExceptionGroup, McpError, OSError, RuntimeError, ValueError, httpx.HTTPError)
-"""What the library raises for a server that cannot be used."""
+"""Exceptions that the library raises for a server that cannot be used."""
 
 
 class Visit(NamedTuple):
-    """What a server says about itself."""
+    """The name, version, protocol and tools of an MCP server."""
 
     name: str
     version: str
@@ -61,7 +60,8 @@ class Failed(Exception):
 async def visit(
     server: Json, environment: Mapping[str, str], within: float, log_in: LogIn | None = None
 ) -> Visit:
-    """`server` in ACP's shape. `log_in`: of a remote one without a key, given what hears that
+    """Connect to `server`, given in ACP's shape, and return what it says about itself. `log_in`
+    makes the authentication for a remote server without a key; it is given the function to call if
     nobody is logged in. Raises Failed."""
     logging.disable()  # the library logs what it also raises
     if "command" not in server:
@@ -84,18 +84,18 @@ async def _visit(
     try:
         async with asyncio.timeout(within) as limit:
 
-            def fail(words: str) -> None:
-                """What the library would keep to itself until the time is over."""
-                talk.failure = talk.failure or words
+            def fail(message: str) -> None:
+                """Report a failure that the library would keep to itself until the time is over."""
+                talk.failure = talk.failure or message
                 limit.reschedule(0)
 
-            async with connect(fail) as (heard, said):
-                return await talk.visit(heard, said, fail)
+            async with connect(fail) as (heard, write_stream):
+                return await talk.visit(heard, write_stream, fail)
     except TimeoutError:
         late = f"{talk.method} was not answered within {duration(within)}"
         raise Failed(talk.failure or late + (process.words() if process else "")) from None
-    except ERRORS as found:
-        error: BaseException = found
+    except ERRORS as raised:
+        error: BaseException = raised
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         closed = isinstance(error, McpError) and error.error.code == CONNECTION_CLOSED
@@ -106,30 +106,34 @@ async def _visit(
 
 
 class _Talk:
-    """What is asked of a server, and how far that has come."""
+    """A conversation with a server: the current method and the failure, if any."""
 
     def __init__(self) -> None:
         self.method = "initialize"
         self.failure = ""
 
-    async def visit(self, heard: Heard, said: Said, fail: Fail) -> Visit:
+    async def visit(self, heard: Heard, write_stream: WriteStream, fail: Fail) -> Visit:
         async def take(message: object) -> None:
             if isinstance(message, Exception):
                 fail("its answer is not JSON: this is not an MCP server")
 
         client = Implementation(name="rookery", title="Rookery", version=rookery.__version__)
-        async with ClientSession(heard, said, message_handler=take, client_info=client) as session:
-            found = await session.initialize()
+        async with ClientSession(
+            heard, write_stream, message_handler=take, client_info=client
+        ) as session:
+            initialized = await session.initialize()
             self.method = "tools/list"
-            info, names = found.serverInfo, list[str]()
+            info, names = initialized.serverInfo, list[str]()
             params: PaginatedRequestParams | None = None
-            for _ in range(PAGES if found.capabilities.tools is not None else 0):
+            for _ in range(PAGES if initialized.capabilities.tools is not None else 0):
                 page = await session.list_tools(params=params)
                 names += [tool.name for tool in page.tools]
                 if not page.nextCursor:
                     break
                 params = PaginatedRequestParams(cursor=page.nextCursor)
-            return Visit(info.title or info.name, info.version, str(found.protocolVersion), names)
+            return Visit(
+                info.title or info.name, info.version, str(initialized.protocolVersion), names
+            )
 
 
 def _words(error: BaseException, method: str, within: float) -> str:
@@ -153,14 +157,14 @@ def _words(error: BaseException, method: str, within: float) -> str:
 
 
 class _Server(Program):
-    """A server's process, as the two streams of a client."""
+    """A server's process, connected to a client by two streams."""
 
     @override
     def attach(self, stdout: int, stdin: int) -> None:
         self._send, self.heard = anyio.create_memory_object_stream[SessionMessage | Exception](
             math.inf
         )
-        self._lines, self.noise = LineSplitter(LONGEST), ""
+        self._lines, self.noise = LineSplitter(MAX_MESSAGE_BYTES), ""
         self._out = PipeReader(stdout, self._take, self._send.close)
         self._in = PipeWriter(stdin, lambda _error: None)
 
@@ -181,8 +185,8 @@ class _Server(Program):
                 self._send.send_nowait(SessionMessage(message))
 
     @asynccontextmanager
-    async def connected(self) -> AsyncIterator[tuple[Heard, Said]]:
-        said, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    async def connected(self) -> AsyncIterator[tuple[Heard, WriteStream]]:
+        write_stream, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
 
         async def write() -> None:
             async for each in outgoing:
@@ -191,11 +195,11 @@ class _Server(Program):
 
         async with anyio.create_task_group() as group:
             group.start_soon(write)
-            yield self.heard, said
+            yield self.heard, write_stream
             group.cancel_scope.cancel()
 
     def words(self) -> str:
-        """The last it wrote, beside its answers."""
+        """Return the end of its stderr, or stray output, to append to an error."""
         lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
         if lines:
             return f"; its stderr ends with: {lines[-1]}"
@@ -208,7 +212,7 @@ class _Server(Program):
 @asynccontextmanager
 async def _over_web(
     server: Json, within: float, fail: Fail, log_in: LogIn | None
-) -> AsyncIterator[tuple[Heard, Said]]:
+) -> AsyncIterator[tuple[Heard, WriteStream]]:
     url, is_sse = server["url"], server["type"] == "sse"
     headers = {"User-Agent": "rookery"} | {
         each["name"]: each["value"] for each in server["headers"]
@@ -234,25 +238,25 @@ async def _over_web(
         )
 
     if is_sse:
-        async with sse_client(url, httpx_client_factory=client) as (heard, said):
-            yield heard, said
+        async with sse_client(url, httpx_client_factory=client) as (heard, write_stream):
+            yield heard, write_stream
     else:
         async with (
             client() as http,
-            streamable_http_client(url, http_client=http) as (heard, said, _),
+            streamable_http_client(url, http_client=http) as (heard, write_stream, _),
         ):
-            yield heard, said
+            yield heard, write_stream
 
 
 def _refusal(response: httpx.Response) -> str:
-    words = f"HTTP {response.status_code} {response.reason_phrase}"
+    status = f"HTTP {response.status_code} {response.reason_phrase}"
     match response.status_code:
         case 401 if "resource_metadata" in response.headers.get("WWW-Authenticate", ""):
             return LOG_IN
         case 401 | 403:
-            return f'{words}: it needs a key, for example --header "Authorization=Bearer …"'
+            return f'{status}: it needs a key, for example --header "Authorization=Bearer …"'
         case 404 | 405:
-            return f"{words}: is the path right, and the transport (--transport http or sse)?"
+            return f"{status}: is the path right, and the transport (--transport http or sse)?"
     if response.is_redirect:
-        return f"{words}: it is at {response.headers['Location']}"
-    return words
+        return f"{status}: it is at {response.headers['Location']}"
+    return status

@@ -1,4 +1,4 @@
-"""How an agent opens: `initialize` and `session/new`, their times and what they offer."""
+"""An agent's start: its answers to `initialize` and `session/new`, and how long they took."""
 
 from typing import Any
 
@@ -14,20 +14,20 @@ from rookery.wire.dialect import DRAFT
 
 
 def params(version: int = 1) -> Json:
-    """A client that offers nothing: whatever an agent then calls is a mistake."""
+    """Return params of a client that offers nothing: whatever an agent calls is a mistake."""
     client = {"name": "rookery-doctor", "title": "Rookery", "version": rookery.__version__}
     return {"protocolVersion": version, "clientCapabilities": {}, "clientInfo": client}
 
 
 async def initialize(card: Card, agent: Subject, within: float) -> bool:
-    """False: there is no use in going on."""
+    """Send `initialize` and judge the answer; return False if there is no use in going on."""
     reply = await agent.ask("initialize", params(), within)
-    found = reply.result if isinstance(reply.result, dict) else None
-    if found is None:
+    response = reply.result if isinstance(reply.result, dict) else None
+    if response is None:
         card.say("initialize", NOT_OK, f"initialize: {reply.words or 'answered with no object'}")
         return False
     card.facts["initializeSeconds"] = round(agent.age, 3)
-    version = found.get("protocolVersion")
+    version = response.get("protocolVersion")
     card.facts["protocolVersion"] = version
     shape = type(version) is int
     card.judge("initialize", shape, "initialize is answered", f"protocolVersion is {version!r}")
@@ -35,20 +35,20 @@ async def initialize(card: Card, agent: Subject, within: float) -> bool:
         card.say("version", OK, "speaks draft 2 of the protocol, not version 1")
     else:
         card.judge("version", version == 1, "speaks version 1", f"asked for 1, answers {version!r}")
-    info = lenient.mapping(found, "agentInfo")
+    info = lenient.mapping(response, "agentInfo")
     card.facts["agentInfo"] = info or None
     named = bool(lenient.text(info, "name") and lenient.text(info, "version"))
     card.judge(
         "agent-info", named, "reports its name and version", "does not report its name and version"
     )
-    card.facts["capabilities"] = lenient.mapping(found, "agentCapabilities")
-    _judge_logins(card, list(lenient.mappings(found, "authMethods")))
+    card.facts["capabilities"] = lenient.mapping(response, "agentCapabilities")
+    _judge_logins(card, list(lenient.mappings(response, "authMethods")))
     if logins.has_status(card.facts["capabilities"]):
         reply = await agent.ask(logins.STATUS, {}, within)
-        told = logins.status_of(reply.result)
-        card.facts["login"] = told.state
-        words = login_words(*told, 0, 0).partition(" (")[0] or told.state
-        card.judge("auth/status", reply.good, words, f"not answered: {reply.words}")
+        login = logins.status_of(reply.result)
+        card.facts["login"] = login.state
+        statement = login_words(*login, 0, 0).partition(" (")[0] or login.state
+        card.judge("auth/status", reply.good, statement, f"not answered: {reply.words}")
     return True
 
 
@@ -58,14 +58,17 @@ def _judge_logins(card: Card, methods: list[Json]) -> None:
     unique = len(set(names)) == len(names) and all(names)
     card.judge("login-methods", unique, "login methods have unique ids", f"ids: {names}")
     terminal = [lenient.text(each, "id") for each in methods if each.get("type") == "terminal"]
-    words = "no terminal login, which was not offered"
+    statement = "no terminal login, which was not offered"
     card.judge(
-        "terminal-login", not terminal, words, f"terminal login, not offered: {', '.join(terminal)}"
+        "terminal-login",
+        not terminal,
+        statement,
+        f"terminal login, not offered: {', '.join(terminal)}",
     )
 
 
 async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> str:
-    """The session's id; "": none was made."""
+    """Create a session, judge the answer and return the session's id, or "" if none was created."""
     before = len(agent.updates)
     reply = await agent.ask("session/new", {"cwd": cwd, "mcpServers": []}, within)
     if not reply.good:
@@ -76,22 +79,25 @@ async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> st
     card.facts["newSeconds"] = round(agent.age, 3)
     card.usable = bool(session)
     early = reply.updates - before
-    words = "no update before the session is known"
+    statement = "no update before the session is known"
     card.judge(
-        "early-updates", not early, words, f"{count(early, 'update')} before the session is known"
+        "early-updates",
+        not early,
+        statement,
+        f"{count(early, 'update')} before the session is known",
     )
     _judge_choices(card, reply.result)
     card.offers = reply.result if isinstance(reply.result, dict) else {}
     return session
 
 
-def _judge_refusal(card: Card, code: int | None, words: str) -> None:
+def _judge_refusal(card: Card, code: int | None, message: str) -> None:
     if code == UNAUTHENTICATED:
-        card.say("login", OK, f"needs a login first ({LOG_IN} {card.name}): {words}")
+        card.say("login", OK, f"needs a login first ({LOG_IN} {card.name}): {message}")
         if not card.facts["authMethods"]:
             card.say("login-methods", NOT_OK, "needs a login but offers no login method")
         return
-    card.say("session/new", NOT_OK, f"session/new: {words}" + (f" ({code})" if code else ""))
+    card.say("session/new", NOT_OK, f"session/new: {message}" + (f" ({code})" if code else ""))
 
 
 def _judge_choices(card: Card, made: Any) -> None:
@@ -100,8 +106,8 @@ def _judge_choices(card: Card, made: Any) -> None:
     current = lenient.text(modes, "currentModeId")
     card.facts |= {"modes": ids, "mode": current or None}
     if modes:
-        words = "the current mode is one of its modes"
-        card.judge("modes", current in ids, words, f"mode {current!r} is not one of {ids}")
+        statement = "the current mode is one of its modes"
+        card.judge("modes", current in ids, statement, f"mode {current!r} is not one of {ids}")
     known = [lenient.text(each, "modelId") for each in lenient.mappings(models, "availableModels")]
     card.facts |= {"models": known, "model": lenient.text(models, "currentModelId") or None}
     options = list(lenient.mappings(made, "configOptions"))
@@ -109,8 +115,8 @@ def _judge_choices(card: Card, made: Any) -> None:
     selects = [each for each in options if lenient.text(each, "type") == "select"]
     wrong = [lenient.text(each, "id") for each in selects if not _is_choice(each)]
     if selects:
-        words = "each option has one of its listed values"
-        card.judge("options", not wrong, words, f"not a listed value: {', '.join(wrong)}")
+        statement = "each option has one of its listed values"
+        card.judge("options", not wrong, statement, f"not a listed value: {', '.join(wrong)}")
     if len(selects) < len(options):
         card.say("option-kinds", NOT_OK, "an option of a kind the client did not offer")
 

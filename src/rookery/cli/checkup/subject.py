@@ -1,4 +1,4 @@
-"""One test run of an agent or an MCP server: nothing is left running."""
+"""A test run of an agent or an MCP server that leaves no process running."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ DETAILS = ("details", "message", "error")
 
 
 class Reply(NamedTuple):
-    """How a request ended; `code` is that of an error."""
+    """The outcome of a request; `code` is that of an error."""
 
     result: Any = None
     code: int | None = None
@@ -51,7 +51,7 @@ class Reply(NamedTuple):
 
 
 class Program:
-    """`async with Program(…) as program`: started there, and ended with its whole tree."""
+    """A program started by `async with Program(…)`, and ended with its whole tree."""
 
     def __init__(
         self, argv: list[str], cwd: str, environment: Mapping[str, str] = os.environ
@@ -67,7 +67,7 @@ class Program:
         self._begun = 0.0
 
     async def __aenter__(self) -> Self:
-        """Raises OSError, with nothing left behind."""
+        """Start the program. Raises OSError, with nothing left behind."""
         become_subreaper()  # what outlives its parent falls to us
         environment = programs.beside(self._argv, cleaned(self._environment))
         environment[MARK] = self._mark
@@ -80,11 +80,11 @@ class Program:
         return self
 
     def attach(self, stdout: int, stdin: int) -> None:
-        """Take these descriptors over."""
+        """Take over these file descriptors."""
         raise NotImplementedError
 
     def detach(self) -> None:
-        """Close them."""
+        """Close the file descriptors."""
         raise NotImplementedError
 
     async def __aexit__(self, *_: object) -> None:
@@ -101,7 +101,7 @@ class Program:
         strays.end(paths.home(), self._mark)
 
     def living(self) -> list[tree.Process]:
-        """The agent and all that it started, also what its parent has left."""
+        """Return the program's processes: all that it started, including orphans."""
         rows = tree.table()
         own = [row for row in rows if self._child.pid in (row.pid, row.group)]
         return list(dict.fromkeys([*tree.below(os.getpid(), rows), *own]))
@@ -116,14 +116,14 @@ class Program:
         return time.monotonic() - self._begun
 
     def memory(self) -> tuple[int | None, int]:
-        """Private bytes of the whole tree (None: not told here), and how many processes."""
+        """Return the private bytes of the whole tree (or None) and its number of processes."""
         living = self.living()
-        told = [tree.private_memory(process.pid) for process in living]
-        known = [size for size in told if size is not None]
+        sizes = [tree.private_memory(process.pid) for process in living]
+        known = [size for size in sizes if size is not None]
         return (sum(known) if known else None), len(living)
 
     async def settle(self) -> None:
-        """Its stdout has ended: its exit may take a moment longer."""
+        """Wait up to 2 seconds for its exit, which may come a moment after its stdout has ended."""
         with suppress(TimeoutError):
             async with asyncio.timeout(2):
                 await self.exited.wait()
@@ -140,7 +140,7 @@ class Program:
 
 
 class Subject(Program):
-    """An agent under test: everything it says is recorded."""
+    """An agent under test. Everything it sends is recorded."""
 
     def __init__(self, argv: list[str], cwd: str) -> None:
         super().__init__(argv, cwd)
@@ -167,7 +167,7 @@ class Subject(Program):
         return self.exited.is_set() or self.peer.ended
 
     async def ask(self, method: str, params: Any, within: float) -> Reply:
-        """Ask, and wait this many seconds for an answer."""
+        """Send a request and wait up to `within` seconds for its answer."""
         settled: asyncio.Future[tuple[Answer, int]] = asyncio.get_running_loop().create_future()
 
         def heard(answer: Answer) -> None:
@@ -211,14 +211,16 @@ class Subject(Program):
 
 
 def _words(error: RpcError) -> str:
-    """The message, and what some hide in its data."""
+    """Return the error's message, and details that some agents hide in its data."""
     more = next(filter(None, (lenient.text(error.data, key) for key in DETAILS)), "")
-    said = lenient.first_line(error.message, 160) or "an error without a message"
-    return f"{said}: {lenient.first_line(more, 160)}" if more and more not in said else said
+    message = lenient.first_line(error.message, 160) or "an error without a message"
+    return (
+        f"{message}: {lenient.first_line(more, 160)}" if more and more not in message else message
+    )
 
 
 def refuse(incoming: Incoming) -> None:
-    """Nothing was offered, so nothing is served; a permission is not given."""
+    """Refuse an agent's request: nothing was offered, and no permission is given."""
     if incoming.method == "session/request_permission":
         incoming.reply({"outcome": selected(pick(options_of(incoming.params), REJECTS))})
     else:

@@ -24,7 +24,7 @@ CANCEL_WITHIN = 30.0
 
 
 async def set_mode(card: Card, agent: Subject, session: str, within: float) -> None:
-    """The mode that sessions get: in its default mode an agent may ask nothing."""
+    """Set the mode that Rookery's sessions get: in its default mode an agent may ask nothing."""
     info = lenient.mapping(card.facts, "agentInfo")
     profile = profile_of(card.name, card.argv, info)
     option = options.find(options.offered(card.offers), "mode")
@@ -49,13 +49,13 @@ async def prompt_turns(
 
 
 async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -> bool:
-    """A turn to its end, each permission rejected. False: it did not end."""
+    """Run a turn to its end and reject each permission. Returns False if the turn did not end."""
     before, unannounced = len(agent.requests), list[str]()
 
     def asked(incoming: Incoming) -> None:
         call = lenient.text(lenient.mapping(incoming.params, "toolCall"), "toolCallId")
-        told = {lenient.text(update, "toolCallId") for _, update in agent.updates}
-        if incoming.method == ASK and call not in told:
+        announced = {lenient.text(update, "toolCallId") for _, update in agent.updates}
+        if incoming.method == ASK and call not in announced:
             unannounced.append(call)
         refuse(incoming)
 
@@ -65,8 +65,8 @@ async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -
     reason = lenient.text(reply.result, "stopReason")
     card.facts |= {"promptSeconds": round(reply.seconds, 3), "stopReason": reason or None}
     if not reply.good:
-        told = NOT_TOLD if reply.code == UNAUTHENTICATED else NOT_OK
-        card.say("stop-reason", told, f"the prompt: {reply.words}")
+        verdict = NOT_TOLD if reply.code == UNAUTHENTICATED else NOT_OK
+        card.say("stop-reason", verdict, f"the prompt: {reply.words}")
         return reply.answered
     card.judge("stop-reason", reason in REASONS, f"the turn ends: {reason}", f"it ends: {reason!r}")
     asks = sum(incoming.method == ASK for incoming in agent.requests[before:])
@@ -75,16 +75,16 @@ async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -
         mode = f" in its mode {card.facts['mode']}" if card.facts.get("mode") else ""
         card.say("permission", NOT_TOLD, f"it asked for no permission in this turn{mode}")
         return True
-    words = f"asked {count(asks, 'time')}, each for a tool call it had announced"
+    statement = f"asked {count(asks, 'time')}, each for a tool call it had announced"
     otherwise = f"asked {count(asks, 'time')}, {len(unannounced)} for calls it had not announced"
-    card.judge("permission", not unannounced, words, otherwise)
+    card.judge("permission", not unannounced, statement, otherwise)
     no = "a rejection does not cancel the turn"
     card.judge("rejection", reason != "cancelled", no, "a rejection ends the turn as cancelled")
     return True
 
 
 async def _cancelled_turn(card: Card, agent: Subject, params: Json, within: float) -> None:
-    """The same prompt again, cancelled at its first word or its first question."""
+    """Send the same prompt again and cancel it at its first output or its first question."""
     begun, asks = asyncio.Event(), list[Incoming]()
 
     def asked(incoming: Incoming) -> None:
@@ -132,8 +132,8 @@ def _judge_cancel(
     card.facts["cancelSeconds"] = round(seconds, 3)
     reason = lenient.text(reply.result, "stopReason") or reply.words
     while_ = " while it asks" if asking else ""
-    words = f"a cancel{while_} ends the turn after {seconds * 1000:.0f} ms"
+    statement = f"a cancel{while_} ends the turn after {seconds * 1000:.0f} ms"
     if reason == "cancelled":
-        card.say(row, OK, words)
+        card.say(row, OK, statement)
     else:
-        card.say(row, NOT_OK, f"{words}, as {reason!r}, not as cancelled")
+        card.say(row, NOT_OK, f"{statement}, as {reason!r}, not as cancelled")

@@ -1,1 +1,1 @@
-"""What the command line adds to operations of the catalogue: a file for each, with its name."""
+"""Command-line additions to operations of the catalogue: a module for each, by its name."""

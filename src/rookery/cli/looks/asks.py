@@ -1,4 +1,4 @@
-"""`asks`: each as a card, with the command that answers it."""
+"""`asks`: prints each open question as a card, with the command that answers it."""
 
 import time
 from collections.abc import Iterable
@@ -15,15 +15,15 @@ JSON = results("Print one JSON object per question.")
 
 
 def show(result: Json, _options: Json) -> Iterable[Json]:
-    screen, found = standard(), result["asks"]
-    for number, row in enumerate(found):
+    screen, asks = standard(), result["asks"]
+    for number, row in enumerate(asks):
         if number:
             screen.line()
         _write(screen, row)
-    if not found and not screen.as_json:
+    if not asks and not screen.as_json:
         screen.note("No open questions.")
     note_skipped(screen, "Questions not listed", result["skipped"])
-    return map(for_scripts, found)
+    return map(for_scripts, asks)
 
 
 def _write(screen: Screen, row: Json) -> None:

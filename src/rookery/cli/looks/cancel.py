@@ -1,4 +1,4 @@
-"""`cancel`: whether the agent reacted."""
+"""`cancel`: reports whether the agent reacted."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def carry_out(row: Row, session: str, say: Say, given: Any) -> Json:
 
 
 def _cancelled(session: str, outcome: Event) -> str:
-    """What came of it: an agent that does not react is still working."""
+    """Return the outcome: an agent that does not react is still working."""
 
     def reason(event: Event) -> str | None:
         idle = kind_of(event.update) == "_turn" and event.update.get("state") == "idle"

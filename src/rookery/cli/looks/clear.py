@@ -1,4 +1,4 @@
-"""`clear`: how many turns are folded away."""
+"""`clear`: reports how many turns are folded away."""
 
 from typing import Any
 

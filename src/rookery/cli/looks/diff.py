@@ -1,5 +1,5 @@
-"""`diff`: a patch with colours, or only the files; of a session of this directory if none is
-named."""
+"""`diff`: prints a patch with colours, or only the files. Without a session's name it takes one of
+this directory."""
 
 from collections.abc import Sequence
 
@@ -47,8 +47,8 @@ def show(result: Json, options: Json) -> None:
     else:
         _write_patch(screen, result["patch"])
     head = target.rookery().head(options["session"]) if result["of"] == "worktree" else None
-    if words := worktree.brief((head or {}).get("worktree")):
-        screen.note(clean_line(f"{words}, since {result['base'][:12]}"))
+    if summary := worktree.brief((head or {}).get("worktree")):
+        screen.note(clean_line(f"{summary}, since {result['base'][:12]}"))
     if result["cut"]:
         screen.note("The rest is too large to show.")
 

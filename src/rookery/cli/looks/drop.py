@@ -1,5 +1,5 @@
-"""`drop`: what is lost is asked about, nothing else; a worktree that a deleted session left goes by
-the session's id."""
+"""`drop`: asks only if work would be lost. A worktree that a deleted session left is named by the
+session's id."""
 
 from typing import Any
 
@@ -43,17 +43,17 @@ def carry_out(row: Row, session: str, say: Say, given: dict[str, Any]) -> Json |
         return agreed_result(row, session, given)
     rookery = target.rookery()
     try:
-        said = rookery.call(row.name, session, force=given["force"])
+        outcome = rookery.call(row.name, session, force=given["force"])
     except NotAgreed as question:
         if question.reason != PREVIEW and not given["yes"]:
             _ask(question)
-        said = rookery.call(row.name, session, fingerprint=question.fingerprint)
-    say(said["summary"])
-    return said
+        outcome = rookery.call(row.name, session, fingerprint=question.fingerprint)
+    say(outcome["summary"])
+    return outcome
 
 
 def _ask(question: NotAgreed) -> None:
-    """Raises Abort; without a terminal, the refusal itself."""
+    """Show what would be lost and ask. Raises Abort; without a terminal, the refusal itself."""
     if not flags.in_terminal():
         raise question
     for line in question.message.splitlines():

@@ -1,4 +1,4 @@
-"""`fork`: the new session's id is printed; the history is loaded first, and programs that the
+"""`fork`: prints the new session's id. The history is loaded first, and programs that the
 repository needs may be trusted."""
 
 from typing import Any
@@ -15,8 +15,8 @@ from rookery.operations.catalogue.row import Row
 def carry_out(row: Row, session: str, say: Say, given: dict[str, Any]) -> Json | None:
     screen = standard()
     ensure_loaded(screen, session)
-    said = with_trust(screen, lambda: agreed_result(row, session, dict(given)))
-    assert said is not None
-    screen.line(said["id"])
-    say(clean_line(said["summary"]))
-    return said
+    outcome = with_trust(screen, lambda: agreed_result(row, session, dict(given)))
+    assert outcome is not None
+    screen.line(outcome["id"])
+    say(clean_line(outcome["summary"]))
+    return outcome

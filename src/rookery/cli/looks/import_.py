@@ -1,4 +1,4 @@
-"""`import`: the new sessions' ids, and why others were left out; `--list` is a table."""
+"""`import`: prints the new sessions' ids, and why others were left out; `--list` prints a table."""
 
 import asyncio
 import os
@@ -45,7 +45,7 @@ LEFT = {
     "removed": "left out: you removed them. To import them again: --removed",
     "no_directory": "left out: their directories no longer exist.",
 }
-"""Of those that were not imported, by state."""
+"""Why sessions were not imported, by state."""
 
 
 def carry_out(_row: Row, _session: str, _say: Say, given: Any) -> tuple[None, int]:
@@ -53,21 +53,21 @@ def carry_out(_row: Row, _session: str, _say: Say, given: Any) -> tuple[None, in
     place = "" if given["everywhere"] else _place(given["directory"])
     about: Json = {"agent": given["agent"] or "", "directory": place}
     if given["only_list"]:
-        said = _asked(screen, "importable", about)
-        rows = [each for each in said["sessions"] if not ids or each["id"] in ids]
+        response = _asked(screen, "importable", about)
+        rows = [each for each in response["sessions"] if not ids or each["id"] in ids]
         _write_table(screen, rows)
         missing = {*ids} - {each["id"] for each in rows}
     else:
         how = {"removed": given["removed"] or bool(ids), **({"ids": ids} if ids else {"all": True})}
-        said = _asked(screen, "import", about | how)
-        rows, missing = said["sessions"], said["missing"]
+        response = _asked(screen, "import", about | how)
+        rows, missing = response["sessions"], response["missing"]
         _write(screen, rows, place, chosen=bool(ids))
-    for words in said["failed"]:
-        screen.note(clean_line(words))
+    for message in response["failed"]:
+        screen.note(clean_line(message))
     if missing:
-        words = f"No agent lists the session {clean_line(min(missing))}."
-        raise click.ClickException(f"{words} To see them: rookery import --list --all")
-    failed = bool(said["failed"] and given["agent"])
+        message = f"No agent lists the session {clean_line(min(missing))}."
+        raise click.ClickException(f"{message} To see them: rookery import --list --all")
+    failed = bool(response["failed"] and given["agent"])
     if not given["only_list"]:
         failed |= bool(ids) and any(each["state"] == "no_directory" for each in rows)
         made = [each["here"] for each in rows if each["state"] == "new"]
@@ -84,7 +84,7 @@ def _asked(screen: Screen, operation: str, about: Json) -> Json:
 
 
 def _place(directory: str | None) -> str:
-    """Of another machine, only what is named."""
+    """Return the directory to import from; on another machine, only one that was named."""
     if target.rookery().address:
         return directory or ""
     settings.load()  # what it warns of, once
@@ -109,7 +109,7 @@ def _results(screen: Screen, rows: Iterable[Json]) -> None:
 
 
 def _write(screen: Screen, rows: list[Json], place: str, *, chosen: bool) -> None:
-    """`chosen`: each was named, and what became of it is said."""
+    """Print what was imported. `chosen`: each was named, so what became of it is printed."""
     made = [each for each in rows if each["state"] == "new"]
     _results(screen, rows)
     for each in made:
@@ -118,8 +118,8 @@ def _write(screen: Screen, rows: list[Json], place: str, *, chosen: bool) -> Non
     if made:
         here = made[0]["here"]
         one = f"To open it: rookery open {here}" if len(made) == 1 else "To see them: rookery ps"
-        words = f"Imported {count(len(made), 'session')}. History comes when opened. {one}"
-        screen.note(words)
+        text = f"Imported {count(len(made), 'session')}. History comes when opened. {one}"
+        screen.note(text)
     elif not rows and not chosen:
         where = f" from {paths.with_tilde(place)}" if place else ""
         screen.note(f"Nothing to import{where}.")
@@ -129,9 +129,9 @@ def _write(screen: Screen, rows: list[Json], place: str, *, chosen: bool) -> Non
                 screen.note(clean_line(f"{cut(_title(each), 60)}: {each['why']}"))
         return
     states = Counter(each["state"] for each in rows)
-    for state, words in LEFT.items():
+    for state, text in LEFT.items():
         if states[state]:
-            screen.note(f"{count(states[state], 'session')} {words}")
+            screen.note(f"{count(states[state], 'session')} {text}")
 
 
 def _title(each: Json) -> str:
@@ -144,7 +144,7 @@ def _cells(each: Json) -> list[str]:
 
 
 def _last_used(updated: str) -> str:
-    """Since it was last used; what the agent says, if that is no time."""
+    """Return the time since it was last used, or the agent's own text if that is no time."""
     try:
         at = datetime.fromisoformat(updated)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`logs`: of both processes, of several sessions, and as they grow."""
+"""`logs`: prints the logs of both processes, of several sessions, and follows them as they grow."""
 
 import time
 
@@ -12,7 +12,7 @@ from rookery.core.json import Json
 from rookery.home import paths
 from rookery.log.errors import NoSession
 from rookery.operations.catalogue.row import Row
-from rookery.operations.reading import MOST
+from rookery.operations.reading import MAX_LOG_BYTES
 
 SESSION = sessions_argument
 OPTIONS = (flag("-f", "--follow", help="Keep printing new lines."),)
@@ -48,17 +48,17 @@ def _follow(screen: Screen, session: str, logs: dict[str, str], titled: set[str]
 
 
 def _print(screen: Screen, session: str, logs: dict[str, str], titled: set[str]) -> None:
-    """What was not read yet. `logs`: up to where each was read; `titled`: those that were not
+    """Print what was not read yet. `logs`: up to where each was read; `titled`: those that were not
     empty."""
     for of, after in logs.items():
-        said = target.rookery().call("logs", session, of=of, bytes=MOST, after=after)
-        logs[of] = said["place"]
-        if not said["text"]:
+        chunk = target.rookery().call("logs", session, of=of, bytes=MAX_LOG_BYTES, after=after)
+        logs[of] = chunk["place"]
+        if not chunk["text"]:
             continue
-        for line in said["text"].splitlines():
+        for line in chunk["text"].splitlines():
             screen.result({"session": session, "log": of, "text": line})
         if len(logs) > 1 and of not in titled:
             screen.line(screen.paint.faint(f"== {FILES[of]} =="))
         titled.add(of)
-        shown = clean_output(said["text"].removesuffix("\n"), colour=screen.paint.colour)
+        shown = clean_output(chunk["text"].removesuffix("\n"), colour=screen.paint.colour)
         screen.line("\n".join(shown))

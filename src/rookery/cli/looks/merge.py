@@ -1,5 +1,5 @@
-"""`merge`: in a terminal, the commit message is asked for, and what conflicts may be given to the
-agent; without a session's name, the one of this directory is meant."""
+"""`merge`: in a terminal, asks for the commit message and offers to give conflicts to the agent.
+Without a session's name it takes the one of this directory."""
 
 from typing import Any
 
@@ -38,20 +38,22 @@ def carry_out(row: Row, session: str, say: Say, given: dict[str, Any]) -> Json |
     if plan["conflicts"] and _resolving(screen, session, plan, asked=asks):
         return {"conflicts": plan["conflicts"]}
     given["message"] = asked_message(screen, plan, given["message"], yes=given["yes"])
-    said = with_trust(screen, lambda: agreed_result(row, session, dict(given), plan["fingerprint"]))
-    assert said is not None
-    say_merged(say, said, typed=typed)
-    return said
+    outcome = with_trust(
+        screen, lambda: agreed_result(row, session, dict(given), plan["fingerprint"])
+    )
+    assert outcome is not None
+    say_merged(say, outcome, typed=typed)
+    return outcome
 
 
 def planned(session: str, how: str | None) -> Json:
-    """What a merge would do."""
+    """Return what a merge would do."""
     given: dict[str, Any] = {"how": how} if how else {}
     return target.rookery().call("merge-plan", session, **given)
 
 
 def _resolving(screen: Screen, session: str, plan: Json, *, asked: bool) -> bool:
-    """Whether the agent is to resolve the conflicts: `asked` by an option, or agreed to in a
+    """Tell whether the agent is to resolve the conflicts: `asked` by an option, or agreed to in a
     terminal."""
     if not asked and not flags.in_terminal():
         return False
@@ -66,7 +68,8 @@ def _resolving(screen: Screen, session: str, plan: Json, *, asked: bool) -> bool
 
 
 def asked_message(screen: Screen, plan: Json, message: str, *, yes: bool) -> str:
-    """The one that was given, or typed in place of the draft that is shown; "": the draft."""
+    """Return the message that was given, or one typed in place of the draft that is shown; ""
+    stands for the draft."""
     draft = plan["message"]
     if message or plan["conflicts"] or plan["in_the_way"] or not draft:
         return message
@@ -80,11 +83,12 @@ def asked_message(screen: Screen, plan: Json, message: str, *, yes: bool) -> str
     return typed.strip() or draft
 
 
-def say_merged(say: Say, said: Json, *, typed: bool) -> None:
-    """What a merge did; and where nobody was asked, what it did not do. `typed`: the message."""
-    say(clean_line(said["summary"]))
-    if flags.in_terminal() or not said["files"]:
+def say_merged(say: Say, outcome: Json, *, typed: bool) -> None:
+    """Report what a merge did and, if the user was not asked, what it did not do. `typed`: the user
+    gave the message."""
+    say(clean_line(outcome["summary"]))
+    if flags.in_terminal() or not outcome["files"]:
         return
-    draft = said["message"] and not typed
+    draft = outcome["message"] and not typed
     other = " Without a terminal you are not asked: -m TEXT gives another message." if draft else ""
     say(f"Git hooks did not run, and nothing was pushed.{other}")

@@ -1,4 +1,4 @@
-"""`move`: in a terminal, programs that the repository needs may be trusted first."""
+"""`move`: in a terminal, asks first whether to trust programs that the repository needs."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from rookery.operations.catalogue.row import Row
 
 
 def carry_out(row: Row, session: str, say: Say, given: dict[str, Any]) -> Json | None:
-    said = with_trust(standard(), lambda: agreed_result(row, session, dict(given)))
-    if said is not None:
-        say(clean_line(said["summary"]))
-    return said
+    outcome = with_trust(standard(), lambda: agreed_result(row, session, dict(given)))
+    if outcome is not None:
+        say(clean_line(outcome["summary"]))
+    return outcome

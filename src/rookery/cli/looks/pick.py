@@ -1,4 +1,4 @@
-"""`race pick`: the commit message is asked for first; nothing else where nothing is dropped."""
+"""`race pick`: asks for the commit message first, and for nothing else if nothing is dropped."""
 
 from typing import Any
 
@@ -20,11 +20,11 @@ def carry_out(row: Row, session: str, say: Say, given: dict[str, Any]) -> Json |
         given["message"] = asked_message(standard(), plan, given["message"], yes=given["yes"])
         rest = [each for each in rows if each["session"] != session and each["files"] is not None]
         given["yes"] = given["yes"] or not rest
-    said = agreed_result(row, session, given)
-    if said is None:
+    outcome = agreed_result(row, session, given)
+    if outcome is None:
         return None
-    say_merged(say, said["merged"], typed=typed)
+    say_merged(say, outcome["merged"], typed=typed)
     agents = {each["session"]: each["agent"] for each in rows}
-    for each in said["dropped"]:
+    for each in outcome["dropped"]:
         say(f"Dropped {each} ({clean_line(agents.get(each, ''))}).")
-    return said
+    return outcome

@@ -44,43 +44,43 @@ def carry_out(row: Row, _session: str, _say: Say, given: Any) -> tuple[None, int
     values, screen = values_of(row, given), standard()
     filters = {name: values[name] for name in FILTERS if name in values}
     plan = target.rookery().call("prune-plan", **filters)
-    found = plan["sessions"]
-    for each in found:
+    sessions = plan["sessions"]
+    for each in sessions:
         screen.result(each)
-    if found:
-        _write(screen, found)
+    if sessions:
+        _write(screen, sessions)
     if plan["awake"]:
         skipped = count(plan["awake"], "session")
         screen.note(f"{skipped} skipped: still awake (run rookery stop ID, then try again).")
     note_skipped(screen, "Not deleted", plan["closed"])
-    if not found:
+    if not sessions:
         screen.note("No matching sessions.")
         return None, exits.DONE
     if given["dry_run"]:
         screen.note("Dry run: nothing was done. Run it with --yes to go ahead.")
         return None, exits.DONE
     if not given["yes"]:
-        _ask(screen, len(found), permanently=given["permanently"])
-    only = [each["id"] for each in found]
-    said = agreed("prune", lambda: None, **values, only=only)
-    for words in said["kept"]:
-        screen.note(clean_line(words))
-    screen.note(said["summary"])
-    if said["until"] is not None:
+        _ask(screen, len(sessions), permanently=given["permanently"])
+    only = [each["id"] for each in sessions]
+    outcome = agreed("prune", lambda: None, **values, only=only)
+    for line in outcome["kept"]:
+        screen.note(clean_line(line))
+    screen.note(outcome["summary"])
+    if outcome["until"] is not None:
         screen.note("To free it now: rookery trash --empty")
-    return None, exits.FAILED if said["failed"] else exits.DONE
+    return None, exits.FAILED if outcome["failed"] else exits.DONE
 
 
-def _write(screen: Screen, found: list[Json]) -> None:
+def _write(screen: Screen, sessions: list[Json]) -> None:
     now = time.time() * 1000
     rows = []
-    for each in found:
+    for each in sessions:
         title = clean_line(each["title"]) or NO_TITLE
         size = units.size(each["bytes"])
         rows.append([each["id"], title, clean_line(each["agent"]), ago(each["at"], now), size])
     table.write(screen, SHAPE, rows)
-    total = units.size(sum(each["bytes"] for each in found))
-    screen.line(f"{count(len(found), 'session')}, {total} in all")
+    total = units.size(sum(each["bytes"] for each in sessions))
+    screen.line(f"{count(len(sessions), 'session')}, {total} in all")
 
 
 def _ask(screen: Screen, number: int, *, permanently: bool) -> None:

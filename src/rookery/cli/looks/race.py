@@ -1,4 +1,4 @@
-"""`race show`: a table, and what can be done next; it fails where none got to its end."""
+"""`race show`: prints a table and what can be done next; fails if no session got to its end."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,9 +31,9 @@ def carry_out(_row: Row, _session: str, _say: Say, given: Any) -> tuple[None, in
 
 
 def compared(screen: Screen, name: str, *, as_json: bool) -> int:
-    """The exit code: whether one of them got to its end, or waits for the user."""
-    found = target.rookery().call("race", race=name)
-    race, rows = found["id"], found["sessions"]
+    """Print a race; the exit code tells whether a session got to its end, or waits."""
+    report = target.rookery().call("race", race=name)
+    race, rows = report["id"], report["sessions"]
     if as_json:
         for row in rows:
             screen.line(dumps({"race": race, **row}))

@@ -1,4 +1,4 @@
-"""`recap`: a history that only its agent has is loaded first."""
+"""`recap`: first loads a history that only its agent has."""
 
 import click
 

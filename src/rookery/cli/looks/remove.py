@@ -1,5 +1,5 @@
-"""`remove`: several at once, also those in the trash; asks once for all, and again about work that
-was not merged."""
+"""`remove`: removes several sessions at once, also those in the trash. It asks once for all, and
+again about work that was not merged."""
 
 import os
 from typing import Any
@@ -23,10 +23,10 @@ from rookery.render.local_time import day_of
 def _complete(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    found = flags.complete_sessions(context, parameter, incomplete)
+    items = flags.complete_sessions(context, parameter, incomplete)
     if context.params.get("permanently"):
-        found += flags.complete_trashed(context, parameter, incomplete)
-    return found
+        items += flags.complete_trashed(context, parameter, incomplete)
+    return items
 
 
 JSON = flags.results()
@@ -59,9 +59,9 @@ def carry_out(_row: Row, _session: str, _say: Say, given: Any) -> None:
             flags.confirm(screen, f"Move {these} to the trash?", "move them to the trash")
     full = False
     for session in live:
-        said = _removed(screen, session, given)
-        _tell(screen, session, said)
-        full |= said.get("full", False)
+        outcome = _removed(screen, session, given)
+        _tell(screen, session, outcome)
+        full |= outcome.get("full", False)
     for session in trashed:
         _tell(screen, session, agreed("delete-trashed", _was_asked, name=session))
     if full:
@@ -69,7 +69,8 @@ def carry_out(_row: Row, _session: str, _say: Say, given: Any) -> None:
 
 
 def _meant(names: tuple[str, ...], *, permanently: bool) -> tuple[list[str], list[str]]:
-    """The sessions, and those in the trash. Raises UnknownSession, Ambiguous."""
+    """Return the sessions with these names, and those of them that are in the trash. Raises
+    UnknownSession, Ambiguous."""
     live, trashed = dict[str, None](), dict[str, None]()
     for name in names:
         try:
@@ -96,7 +97,7 @@ def _title(head: Json | None) -> str:
 
 
 def _removed(screen: Screen, session: str, given: Any) -> Json:
-    """What came of it. In a terminal, what is not merged yet goes if the user says so."""
+    """Remove a session. In a terminal, unmerged work is removed if the user agrees."""
     how = {"permanently": given["permanently"]}
     try:
         return agreed("remove", _was_asked, session, force=given["force"], **how)
@@ -109,18 +110,18 @@ def _removed(screen: Screen, session: str, given: Any) -> Json:
 
 
 def _was_asked() -> None:
-    """About all of them, before the first is removed."""
+    """Ask nothing: the user was asked about all of them before the first is removed."""
 
 
-def _tell(screen: Screen, session: str, said: Json) -> None:
-    for words in said["kept"]:
-        screen.note(f"  {clean_line(words)}")
-    told, until = said.get("told", ""), said.get("until")
-    if told and os.environ.get("ROOKERY_DEBUG") and not went_wrong(told):
-        screen.note(f"  {clean_line(told)}")
+def _tell(screen: Screen, session: str, outcome: Json) -> None:
+    for line in outcome["kept"]:
+        screen.note(f"  {clean_line(line)}")
+    remark, until = outcome.get("told", ""), outcome.get("until")
+    if remark and os.environ.get("ROOKERY_DEBUG") and not went_wrong(remark):
+        screen.note(f"  {clean_line(remark)}")
     screen.result({"id": session, "until": until})
     if until is None:
         screen.note(f"Deleted {session}.")
     else:
         how = f"To restore it until {day_of(until)}: rookery restore {session}"
-        screen.note(f"{said['summary']} {how}")
+        screen.note(f"{outcome['summary']} {how}")

@@ -1,4 +1,4 @@
-"""`restart`: the agent gets this terminal's environment; variables that changed are listed."""
+"""`restart`: gives the agent this terminal's environment, and lists the variables that changed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`restore`: several at once; without a name, what is in the trash."""
+"""`restore`: restores several sessions at once; without a name, lists what is in the trash."""
 
 from typing import Any
 
@@ -25,10 +25,10 @@ def carry_out(row: Row, _session: str, _say: Say, given: Any) -> None:
     if not given["names"]:
         trash.show(screen)
     for name in given["names"]:
-        said = target.rookery().call(row.name, name=name)
-        screen.result({"id": said["id"], "missing": said["missing"]})
+        restored = target.rookery().call(row.name, name=name)
+        screen.result({"id": restored["id"], "missing": restored["missing"]})
         if screen.as_json:
             continue
-        screen.note(f"Restored {said['id']}.")
-        if said["missing"]:
-            screen.note(f"  {clean_line(said['missing'])}")
+        screen.note(f"Restored {restored['id']}.")
+        if restored["missing"]:
+            screen.note(f"  {clean_line(restored['missing'])}")

@@ -1,4 +1,4 @@
-"""`retry`: only what failed is sent again; `--at-reset` leaves it until a rate limit is lifted."""
+"""`retry`: sends again only what failed; `--at-reset` waits until a rate limit is lifted."""
 
 from typing import Any
 

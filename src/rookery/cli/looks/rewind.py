@@ -1,4 +1,4 @@
-"""`rewind`: what would change is shown first, and done only if that is agreed to."""
+"""`rewind`: shows what would change, and does it only if the user agrees."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ JSON = flags.results("Print the outcome, the preview or the turns as JSON.")
 
 
 def carry_out(row: Row, session: str, _say: Say, given: Any) -> Json | None:
-    """Prints the turns and the preview itself, as JSON, too."""
+    """Rewind, after a preview. Prints the turns and the preview itself, as JSON, too."""
     screen, turn, every = standard(), given["turn"], given["all"]
     if given["listed"]:
         _list(screen, session)
@@ -45,32 +45,32 @@ def carry_out(row: Row, session: str, _say: Say, given: Any) -> Json | None:
         return _told(screen, session, command | {"fingerprint": given["fingerprint"]})
     while True:
         asked = ({} if turn is None else {"turn": turn}) | {"files": wants(command, "files")}
-        said = target.rookery().call("rewind-preview", session, **asked)
-        found = rewind_preview.from_json(said)
-        _show(screen, found, command, every=every)
+        response = target.rookery().call("rewind-preview", session, **asked)
+        preview = rewind_preview.from_json(response)
+        _show(screen, preview, command, every=every)
         if given["dry_run"] or not means_it:
-            screen.result(said)
-            _name_list(screen, session, found, every=every)
+            screen.result(response)
+            _name_list(screen, session, preview, every=every)
         if given["dry_run"]:
             return None
-        if not found.target and wants(command, "files") and turn is not None:
-            raise click.ClickException(found.notes[0])
-        if not _would_change(found, command, every=every):
+        if not preview.target and wants(command, "files") and turn is not None:
+            raise click.ClickException(preview.notes[0])
+        if not _would_change(preview, command, every=every):
             screen.note("Nothing to rewind.")
             return None
         if not means_it:
             how = "--fingerprint" if every else "--yes"
             raise flags.Unconfirmed(f"Nothing was rewound. Re-run with {how} to rewind.")
         if asking:
-            flags.confirm(screen, _question(found, command, every=every), "rewind")
-        yes = found.fingerprint if every else found.own_fingerprint
-        agreed = command | ({"fingerprint": yes} if found.target else {})
+            flags.confirm(screen, _question(preview, command, every=every), "rewind")
+        yes = preview.fingerprint if every else preview.own_fingerprint
+        agreed = command | ({"fingerprint": yes} if preview.target else {})
         if (done := _rewound(screen, session, agreed, asking=asking)) is not None:
             return done
 
 
 def _rewound(screen: Screen, session: str, command: Json, *, asking: bool) -> Json | None:
-    """None: files changed meanwhile, and the user is to be asked again."""
+    """Rewind; return None if files changed meanwhile, so that the user is asked again."""
     from rookery.client.session import Rejected
 
     try:
@@ -88,26 +88,26 @@ def _told(screen: Screen, session: str, command: Json) -> Json:
     return outcome._asdict()
 
 
-def _show(screen: Screen, found: Preview, command: Json, *, every: bool) -> None:
+def _show(screen: Screen, preview: Preview, command: Json, *, every: bool) -> None:
     files, conversation = wants(command, "files"), wants(command, "conversation")
-    for line in rewind_preview.listed(found, every=every) if files else ():
+    for line in rewind_preview.listed(preview, every=every) if files else ():
         screen.line(line)
     parts = {"files": files, "conversation": conversation}
-    for words in rewind_preview.summed(found, every=every, **parts):
-        screen.note(words)
+    for sentence in rewind_preview.summed(preview, every=every, **parts):
+        screen.note(sentence)
 
 
-def _would_change(found: Preview, command: Json, *, every: bool) -> bool:
-    if found.undo or (found.total if every else found.own):
+def _would_change(preview: Preview, command: Json, *, every: bool) -> bool:
+    if preview.undo or (preview.total if every else preview.own):
         return True
-    return wants(command, "conversation") and (found.hides > 0 or found.shows > 0)
+    return wants(command, "conversation") and (preview.hides > 0 or preview.shows > 0)
 
 
-def _question(found: Preview, command: Json, *, every: bool) -> str:
-    number = found.total if every else found.own
+def _question(preview: Preview, command: Json, *, every: bool) -> str:
+    number = preview.total if every else preview.own
     files = [count(number, "file")] if wants(command, "files") and number else []
     both = files + (["the conversation"] if wants(command, "conversation") else [])
-    verb = "Undo the rewind of" if found.undo else "Rewind"
+    verb = "Undo the rewind of" if preview.undo else "Rewind"
     return f"{verb} {' and '.join(both) or 'nothing'}?"
 
 
@@ -115,8 +115,8 @@ def _tell(screen: Screen, session: str, outcome: Event) -> None:
     from rookery.core.blocks import rewinds
 
     update = outcome.update
-    words = rewinds.text(update)
-    screen.note(clean_line(f"{rewinds.title(update)}. {words}".strip()))
+    text = rewinds.text(update)
+    screen.note(clean_line(f"{rewinds.title(update)}. {text}".strip()))
     if update.get("undo") is not True:
         screen.note(f"To undo this: rookery rewind {session} --undo")
 
@@ -147,16 +147,16 @@ def _list(screen: Screen, session: str) -> None:
         why = ", passed over" if row.get("passed") else ""
         marks = [] if row["files"] else [f"conversation only{why}"]
         marks += ["hidden"] if row["hidden"] else []
-        said = f"  ({', '.join(marks)})" if marks else ""
-        words = clean_line(lenient.text(row, "prompt"))[:60]
-        screen.line(f"{row['turn']:>4}  {at:12}  {words}{said}")
+        suffix = f"  ({', '.join(marks)})" if marks else ""
+        excerpt = clean_line(lenient.text(row, "prompt"))[:60]
+        screen.line(f"{row['turn']:>4}  {at:12}  {excerpt}{suffix}")
 
 
-def _name_list(screen: Screen, session: str, found: Preview, *, every: bool) -> None:
-    """How to say yes to it in a script."""
-    where = "--undo" if found.undo else str(found.turn)
-    if every and found.target:
+def _name_list(screen: Screen, session: str, preview: Preview, *, every: bool) -> None:
+    """Print how a script can agree to it."""
+    where = "--undo" if preview.undo else str(preview.turn)
+    if every and preview.target:
         screen.note("To rewind all of these:")
-        screen.note(f"  rookery rewind {session} {where} --fingerprint {found.fingerprint}")
-    elif found.total > found.own:
+        screen.note(f"  rookery rewind {session} {where} --fingerprint {preview.fingerprint}")
+    elif preview.total > preview.own:
         screen.note("To rewind the others, too: --all")

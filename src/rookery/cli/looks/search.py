@@ -1,4 +1,4 @@
-"""`search`: hits with what was found in them, and the command that opens each."""
+"""`search`: prints hits with the matching text, and the command that opens each."""
 
 import time
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from rookery.cli.output.skipped import note_skipped
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import NO_TITLE
-from rookery.operations.all_sessions import MOST
+from rookery.operations.all_sessions import MAX_HITS
 from rookery.operations.catalogue.row import Row
 from rookery.render.local_time import ago
 from rookery.search.texts import OTHER
@@ -24,7 +24,7 @@ INDENT = "    "
 
 
 def ask(row: Row, _session: str, options: Json) -> Json:
-    """Until the index is whole: it is brought up to date in steps, each with an answer."""
+    """Search until the index is complete: it is updated in steps, each with an answer."""
     screen, given = standard(), values_of(row, options)
     while True:
         result = target.rookery().call("search", **given)
@@ -47,7 +47,7 @@ def show(result: Json, options: Json) -> Iterable[Json]:
 
 
 def _command(hit: Json) -> str:
-    """Opens the place of a hit."""
+    """Return the command that opens the place of a hit."""
     return f"rookery show {hit['session']} --at {hit['seq']}"
 
 
@@ -65,13 +65,13 @@ def _write(screen: Screen, hit: Json, now: float, *, first: bool) -> None:
 
 
 def _snippet(screen: Screen, hit: Json) -> str:
-    text, said, place = str(hit["text"]), "", 0
+    text, snippet, place = str(hit["text"]), "", 0
     for begins, ends in hit["marks"]:
         word = text[begins:ends]
         marked = screen.paint.in_("warn", word) if screen.paint.colour else f"*{word}*"
-        said += text[place:begins] + marked
+        snippet += text[place:begins] + marked
         place = ends
-    return said + text[place:]
+    return snippet + text[place:]
 
 
 def _say(screen: Screen, result: Json, limit: int) -> None:
@@ -83,4 +83,4 @@ def _say(screen: Screen, result: Json, limit: int) -> None:
     elif not result["hits"]:
         screen.note("Nothing found.")
     elif result["more"]:
-        screen.note(f"These are the newest {limit:,}. For more: --limit {min(limit * 5, MOST)}")
+        screen.note(f"These are the newest {limit:,}. For more: --limit {min(limit * 5, MAX_HITS)}")

@@ -1,4 +1,4 @@
-"""`set`: the options are shown where none is set, and their values where none is named."""
+"""`set`: sets an option, or prints the options, or the values of one."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from rookery.core.vendors.options import TRUTHS
 from rookery.operations.catalogue.row import Row
 
 NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
-"""What the user calls an option of a category."""
+"""The user's name for an option, by its category."""
 
 
 ARGUMENTS = {name: click.argument(name, required=False) for name in ("option", "value")}
@@ -24,7 +24,7 @@ JSON = flags.results("Print the outcome as JSON; without VALUE: one JSON object 
 
 
 def carry_out(_row: Row, session: str, _say: Say, given: Any) -> None:
-    """Prints the options itself, as JSON, too."""
+    """Set an option, or print the options: it does so itself, as JSON, too."""
     option, value = given["option"], given["value"]
     screen, header = standard(), header_of(session)
     if option in commands.BUDGETS:
@@ -32,8 +32,8 @@ def carry_out(_row: Row, session: str, _say: Say, given: Any) -> None:
     elif option in CHOICES:
         _critic(screen, session, header, option, value)
     elif option == "agent" and options.find(header["options"], option) is None:
-        words = f"to switch agents: rookery switch-agent {session} {value or 'AGENT'}"
-        raise click.BadParameter(words, param_hint="OPTION")
+        message = f"to switch agents: rookery switch-agent {session} {value or 'AGENT'}"
+        raise click.BadParameter(message, param_hint="OPTION")
     elif option is not None and value is not None:
         _choose(screen, session, header, option, value)
     else:
@@ -41,15 +41,15 @@ def carry_out(_row: Row, session: str, _say: Say, given: Any) -> None:
 
 
 def _show(screen: Screen, header: Json, option: str | None) -> None:
-    found, own = header["options"], modes.option_of(header)
+    listed, own = header["options"], modes.option_of(header)
     if option in (modes.OPTION, unattended.OPTION):
-        found = [own]
+        listed = [own]
     elif option is not None:
-        one = options.find(found, option)
-        if one is None and (found or option not in NAMES.values()):
-            raise click.BadParameter(_unknown(found), param_hint="OPTION")
-        found = [one] if one else []
-    for each in found if option is not None else [*found, own]:
+        one = options.find(listed, option)
+        if one is None and (listed or option not in NAMES.values()):
+            raise click.BadParameter(_unknown(listed), param_hint="OPTION")
+        listed = [one] if one else []
+    for each in listed if option is not None else [*listed, own]:
         screen.result({"set": _name(each), **each})
         if not screen.as_json:
             _write(screen, each)
@@ -57,29 +57,29 @@ def _show(screen: Screen, header: Json, option: str | None) -> None:
         _say_pins(screen, header)
         if modes.brief(header):
             screen.note(clean_line(modes.sentence(header)))
-    if not found and header["process"]["state"] == "absent":
+    if not listed and header["process"]["state"] == "absent":
         screen.note("The choices are known once the agent has started.")
-    elif not found:
+    elif not listed:
         screen.note("This agent offers no options.")
 
 
 def _critic(screen: Screen, session: str, header: Json, option: str, value: str | None) -> None:
-    """The critic's switches: the session's own, whatever its agent is."""
+    """Set or print the session's own critic switches, whatever its agent is."""
     if value is None:
         chosen = header["critic"][CHOICES[option]]
-        words = {True: "on", False: "off", None: "default"}
+        labels = {True: "on", False: "off", None: "default"}
         screen.result({"set": option, "value": chosen})
-        screen.line(f"{option} {words[chosen]}")
+        screen.line(f"{option} {labels[chosen]}")
         return
     if value not in ("on", "off", "default"):
         raise click.BadParameter(f"{option} can be: on, off, default.", param_hint="VALUE")
     perform(session, {"do": "set", "option": option, "value": value})
-    said = "the configured value" if value == "default" else value
-    screen.note(f"{option} is now {said}.")
+    shown = "the configured value" if value == "default" else value
+    screen.note(f"{option} is now {shown}.")
 
 
 def _budget(screen: Screen, session: str, header: Json, option: str, value: str | None) -> None:
-    """The session's own; what all or its agent have is in the configuration."""
+    """Set or print the session's own budget; wider ones are in the configuration."""
     if value is None:
         own = header["budget"].get(commands.BUDGETS[option])
         screen.result({"set": option, "value": own})
@@ -92,13 +92,13 @@ def _budget(screen: Screen, session: str, header: Json, option: str, value: str 
     screen.note(f"{option} is now {header_of(session)['budget'][commands.BUDGETS[option]]}.")
 
 
-def _unknown(found: list[Json]) -> str:
-    known = ", ".join(clean_line(_name(each)) for each in found)
+def _unknown(offered: list[Json]) -> str:
+    known = ", ".join(clean_line(_name(each)) for each in offered)
     return f"this agent has {known or 'no options'}."
 
 
 def _name(option: Json) -> str:
-    """The word by which it is set: mode, model, effort, or its id."""
+    """Return the name by which an option is set: mode, model, effort, or its id."""
     return NAMES.get(option["category"]) or str(option["id"])
 
 
@@ -116,13 +116,13 @@ def _write(screen: Screen, option: Json) -> None:
         shown = clean_line(_spelled(choice["value"]))
         label = clean_line(choice["name"])
         more = [label if label != shown else "", clean_line(choice["description"])]
-        rest = f" {paint.sign('dot')} ".join(words for words in more if words)
+        rest = f" {paint.sign('dot')} ".join(part for part in more if part)
         line = f"  {mark} {shown}" + (f"  {paint.faint(cut(rest, 100))}" if rest else "")
         screen.line(line + (" (current)" if current else ""))
 
 
 def _free(value: object) -> list[object]:
-    """The choices of an option that lists none."""
+    """Return the choices of an option that lists none."""
     if isinstance(value, bool):
         return [True, False]
     return [value] if value is not None else []
@@ -168,5 +168,5 @@ def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> None
     if refusal is not None:
         raise click.BadParameter(refusal.message, param_hint="VALUE")
     perform(session, command)
-    words = clean_line(modes.sentence(header_of(session)))
-    screen.note(f"{words} This applies to this session.")
+    sentence = clean_line(modes.sentence(header_of(session)))
+    screen.note(f"{sentence} This applies to this session.")

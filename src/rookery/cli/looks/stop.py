@@ -1,4 +1,4 @@
-"""`stop`: whether all processes ended; `--now` ends them without asking."""
+"""`stop`: reports whether all processes ended; `--now` ends them without asking."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ WITHIN = 10.0
 
 
 def carry_out(row: Row, session: str, say: Say, given: Any) -> Json:
-    said = (_kill if given["now"] else _ask)(row, session, say)
+    outcome = (_kill if given["now"] else _ask)(row, session, say)
     tell_resumption(say, session)
-    return said
+    return outcome
 
 
 def _kill(_row: Row, session: str, say: Say) -> Json:

@@ -1,4 +1,4 @@
-"""`trash`: a table; `--empty` deletes what is in it."""
+"""`trash`: prints a table of what is in the trash; `--empty` deletes it."""
 
 from typing import Any
 
@@ -39,16 +39,16 @@ def carry_out(_row: Row, _session: str, _say: Say, given: Any) -> None:
         these = "this session" if len(rows) == 1 else f"these {len(rows)} sessions"
         flags.confirm(screen, f"Permanently delete {these}?", "empty the trash")
 
-    said = agreed("empty-trash", ask)
-    for words in said["kept"]:
-        screen.note(f"  {clean_line(words)}")
-    screen.note(said["summary"] if said["deleted"] else "The trash is empty.")
+    outcome = agreed("empty-trash", ask)
+    for line in outcome["kept"]:
+        screen.note(f"  {clean_line(line)}")
+    screen.note(outcome["summary"] if outcome["deleted"] else "The trash is empty.")
 
 
 def show(screen: Screen) -> None:
-    """What is in it."""
-    for words in target.rookery().tidy([]):
-        screen.note(clean_line(words))
+    """Print what is in the trash."""
+    for line in target.rookery().tidy([]):
+        screen.note(clean_line(line))
     rows = flags.trashed()
     write(screen, rows)
     if not screen.as_json:

@@ -1,4 +1,4 @@
-"""`usage`: a small chart of tokens, cost and turns; with `--limits`, the quotas."""
+"""`usage`: prints a small chart of tokens, cost and turns; with `--limits`, the quotas."""
 
 import time
 
@@ -53,24 +53,24 @@ def show(result: Json, options: Json) -> None:
     note_skipped(screen, "Not counted", result.get("skipped", ()))
 
 
-def _limits(screen: Screen, found: list[quota.Report]) -> None:
+def _limits(screen: Screen, reports: list[quota.Report]) -> None:
     now = time.time() * 1000
-    if not found:
+    if not reports:
         screen.note("No agent has reported a quota.")
         return
     names = ("agent", "window", "used", "resets", "reported")
     columns = [table.Column(name, right=name == "used") for name in names]
-    rows = [[clean_line(each.who), *_limit(each.window, now)] for each in found]
+    rows = [[clean_line(each.who), *_limit(each.window, now)] for each in reports]
 
     def look(row: int, heading: str, text: str) -> str:
-        near = quota.is_pressing(found[row].window, now)
+        near = quota.is_pressing(reports[row].window, now)
         return screen.paint.in_("warn", text) if near and heading == "used" else text
 
     table.write(screen, columns, rows, look)
 
 
 def _limit(window: quota.Window, now: float) -> list[str]:
-    """One that was reset since says nothing of what is used."""
+    """Return a window's cells. One reset since its report tells nothing of what is used."""
     share = "" if window.used is None else f"{round(window.used * 100)} %"
     share = "used up" if window.limited else share
     when = clock_time(window.resets, now) if window.resets is not None else ""
@@ -101,7 +101,7 @@ def _chart(screen: Screen, by: str, groups: list[Json], whole: Json) -> None:
 
 
 def _shape(by: str, bar: str, whole: Json) -> tuple[list[table.Column], list[bool]]:
-    """Without the columns that nothing is known about."""
+    """Return the columns that something is known about, and for every column whether it is kept."""
     columns = [
         table.Column(by, least=12, wish=18),
         table.Column(bar, rank=1),
@@ -141,7 +141,7 @@ def _measured(group: Json, measure: str) -> float:
 
 
 def _bar(value: float, most: float, wide: int, *, signs: bool) -> str:
-    """What is there at all is seen."""
+    """Return a bar for a value. Any value above 0 is visible."""
     if value <= 0 or most <= 0:
         return ""
     eighths = max(1, round(value / most * wide * 8))

@@ -1,7 +1,6 @@
-"""What a pipe gets of a turn: the agent's messages as they stream, without those of sub-agents.
+"""A turn's output to a pipe: the agent's messages as they stream, without those of sub-agents.
 
-They are separated by empty lines. Everything else is a line on stderr (`Transcript`, brief).
-"""
+They are separated by empty lines. Everything else is a line on stderr (`Transcript`, brief)."""
 
 from rookery.cli.output.safe import clean
 from rookery.cli.output.screen import Screen
@@ -23,7 +22,7 @@ class Answer:
         self.spoke = False
 
     def hear(self, event: Event, ops: list[Op]) -> None:
-        """Write what an event adds; `ops`: what it became."""
+        """Write what an event adds. `ops`: the operations on the document that it became."""
         content = lenient.mapping(event.update, "content")
         if kind_of(event.update) == CHILD:
             return

@@ -16,7 +16,8 @@ COMMAND_LINES = 16
 def headline(
     block: Block, terminals: list[Block], paint: Paint, cwd: str, *, durations: bool = True
 ) -> str:
-    """`edit src/app.py +12 −3`, `run pytest -q · 4.2 s · exit 0`, with the mark of its state."""
+    """Return the first line of a card, with the mark of its state: `edit src/app.py +12 −3`, `run
+    pytest -q · 4.2 s · exit 0`."""
     from rookery.render import call
 
     changes = ""
@@ -25,13 +26,13 @@ def headline(
         changes = f" {added} {paint.in_('failed', f'{paint.sign("minus")}{counts[1]}')}"
     dot = f" {paint.sign('dot')} "
     extras = call.extras(block, terminals, block.get("seconds") if durations else None)
-    rest = dot + paint.faint(dot.join(words for words, _ in extras)) if extras else ""
+    rest = dot + paint.faint(dot.join(extra for extra, _ in extras)) if extras else ""
     return f"{paint.mark(captions.mark_of(block))} {title(block, cwd)}{changes}{rest}"
 
 
 def title(block: Block, cwd: str) -> str:
-    """The call in a few words."""
-    return " ".join(words for words in captions.call_words(block, cwd) if words)
+    """Return the call in a few words."""
+    return " ".join(piece for piece in captions.call_words(block, cwd) if piece)
 
 
 def details(
@@ -40,42 +41,42 @@ def details(
     paint: Paint,
     *,
     full: bool,
-    told: Sequence[dict[str, Any]] | None = None,
+    shown: Sequence[dict[str, Any]] | None = None,
 ) -> list[str]:
-    """Diffs and output, or else the arguments. `told`: parts that its ask showed
-    above, with its command; None: it did not ask."""
+    """Return the lines of diffs and output, or else of the arguments. `shown`: parts that the
+    call's ask already showed above, with its command; None: the call did not ask."""
     if captions.is_rejected(block) and not captions.diffs(block):
         return []
     if block.get("kind") in captions.QUIET and block["status"] != "failed" and not full:
         return []
     several = len(captions.diffs(block)) > 1
-    found = _command_lines(block, paint, full=full) if told is None else []
-    told = told or ()
+    rows = _command_lines(block, paint, full=full) if shown is None else []
+    shown = shown or ()
     for part in captions.parts_of(block):
-        if part in told:
+        if part in shown:
             continue
         if part["type"] == "diff" and several:
-            found.append(clean_line(part["path"]))
+            rows.append(clean_line(part["path"]))
         text = lenient.text(part, "text") if part["type"] in ("markdown", "terminal") else ""
         output = captions.as_output(block, text) if part["type"] == "markdown" else text
         if part["type"] == "terminal" or (text and output is not None):
-            found += lines.of_output(captions.unfenced(output or ""), paint, full=full)
+            rows += lines.of_output(captions.unfenced(output or ""), paint, full=full)
         else:
-            found += lines.of_part(part, paint, full=full)
+            rows += lines.of_part(part, paint, full=full)
     for terminal in terminals:
-        found += lines.of_output(terminal["text"], paint, full=full)
-    if not found and not any(part in told for part in captions.parts_of(block)):
-        found = [paint.faint(words) for words in _arguments(block)]
-    return found
+        rows += lines.of_output(terminal["text"], paint, full=full)
+    if not rows and not any(part in shown for part in captions.parts_of(block)):
+        rows = [paint.faint(argument) for argument in _arguments(block)]
+    return rows
 
 
 def _command_lines(block: Block, paint: Paint, *, full: bool) -> list[str]:
-    """A command of several lines; a shorter one is in the headline."""
+    """Return the lines of a command of several lines; a shorter one is in the headline."""
     command = captions.command_of(block) if captions.is_command(block) else ""
     if "\n" not in command:
         return []
-    told = [f"{paint.sign('edge')} {line}" for line in clean(command).split("\n")]
-    return [paint.faint(line) for line in lines.middle(told, COMMAND_LINES, paint, full)]
+    rows = [f"{paint.sign('edge')} {line}" for line in clean(command).split("\n")]
+    return [paint.faint(line) for line in lines.middle(rows, COMMAND_LINES, paint, full)]
 
 
 def _arguments(block: Block) -> list[str]:
@@ -85,7 +86,7 @@ def _arguments(block: Block) -> list[str]:
 
 
 class LateOutput:
-    """What commands print after their cards were written: a command may outlive its call."""
+    """Output that commands print after their cards were written: a command may outlive its call."""
 
     def __init__(self) -> None:
         self._sent: dict[str, int] = {}
@@ -94,11 +95,11 @@ class LateOutput:
         """Terminals whose last line is incomplete."""
 
     def written(self, terminals: Iterable[Block]) -> None:
-        """A card shows them."""
+        """Record that a card shows these terminals as they are now."""
         self._sent |= {each["id"]: len(each["text"]) for each in terminals}
 
     def take(self, document: Document, terminal: Block, *, rest: bool) -> str:
-        """The lines not written yet; `rest`: also an incomplete one."""
+        """Return the lines not written yet; `rest`: also an incomplete one."""
         name, text = str(terminal["id"]), str(terminal["text"])
         sent = self._sent.get(name, 0)
         over = rest or terminal.get("exit") is not None or bool(terminal.get("signal"))
@@ -110,6 +111,6 @@ class LateOutput:
         return text[sent:end]
 
     def left(self) -> list[tuple[Document, Block]]:
-        """Terminals with an incomplete line."""
-        found = [(document, document.blocks.get(name)) for name, document in self._cut.items()]
-        return [(document, block) for document, block in found if block is not None]
+        """Return the terminals with an incomplete line."""
+        cut = [(document, document.blocks.get(name)) for name, document in self._cut.items()]
+        return [(document, block) for document, block in cut if block is not None]

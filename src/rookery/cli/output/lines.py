@@ -1,4 +1,4 @@
-"""Parts as lines: diffs, output, lists, forms; and asks, notices, prompts and dividers."""
+"""Rendering parts as lines: diffs, output, lists, forms; also asks, notices and prompts."""
 
 import time
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ SIDES = {"+": "done", "-": "failed", "@": "faint"}
 
 
 def of_part(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
-    """The lines of one part, without an indent."""
+    """Return the lines of one part, without an indent."""
     match part["type"]:
         case "markdown":
             return middle(clean(part["text"]).strip("\n").split("\n"), TEXT_LINES, paint, full)
@@ -47,8 +47,8 @@ def of_part(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
         case "image":
             size = count(part.get("bytes", 0), "byte")
             name = clean_line(lenient.text(part, "name"))
-            said = [each for each in (name, clean_line(part["mime"]), size) if each]
-            return [f"[image {', '.join(said)}]"]
+            facts = [each for each in (name, clean_line(part["mime"]), size) if each]
+            return [f"[image {', '.join(facts)}]"]
         case "link":
             name, uri = clean_line(part["name"]), clean_line(part["uri"])
             return [f"[{name}]" if name == uri else f"[{name}] {uri}"]
@@ -66,7 +66,7 @@ def short_json(value: object, most: int) -> str:
 
 
 def of_diff(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
-    """A unified diff without the file names."""
+    """Return the lines of a unified diff, without the file names."""
     lines = [paint.in_(SIDES.get(line[:1], ""), line) for line in _diff_lines(part)]
     if part.get("cut"):
         lines.append(paint.faint(f"… {count(part['cut'], 'more character')}"))
@@ -82,18 +82,18 @@ def _diff_lines(part: Part) -> list[str]:
             hunks.append([])
         else:
             hunks[-1].append(row)
-    found: list[str] = []
+    rows: list[str] = []
     for hunk in hunks:
         if part.get("old") and hunk and part.get("line", 1) is not None:
             old = _range([row.old for row in hunk if row.old], part)
             new = _range([row.new for row in hunk if row.new], part)
-            found.append(f"@@ -{old} +{new} @@")
-        found += [row.sign + row.text for row in hunk]
-    return found
+            rows.append(f"@@ -{old} +{new} @@")
+        rows += [row.sign + row.text for row in hunk]
+    return rows
 
 
 def _range(numbers: list[int], part: Part) -> str:
-    """`12,7` of a hunk's header."""
+    """Return the range in a hunk's header, such as `12,7`."""
     first = numbers[0] if numbers else part.get("line", 1) - 1
     return f"{first},{len(numbers)}" if len(numbers) != 1 else str(first)
 
@@ -107,7 +107,7 @@ def of_output(text: str, paint: Paint, *, full: bool = False) -> list[str]:
 
 
 def middle(lines: list[str], most: int, paint: Paint, full: bool = False) -> list[str]:
-    """The beginning and the end, with a count of what is left out; long lines are cut."""
+    """Keep the beginning and the end, and count what is left out; cut long lines."""
     if full:
         return lines
     if len(lines) > most:
@@ -139,24 +139,24 @@ def of_form(part: Part) -> list[str]:
     needed = lenient.texts(schema, "required")
     lines = []
     for name, field in lenient.mapping(schema, "properties").items():
-        words = lenient.text(field, "title") or lenient.text(field, "description")
+        label = lenient.text(field, "title") or lenient.text(field, "description")
         kind = lenient.text(field, "type", "text") + (", required" if name in needed else "")
-        lines.append(clean_line(f"{name} ({kind})" + (f": {words}" if words else "")))
+        lines.append(clean_line(f"{name} ({kind})" + (f": {label}" if label else "")))
         lines += [f"  {clean_line(choice.words)}" for choice in forms.choices(field)[:CHOICES]]
     return lines
 
 
 def of_message(block: Block, paint: Paint, *, full: bool = False) -> list[str]:
-    """Of a sub-agent: what it says, is told, and hands over."""
-    told = clean(block["text"]).strip("\n").split("\n") if block["text"].strip() else []
+    """Return the lines of a sub-agent's message: what it says, is told, and hands over."""
+    body = clean(block["text"]).strip("\n").split("\n") if block["text"].strip() else []
     for part in block["parts"]:
-        told += of_part(part, paint, full=full)
-    title = [paint.faint(f"{clean_line(block['title'])}:")] if block["title"] and told else []
-    return [*title, *middle(told, OUTPUT_LINES, paint, full)]
+        body += of_part(part, paint, full=full)
+    title = [paint.faint(f"{clean_line(block['title'])}:")] if block["title"] and body else []
+    return [*title, *middle(body, OUTPUT_LINES, paint, full)]
 
 
 def of_prompt(block: Block, paint: Paint) -> list[str]:
-    """With a rule at the left."""
+    """Return the lines of a prompt, with a rule at the left."""
     rule = paint.mark("rule")
     head = [paint.faint(clean_line(block["title"]))] if block["title"] else []
     body = clean(block["text"]).strip("\n").split("\n") if block["text"] else []
@@ -166,15 +166,15 @@ def of_prompt(block: Block, paint: Paint) -> list[str]:
 
 
 def of_thought(block: Block, paint: Paint, *, full: bool = False) -> list[str]:
-    """How long it took; in full: also what it says."""
-    said = clean(block["text"]).strip()
+    """Return how long a thought took; in full, also its text."""
+    text = clean(block["text"]).strip()
     head = f"{paint.sign('thought')} {captions.thought(block)}"
-    body = said.split("\n") if full and said else []
+    body = text.split("\n") if full and text else []
     return [paint.faint(head), *(f"  {paint.faint(line)}".rstrip() for line in body)]
 
 
 def of_notice(block: Block, paint: Paint) -> list[str]:
-    """What happened, why, and what helps."""
+    """Return the lines of a notice: what happened, why, and what helps."""
     name = notice_state(block)
     text = localized(block, time.time() * 1000)
     body = clean(text).strip("\n").split("\n") if text.strip() else []
@@ -190,50 +190,50 @@ WINDOWS = {"agents": "rookery agents", "servers": "rookery mcp", "model": "rooke
 
 
 def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
-    """The commands for a block's actions."""
-    found = []
+    """Return the commands for a block's actions."""
+    rows = []
     for action in block["actions"]:
         match action:
             case {"choose": "agent", "command": {"do": "switch"}}:
-                found.append(f"rookery switch-agent {session} AGENT")
+                rows.append(f"rookery switch-agent {session} AGENT")
             case {"compose": {"recap": int(seq)}}:
-                found.append(f"rookery recap {session} --before {seq}")
+                rows.append(f"rookery recap {session} --before {seq}")
             case {"command": {"do": "retry"}}:
-                found.append(f"rookery retry {session}")
+                rows.append(f"rookery retry {session}")
             case {"command": {"do": "prompt"}}:
-                found.append(f'rookery prompt {session} "{CONTINUE_WORDS}"')
+                rows.append(f'rookery prompt {session} "{CONTINUE_WORDS}"')
             case {"command": {"do": "clear"}}:
-                found.append(f"rookery clear {session}")
+                rows.append(f"rookery clear {session}")
             case {"command": {"do": "resume", **rest}}:
                 then = "--not-at-reset" if rest.get("off") else "--at-reset"
-                found.append(f"rookery retry {session} {then}")
+                rows.append(f"rookery retry {session} {then}")
             case {"command": {"do": "settings"}}:
-                found.append(CONFIRM)
+                rows.append(CONFIRM)
             case {"window": "move"}:
-                found.append(f"rookery move {session}")
+                rows.append(f"rookery move {session}")
             case {"window": "log", "of": "worker"}:
-                found.append(f"rookery logs --worker {session}")
+                rows.append(f"rookery logs --worker {session}")
             case {"window": "log"}:
-                found.append(f"rookery logs {session}")
+                rows.append(f"rookery logs {session}")
             case {"command": {"do": "restart"}}:
-                found.append(f"rookery restart {session}")
+                rows.append(f"rookery restart {session}")
             case {"window": str(name)} if name in WINDOWS:
-                found.append(WINDOWS[name])
+                rows.append(WINDOWS[name])
             case _:
                 continue
-        found[-1] = f"  {clean_line(action['label'])}: {found[-1]}"
-    return [paint.faint(line) for line in found]
+        rows[-1] = f"  {clean_line(action['label'])}: {rows[-1]}"
+    return [paint.faint(line) for line in rows]
 
 
 def of_divider(block: Block, paint: Paint) -> list[str]:
     rule = paint.sign("line") * 2
-    words = clean_line(block["title"])
+    title = clean_line(block["title"])
     text = clean(block["text"]).strip().split("\n") if block["text"].strip() else []
-    return [paint.faint(f"{rule} {words} {rule}"), *(paint.faint(f"   {line}") for line in text)]
+    return [paint.faint(f"{rule} {title} {rule}"), *(paint.faint(f"   {line}") for line in text)]
 
 
 def of_raw(block: Block, paint: Paint) -> str:
-    """An update of an unknown kind."""
+    """Return the line of an update of an unknown kind."""
     value = block["parts"][0].get("value") if block["parts"] else ""
     title = clean_line(block["title"])
     return paint.faint(f"{paint.sign('dot')} {title} {short_json(value, 160)}")
@@ -245,29 +245,29 @@ def of_raw(block: Block, paint: Paint) -> str:
 def of_ask(
     block: Block, paint: Paint, agent: str, cwd: str = "", *, alone: bool = False
 ) -> list[str]:
-    """What will happen, in full, then the agent's options in its order. `alone`: without the
-    transcript, which has a plan just above."""
+    """Return the lines of an ask: what will happen, in full, then the agent's options in its order.
+    `alone`: without the transcript, in which a plan would be just above."""
     danger = clean_line(block.get("danger", ""))
     name = "failed" if danger else "needs-you"
-    found = [f"{paint.mark('needs-you')} {paint.in_(name, asks.question(block, agent, cwd))}"]
+    rows = [f"{paint.mark('needs-you')} {paint.in_(name, asks.question(block, agent, cwd))}"]
     for piece in asks.pieces(block, agent, cwd):
-        found += _piece(piece if alone or not piece.title else _titled(piece), paint)
+        rows += _piece(piece if alone or not piece.title else _titled(piece), paint)
     for part in block["parts"]:
         if asks.says_more(part, block):
-            found += [f"    {line}" for line in of_part(part, paint, full=True)]
+            rows += [f"    {line}" for line in of_part(part, paint, full=True)]
     if danger:
-        found.append(f"  {paint.in_('failed', f'Cannot be undone: this {danger}')}")
-    found += [f"  {paint.faint(line)}" for line in lenient.texts(block, "explains")]
+        rows.append(f"  {paint.in_('failed', f'Cannot be undone: this {danger}')}")
+    rows += [f"  {paint.faint(line)}" for line in lenient.texts(block, "explains")]
     if is_link(block):
-        return [*found, *(f"  {letter}  {words}" for letter, words in LINK_ANSWERS)]
+        return [*rows, *(f"  {letter}  {meaning}" for letter, meaning in LINK_ANSWERS)]
     keys = letters_of(block)
     for number, action in enumerate(block["actions"], 1):
-        found.append(_option(number, action, keys.get(number - 1, ""), paint))
+        rows.append(_option(number, action, keys.get(number - 1, ""), paint))
         if alone and (reach := clean_line(lenient.text(action, "reach"))):
-            found.append(f"       {paint.faint(reach)}")
+            rows.append(f"       {paint.faint(reach)}")
     if danger:  # an edge along the card
-        found = [f"{paint.in_('failed', paint.sign('rule'))} {line}" for line in found]
-    return found
+        rows = [f"{paint.in_('failed', paint.sign('rule'))} {line}" for line in rows]
+    return rows
 
 
 def _titled(piece: asks.Piece) -> asks.Piece:
@@ -275,7 +275,7 @@ def _titled(piece: asks.Piece) -> asks.Piece:
 
 
 def _piece(piece: asks.Piece, paint: Paint) -> list[str]:
-    """What will run has an edge, so that it cannot pass for our own text."""
+    """Return a piece's lines. What will run has an edge, so it cannot pass for our text."""
     match piece.look:
         case "words":
             return [f"  {clean(piece.text)}"]
@@ -290,7 +290,7 @@ def _piece(piece: asks.Piece, paint: Paint) -> list[str]:
 
 
 def _option(number: int, action: dict[str, Any], letter: str, paint: Paint) -> str:
-    """`letter`: by what it means, the same for every agent."""
+    """Return the line of an option. `letter`: the key for its meaning, the same for every agent."""
     label = f"  {number}  {clean_line(action['label'])}" + (f" [{letter}]" if letter else "")
     why = clean_line(action.get("disabled", ""))
     if why:
@@ -299,10 +299,10 @@ def _option(number: int, action: dict[str, Any], letter: str, paint: Paint) -> s
 
 
 def of_outcome(block: Block, paint: Paint) -> list[str]:
-    """How an ask ended, and where: `✓ You allowed it (in the terminal)`; below it, what the user
-    said with it."""
-    said, mark = captions.outcome(block, "cli"), captions.outcome_mark(block)
+    """Return how an ask ended, and where: `✓ You allowed it (in the terminal)`; below it, the
+    user's remark."""
+    outcome, mark = captions.outcome(block, "cli"), captions.outcome_mark(block)
     name = "stopped" if block["status"] == "cancelled" else "note"
-    head = f"  {paint.mark(mark) if mark else paint.sign('answer')} {paint.in_(name, said)}"
+    head = f"  {paint.mark(mark) if mark else paint.sign('answer')} {paint.in_(name, outcome)}"
     remark = captions.remark(block, clean)
     return [head, *(f"    {line}" for line in remark.split("\n") if remark)]

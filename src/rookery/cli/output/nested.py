@@ -1,4 +1,4 @@
-"""What sub-agents say and do, as lines: those that work at the same time are told apart."""
+"""The output of sub-agents as lines. Those that work at the same time are told apart."""
 
 from collections.abc import Callable, Iterator
 
@@ -13,7 +13,7 @@ type Write = Callable[[str, list[str]], None]
 
 
 class Nested:
-    """`brief`: without their words."""
+    """Writes what sub-agents say and do. `brief`: without their messages."""
 
     def __init__(self, paint: Paint, write: Write, *, full: bool, brief: bool) -> None:
         self._paint = paint
@@ -27,7 +27,7 @@ class Nested:
         """Who was written last; "": the agent."""
 
     def hold(self, document: Document, block: Block, *, final: bool) -> None:
-        """A text is written when it is over: several may come at the same time."""
+        """Hold a text back until it is finished: several may stream at the same time."""
         above = block["parent"]
         if above in self._saying and self._saying[above][1] is not block:
             self.tell(above)
@@ -43,15 +43,15 @@ class Nested:
             return
         self._written.add(block["id"])
         of = lines.of_thought if block["role"] == "thought" else lines.of_message
-        found = of(block, self._paint, full=self._full)
-        self._write(block["role"], self.inside(document, block, found))
+        rows = of(block, self._paint, full=self._full)
+        self._write(block["role"], self.inside(document, block, rows))
 
     def tell_all(self) -> None:
         for name in [*self._saying]:
             self.tell(name)
 
     def heading(self, document: Document, block: Block, *, timed: bool) -> None:
-        """A line when it begins, and one when it is over."""
+        """Write one line when a sub-agent begins, and one when it is over."""
         over, cwd = captions.is_over(block), document.header["cwd"]
         name = f"{block['id']}!" if over else block["id"]
         if name in self._written:
@@ -63,37 +63,38 @@ class Nested:
         self._write("tool", ["  " * depth_of(document, block) + line])
         self._last = block["id"]
 
-    def inside(self, document: Document, block: Block, found: list[str]) -> list[str]:
-        """Lines of a block, below who they are of: named where another was written last."""
+    def inside(self, document: Document, block: Block, rows: list[str]) -> list[str]:
+        """Return a block's lines, indented; first its sub-agent's name if another wrote last."""
         above = document.blocks.get(block["parent"] or "")
         indent = "  " * depth_of(document, block)
-        found = [indent + line for line in found]
+        rows = [indent + line for line in rows]
         if above is None or above.get("kind") != captions.SUBAGENT:
-            return found
-        if self._last != above["id"] and found:
+            return rows
+        if self._last != above["id"] and rows:
             self._last = above["id"]
-            found.insert(0, indent + self._paint.faint(f"{clean_line(above['title'])}:"))
-        return found
+            rows.insert(0, indent + self._paint.faint(f"{clean_line(above['title'])}:"))
+        return rows
 
     def other(self) -> None:
-        """Something else was written."""
+        """Note that something else was written since the last sub-agent."""
         self._last = ""
 
 
 def in_order(document: Document, *, full: bool) -> Iterator[Block]:
-    """What a page shows, each sub-agent with what it said and did: folded, unless `full`."""
+    """Yield the blocks of a page, each sub-agent before what it said and did. A finished one is
+    folded, unless `full`."""
     below: dict[str, list[Block]] = {}
     for block in document.blocks.values():
         if (above := _subagent(document, block)) is not None:
             below.setdefault(above["id"], []).append(block)
-    inner = {block["id"] for found in below.values() for block in found}
+    inner = {block["id"] for children in below.values() for block in children}
     waiting = [block for block in document.blocks.values() if block["id"] not in inner][::-1]
     while waiting:
         block = waiting.pop()
         yield block
         folded = captions.is_over(block) and not full
-        found = below.get(block["id"], [])
-        waiting += [each for each in found if not folded or _waits(each)][::-1]
+        children = below.get(block["id"], [])
+        waiting += [each for each in children if not folded or _waits(each)][::-1]
 
 
 def _subagent(document: Document, block: Block) -> Block | None:

@@ -1,4 +1,4 @@
-"""Colours and marks: a colour never comes without a mark or a word."""
+"""Colours and marks for the terminal: a colour never comes without a mark or a word."""
 
 from rookery.render import signs
 
@@ -33,7 +33,7 @@ COLOURS = {
 
 
 class Paint:
-    """`colour`: use escape sequences; `signs`: the encoding has ours."""
+    """Paints text. `colour`: use escape sequences; `signs`: the encoding has our signs."""
 
     __slots__ = ("colour", "signs")
 

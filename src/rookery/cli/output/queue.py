@@ -1,4 +1,4 @@
-"""The queued prompts, in a few lines."""
+"""The queued prompts of a session, in a few lines."""
 
 from rookery.cli.output.safe import clean_line, cut
 from rookery.core.asks import kept_asks
@@ -7,19 +7,19 @@ from rookery.core.json.safe_text import count
 
 
 def is_held(header: Json) -> bool:
-    """The last turn was cancelled or failed: what is queued is sent by hand."""
+    """Tell whether prompts are held, to be sent by hand: a turn was cancelled or failed."""
     waits = [item for item in header["queue"] if not item.get("placeless")]
     return header["state"] == "idle" and bool(waits)
 
 
 def waits_for_user(header: Json) -> bool:
-    """What is queued is not sent before the user says something."""
+    """Tell whether queued prompts are not sent before the user acts."""
     ended_well = header["reason"] in ("", "end_turn")
     return is_held(header) and (not ended_well or kept_asks.unanswered(header) > 0)
 
 
 def why_held(session: str, header: Json) -> str:
-    """With the command that sends it."""
+    """Return why the prompt is held, with the command that sends it."""
     if kept_asks.unanswered(header):
         return f"An open question comes first: rookery answer {session}"
     lines = ["The previous turn did not end well: the prompt is held.", *strip(header)]
@@ -27,7 +27,7 @@ def why_held(session: str, header: Json) -> str:
 
 
 def held_queue(session: str, header: Json) -> str:
-    """How many prompts are held, and what can be done about it; empty: none is."""
+    """Return how many prompts are held, and what can be done about it; "" if none is."""
     if not is_held(header) or kept_asks.unanswered(header):
         return ""
     number = len(header["queue"])
@@ -38,7 +38,7 @@ def held_queue(session: str, header: Json) -> str:
 
 
 def strip(header: Json, width: int = 76) -> list[str]:
-    """One line for each."""
+    """Return one line for each queued prompt."""
     return [
         cut(f"  {number}  {_words(item['prompt'])}", width)
         for number, item in enumerate(header["queue"], 1)
@@ -55,5 +55,5 @@ def placeless() -> str:
 def _words(prompt: list[Json]) -> str:
     texts = [lenient.text(block, "text") for block in prompt if block.get("type") == "text"]
     more = len(prompt) - len(texts)
-    words = clean_line(" ".join(texts)) or "(no text)"
-    return f"{words} (+ {count(more, 'attachment')})" if more else words
+    text = clean_line(" ".join(texts)) or "(no text)"
+    return f"{text} (+ {count(more, 'attachment')})" if more else text

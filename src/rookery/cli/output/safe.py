@@ -1,8 +1,8 @@
-"""Text from agents made safe to print: nothing in it can move the cursor, hide a word or crash us.
+"""Making text from agents safe to print: nothing in it can move the cursor, hide a word or crash
+us.
 
-Every control is shown as a sign, not left out. Only the output of commands is different: escape
-sequences are common in it and are removed.
-"""
+Every control character is shown as a sign, not left out. Only the output of commands is different:
+escape sequences are common in it and are removed."""
 
 import re
 from functools import lru_cache
@@ -22,10 +22,10 @@ RESET = "\x1b[0m"
 
 
 def clean_output(text: str, *, colour: bool) -> list[str]:
-    """The lines that a terminal would show at the end; all else as it is, for pipes."""
+    """Return the lines a terminal would show at the end; all else as it is, for pipes."""
 
-    def kept(found: re.Match[str]) -> str:
-        return found[0] if colour and _COLOUR.fullmatch(found[0]) else ""
+    def kept(match: re.Match[str]) -> str:
+        return match[0] if colour and _COLOUR.fullmatch(match[0]) else ""
 
     text = _SEQUENCE.sub(kept, text.replace("\r\n", "\n")).replace("\b", "")
     return [_output_line(line, colour) for line in text.split("\n")]
@@ -45,7 +45,7 @@ def _output_line(line: str, colour: bool) -> str:
 
 
 def columns(text: str) -> int:
-    """The columns of a clean line. (Rich, which the interface uses, may be missing here.)"""
+    """Return a clean line's width in columns. (Rich, used by the interface, may be missing.)"""
     if text.isascii():
         return len(text)
     return sum(map(_width, text))
@@ -61,7 +61,7 @@ def _width(character: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """A clean line cut to `most` columns, with an ellipsis if something is missing."""
+    """Cut a clean line to `most` columns, with an ellipsis if something is missing."""
     if columns(text) <= most:
         return text
     kept, room = "", most - 1

@@ -1,8 +1,8 @@
-"""Results go to stdout, hints to stderr, and a terminal has a line on what is going on.
+"""Where commands write: results go to stdout, hints to stderr, and a terminal has a line on what is
+going on.
 
 No control code is written unless stdout is a terminal with colour. With `--json`, stdout has the
-objects that are passed to `result`, one per line, and nothing else.
-"""
+objects that are passed to `result`, one per line, and nothing else."""
 
 import os
 import sys
@@ -21,11 +21,11 @@ ERASE = "\r\x1b[2K"
 
 
 class PipeClosed(Exception):
-    """The reader of stdout is gone, as with `| head`."""
+    """Raised if the reader of stdout is gone, as with `| head`."""
 
 
 class Screen:
-    """`live`: the last line may be overwritten, and colour be used."""
+    """The output of a command. `live`: the last line may be overwritten, and colour used."""
 
     as_json = False
 
@@ -56,22 +56,22 @@ class Screen:
         return not self.out.isatty()
 
     def beside(self) -> "Screen":
-        """The same on stderr, for what is not the result."""
+        """Return a screen like this one on stderr, for output that is not the result."""
         return _Beside(self.err, self.err, live=False, signs=_has_signs(self.err))
 
     def write(self, text: str) -> None:
-        """Results."""
+        """Write results to stdout."""
         self._put((ERASE if self._status else "") + text)
         self._status = ""
 
     def line(self, text: str = "") -> None:
         self.write(text + "\n")
 
-    def result(self, found: Json) -> None:
-        """Print an object for scripts; without `--json`, nothing."""
+    def result(self, record: Json) -> None:
+        """Print an object for scripts; without `--json`, do nothing."""
 
     def note(self, text: str) -> None:
-        """Hints, ids, what is going on."""
+        """Write to stderr: hints, ids, what is going on."""
         self.status("")
         try:
             self.err.write((wrapped(text, self._notes) if self._notes else text) + "\n")
@@ -80,7 +80,7 @@ class Screen:
             self.err = open(os.devnull, "w")  # noqa: SIM115 - for the rest of this short process
 
     def status(self, text: str) -> None:
-        """What is going on, on a terminal; the next output replaces it."""
+        """Show what is going on, on a terminal only; the next output replaces it."""
         if not self.live or text == self._status:
             return
         erase = ERASE if self._status else ""
@@ -100,7 +100,7 @@ class Screen:
 
 
 class _Beside(Screen):
-    """It need not be read."""
+    """A screen on stderr. That its reader is gone is no error."""
 
     @override
     def _put(self, text: str) -> None:
@@ -112,7 +112,7 @@ class _Beside(Screen):
 
 
 class _ForScripts(Screen):
-    """Objects take the place of results in words; hints stay on stderr."""
+    """A screen that prints objects in place of results as text; hints stay on stderr."""
 
     as_json = True
 
@@ -121,8 +121,8 @@ class _ForScripts(Screen):
         pass
 
     @override
-    def result(self, found: Json) -> None:
-        self._put(dumps(found) + "\n")
+    def result(self, record: Json) -> None:
+        self._put(dumps(record) + "\n")
 
 
 def wants_json() -> bool:
@@ -131,7 +131,7 @@ def wants_json() -> bool:
 
 
 def standard() -> Screen:
-    """The screen of this process."""
+    """Return the screen of this process."""
     kind = _ForScripts if wants_json() else Screen
     # They may be closed.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
@@ -157,10 +157,10 @@ def standard() -> Screen:
 
 
 def _width(stream: TextIO) -> int:
-    """Of the terminal, or COLUMNS; 0: any."""
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal() and int(said) > 0:
-        return int(said)
+    """Return the width of the terminal, or COLUMNS; 0 if there is no limit."""
+    configured = os.environ.get("COLUMNS", "")
+    if configured.isdecimal() and int(configured) > 0:
+        return int(configured)
     try:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):

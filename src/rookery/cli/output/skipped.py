@@ -1,4 +1,4 @@
-"""Sessions that a command had to leave out: they are named, and the others are not held up."""
+"""Naming the sessions that a command had to leave out; the others are not held up."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ NAMED = 5
 
 
 def note_skipped(screen: Screen, what: str, sessions: Sequence[str]) -> None:
-    """`what` was not done with them, as a sentence's begin."""
+    """Name the skipped sessions. `what`: the sentence's beginning, such as "Not deleted"."""
     if not sessions:
         return
     names, more = ", ".join(sessions[:NAMED]), len(sessions) - NAMED
     names += f" and {more} more" if more > 0 else ""
-    told = f"{what}: {count(len(sessions), 'session')} that cannot be read ({names})."
-    screen.note(f"{told} For the reason and what to do: rookery doctor")
+    summary = f"{what}: {count(len(sessions), 'session')} that cannot be read ({names})."
+    screen.note(f"{summary} For the reason and what to do: rookery doctor")

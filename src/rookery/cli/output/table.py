@@ -1,4 +1,4 @@
-"""Tables that fit their terminal: columns are shortened, then left out by rank."""
+"""Tables that fit the terminal: columns are shortened, then left out by rank."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -32,7 +32,7 @@ def write(
     *,
     whole: bool = False,
 ) -> None:
-    """Cells are clean lines without colour; `look` paints them. `whole`: nothing is cut."""
+    """Write a table of clean lines without colour; `look` paints them. `whole`: cut nothing."""
     natural = [
         max(columns(column.heading), *(columns(row[place]) for row in rows))
         for place, column in enumerate(shape)
@@ -50,7 +50,7 @@ def write(
 
 
 def fitted(shape: Sequence[Column], natural: Sequence[int], room: int) -> list[int]:
-    """The width of each column; 0: it is left out."""
+    """Return the width of each column; 0 if it is left out."""
     widths = list(natural)
     while (over := _taken(widths) - room) > 0:
         ranked = [place for place, column in enumerate(shape) if column.rank and widths[place]]
@@ -67,7 +67,7 @@ def fitted(shape: Sequence[Column], natural: Sequence[int], room: int) -> list[i
 
 
 def _shorten(shape: Sequence[Column], widths: list[int], over: int, *, final: bool) -> None:
-    """The widest first, until they are even; `final`: nothing can be left out any longer."""
+    """Shorten the widest first, until they are even; `final`: no column can be left out now."""
     floors = [each.least if final else max(each.least, each.wish) for each in shape]
     while over > 0:
         spare = [

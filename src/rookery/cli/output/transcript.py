@@ -1,8 +1,7 @@
-"""A session as text, written as it happens: text streams, a card is written when its call ends.
+"""A session written as text while it happens: text streams, a card is written when its call ends.
 
 On a terminal the last line says what is running. A thought is one line with its length, unless
-nothing is cut; a plan is written again only where it changed.
-"""
+nothing is cut; a plan is written again only where it changed."""
 
 from typing import Any
 
@@ -20,8 +19,9 @@ CLOSE = frozenset({"tool", "thought", "message", "raw", "notice"})
 
 
 class Transcript:
-    """`prompts`: write them too; `asks`: list the options of open ones; `full`: cut nothing;
-    `durations`: of each call; `brief`: a line for each event, without the agent's messages."""
+    """Writes a session as text. `prompts`: write them too; `asks`: list the options of open ones;
+    `full`: cut nothing; `durations`: of each call; `brief`: a line for each event, without the
+    agent's messages."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Transcript:
         self._unclaimed: dict[str, Document] = {}  # terminals that ended before a call named them
 
     def feed(self, document: Document, ops: list[Op]) -> None:
-        """Write what these ops changed in the document."""
+        """Write what these operations changed in the document."""
         for op in ops:
             name = op[1]["id"] if op[0] == "put" else op[1]
             if op[0] != "drop" and name in document.blocks:
@@ -80,22 +80,22 @@ class Transcript:
         self.screen.status("")
 
     def hurry(self) -> None:
-        """Nothing came for a while: write the incomplete word."""
+        """Write an incomplete word: nothing came for a while."""
         if self._open and self._begun and self.screen.live:
             self.screen.write(self._wrap.hurry())
 
     def status(self, document: Document, now: int) -> None:
-        """What is running, for a terminal's last line; nothing while the session waits."""
+        """Show what is running on a terminal's last line; nothing while the session waits."""
         header = document.header
         idle = header["state"] == "idle" and header["critic"]["state"] != "judging"
         if not self.screen.live or self._open or idle or header["asks"]:
             return
-        words, since = _doing(document)
+        label, since = _doing(document)
         seconds = (now - since) / 1000
-        words = f"{self.paint.sign('running')} {words}"
-        words = f"{words} · {duration(seconds)}" if seconds >= 1 else words
-        said = _last_output(document)
-        self.screen.status(f"{words} · {said}" if said else words)
+        label = f"{self.paint.sign('running')} {label}"
+        label = f"{label} · {duration(seconds)}" if seconds >= 1 else label
+        output = _last_output(document)
+        self.screen.status(f"{label} · {output}" if output else label)
 
     def _show(self, document: Document, block: Block, *, final: bool = False) -> None:
         """Write what is new in a block."""
@@ -106,10 +106,8 @@ class Transcript:
                 self._nested.other()
         match role:
             case "answer" if self._brief:
-                found = [
-                    each for part in block["parts"] for each in lines.of_part(part, self.paint)
-                ]
-                self._once(block, found)
+                rows = [each for part in block["parts"] for each in lines.of_part(part, self.paint)]
+                self._once(block, rows)
             case "answer":
                 self._message(block)
             case "message" | "thought" if block["parent"]:
@@ -117,9 +115,9 @@ class Transcript:
             case "thought":
                 self._think(block, final)
             case "prompt":
-                found = lines.of_prompt(block, self.paint)
+                rows = lines.of_prompt(block, self.paint)
                 if self._prompts or block["title"]:  # not from the user: say where it is from
-                    self._once(block, found if self._prompts else found[:1])
+                    self._once(block, rows if self._prompts else rows[:1])
             case "tool" | "terminal":
                 self._call(document, block, final)
             case "plan":
@@ -129,32 +127,32 @@ class Transcript:
             case "raw":
                 self._once(block, [lines.of_raw(block, self.paint)])
             case _:
-                said = lines.of_divider if role == "divider" else lines.of_notice
-                found = said(block, self.paint) + self._hints(document, block)
-                self._once(block, self._folded(found))
+                render = lines.of_divider if role == "divider" else lines.of_notice
+                rows = render(block, self.paint) + self._hints(document, block)
+                self._once(block, self._folded(rows))
 
     def _hints(self, document: Document, block: Block) -> list[str]:
-        """While following: what the user can do about it."""
+        """Return what the user can do about a block, while following a session."""
         session = clean_line(document.header["id"])
         return lines.of_actions(block, session, self.paint) if session else []
 
     # ------------------------------------------------------------ lines
 
-    def _lines(self, role: str, found: list[str]) -> None:
-        if not found:
+    def _lines(self, role: str, rows: list[str]) -> None:
+        if not rows:
             return
         self._close()
         self._separate(role)
-        self.screen.write("\n".join(found) + "\n")
+        self.screen.write("\n".join(rows) + "\n")
 
-    def _once(self, block: Block, found: list[str]) -> None:
+    def _once(self, block: Block, rows: list[str]) -> None:
         if block["id"] not in self._written:
             self._written.add(block["id"])
-            self._lines(block["role"], found)
+            self._lines(block["role"], rows)
 
-    def _folded(self, found: list[str]) -> list[str]:
-        """Our own sentences, broken between words."""
-        return [wrapped(line, self.screen.width) if self.screen.fits else line for line in found]
+    def _folded(self, rows: list[str]) -> list[str]:
+        """Wrap our own sentences between words."""
+        return [wrapped(line, self.screen.width) if self.screen.fits else line for line in rows]
 
     def _separate(self, role: str) -> None:
         if self._last and not (role in CLOSE and self._last in CLOSE) and not self._brief:
@@ -176,13 +174,13 @@ class Transcript:
             if not self._begun:
                 self._begun = True
                 self._separate("answer")
-            said = self._held + body  # in a pipe, lines stay as the agent wrote them
-            self.screen.write(self._wrap.feed(said) if self.screen.live else said)
+            chunk = self._held + body  # in a pipe, lines stay as the agent wrote them
+            self.screen.write(self._wrap.feed(chunk) if self.screen.live else chunk)
             self._held = ""
         self._held += text[len(body) :] if self._begun else ""
         if block["parts"] and name not in self._written:
-            found = [line for part in block["parts"] for line in lines.of_part(part, self.paint)]
-            self._once(block, found)
+            rows = [line for part in block["parts"] for line in lines.of_part(part, self.paint)]
+            self._once(block, rows)
 
     def _think(self, block: Block, final: bool) -> None:
         if self._thought is None or self._thought["id"] != block["id"]:
@@ -197,8 +195,8 @@ class Transcript:
         if thought is not None and thought["id"] not in self._written:
             self._written.add(thought["id"])
             self._separate("thought")
-            found = lines.of_thought(thought, self.paint, full=self._full)
-            self.screen.write("\n".join(self._folded(found)) + "\n")
+            rows = lines.of_thought(thought, self.paint, full=self._full)
+            self.screen.write("\n".join(self._folded(rows)) + "\n")
         if self._open and self._begun:
             self.screen.write((self._wrap.end() if self.screen.live else "") + "\n")
         self._open, self._held, self._begun = "", "", False
@@ -220,16 +218,16 @@ class Transcript:
             return
         self._written.add(block["id"])
         terminals = [block] if block["role"] == "terminal" else _terminals(document, block)
-        told = [each for each in terminals if each is block or each["id"] not in self._written]
+        unwritten = [each for each in terminals if each is block or each["id"] not in self._written]
         self._written.update(each["id"] for each in terminals)
         self._late.written(terminals)
         cwd, timed = document.header["cwd"], self._durations
-        found = [card.headline(block, terminals, self.paint, cwd, durations=timed)]
+        rows = [card.headline(block, terminals, self.paint, cwd, durations=timed)]
         if not self._brief:
             asked = self._asked.get(block["id"])
-            opened = card.details(block, told, self.paint, full=self._full, told=asked)
-            found += [f"    {line}" for line in opened]
-        self._lines("tool", self._nested.inside(document, block, found))
+            opened = card.details(block, unwritten, self.paint, full=self._full, shown=asked)
+            rows += [f"    {line}" for line in opened]
+        self._lines("tool", self._nested.inside(document, block, rows))
 
     def _print_late(self, document: Document, terminal: Block, *, rest: bool) -> None:
         call = document.blocks[terminal["parent"]]
@@ -237,17 +235,17 @@ class Transcript:
         if call["id"] not in self._written or self._brief or (quiet and not self._full):
             return
         text = self._late.take(document, terminal, rest=rest)
-        found = [f"    {line}" for line in lines.of_output(text, self.paint, full=self._full)]
-        if found and self._below != terminal["id"]:
+        rows = [f"    {line}" for line in lines.of_output(text, self.paint, full=self._full)]
+        if rows and self._below != terminal["id"]:
             mark, dot = self.paint.mark("running"), self.paint.sign("dot")
             title = card.title(call, document.header["cwd"])
-            found.insert(0, f"{mark} {title} {dot} {self.paint.faint('still running')}")
+            rows.insert(0, f"{mark} {title} {dot} {self.paint.faint('still running')}")
         indent = "  " * depth_of(document, call)
-        self._lines("tool", [indent + line for line in found])
-        self._below = terminal["id"] if found else self._below
+        self._lines("tool", [indent + line for line in rows])
+        self._below = terminal["id"] if rows else self._below
 
     def _claim(self) -> None:
-        """Write terminals that no call has named."""
+        """Write the terminals that no call has named."""
         ended, self._unclaimed = self._unclaimed, {}
         for name, document in ended.items():
             if name in document.blocks:
@@ -260,11 +258,11 @@ class Transcript:
             return
         old = _items(before)
         if items and [each.get("text") for each in old] == [each.get("text") for each in items]:
-            told = [each for was, each in zip(old, items, strict=True) if was != each]
-            found = [lines.of_item(item, self.paint) for item in told]
+            changed = [each for was, each in zip(old, items, strict=True) if was != each]
+            rows = [lines.of_item(item, self.paint) for item in changed]
         else:
-            found = [line for part in block["parts"] for line in lines.of_part(part, self.paint)]
-        self._lines("plan", [clean_line(block["title"]), *(f"  {line}" for line in found)])
+            rows = [line for part in block["parts"] for line in lines.of_part(part, self.paint)]
+        self._lines("plan", [clean_line(block["title"]), *(f"  {line}" for line in rows)])
 
     def _ask(self, document: Document, block: Block) -> None:
         name = block["id"]
@@ -294,37 +292,37 @@ def _items(plan: Block) -> list[Any]:
 
 
 def _doing(document: Document) -> tuple[str, int]:
-    """What is running, and since when."""
+    """Return what is running, and since when."""
     header, blocks = document.header, document.blocks.values()
     running = [block for block in blocks if block["role"] == "tool" and not captions.is_over(block)]
     if len(running) == 1:
         return card.title(running[0], header["cwd"]), running[0]["since"]
     agent = agent_name(header) or "the agent"
     last = next(reversed(blocks), None)
-    words = f"waiting for {agent}"
+    label = f"waiting for {agent}"
     if header["critic"]["state"] == "judging":
-        words = "the critic is judging"
+        label = "the critic is judging"
     elif running:
-        words = f"{len(running)} tools running"
+        label = f"{len(running)} tools running"
     elif header["process"]["state"] == "starting":
-        words = f"starting {agent}"
+        label = f"starting {agent}"
     elif last is not None and last["role"] == "thought":
-        words = "thinking"
-    return words, header["since"]
+        label = "thinking"
+    return label, header["since"]
 
 
 def _last_output(document: Document) -> str:
-    """The last line of the running terminal."""
+    """Return the last line of the running terminal."""
     for name in reversed(document.terminals):
         block = document.blocks.get(name)
         if block is not None and block["status"] == "running":
-            said = clean_output(block["text"][-2000:], colour=False)
-            return next((clean_line(line) for line in reversed(said) if line.strip()), "")
+            rows = clean_output(block["text"][-2000:], colour=False)
+            return next((clean_line(line) for line in reversed(rows) if line.strip()), "")
     return ""
 
 
 def _terminals(document: Document, block: Block) -> list[Block]:
-    """The terminals that a call names, and those nested under it."""
+    """Return the terminals that a call names, and those nested under it."""
     names = [part["id"] for part in block["parts"] if part["type"] == "terminal" and "id" in part]
     known = (document.blocks[name] for name in document.terminals if name in document.blocks)
     return [

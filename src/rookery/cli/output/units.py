@@ -1,4 +1,4 @@
-"""Sizes as values of options: 100M."""
+"""Option types for numbers with a unit, such as sizes: 100M."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ import click
 
 
 class Quantity(click.ParamType[float]):
-    """A number with a unit; `like`: how it is written."""
+    """The type of an option for a number with a unit. `like`: how it is written."""
 
     def __init__(self, name: str, pattern: str, units: Mapping[str, int], like: str) -> None:
         self.name = name
@@ -19,10 +19,10 @@ class Quantity(click.ParamType[float]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        found = self._pattern.fullmatch(str(value).strip())
-        if found is None:
+        match = self._pattern.fullmatch(str(value).strip())
+        if match is None:
             self.fail(f"{value!r} is not a {self._like}.", param, ctx)
-        return float(found[1]) * self._units[found[2].lower()]
+        return float(match[1]) * self._units[match[2].lower()]
 
 
 _BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}

@@ -1,4 +1,4 @@
-"""Prose wrapped while it streams: a word is written when it is complete, or after a pause. Code,
+"""Wrapping prose while it streams: a word is written when it is complete, or after a pause. Code,
 tables and indented text keep their lines."""
 
 import re
@@ -26,7 +26,7 @@ class Wrap:
         """The word's beginning is already written."""
 
     def feed(self, text: str) -> str:
-        """What can be written now."""
+        """Add text, and return what can be written now."""
         written: list[str] = []
         for sign in text:
             if sign == "\n":
@@ -41,13 +41,13 @@ class Wrap:
         return "".join(written)
 
     def hurry(self) -> str:
-        """The incomplete word; the rest of it follows later."""
+        """Return the incomplete word; the rest of it follows later."""
         begun = self._placed()
         self._torn = self._torn or bool(begun)
         return begun
 
     def end(self) -> str:
-        """The last word of a text."""
+        """Return the last word of a text, and reset for the next one."""
         last = self._placed()
         self._new_line()
         self._fenced = False
@@ -58,7 +58,7 @@ class Wrap:
         self._torn = False
 
     def _placed(self) -> str:
-        """The complete word, on this line or the next."""
+        """Return the current word, on this line or the next."""
         word, gap = self._word, self._gap
         if not word:
             return ""
@@ -75,7 +75,7 @@ class Wrap:
         return gap + word
 
     def _begin(self, word: str, gap: str) -> None:
-        """The first word tells the kind of line."""
+        """Determine the kind of line from its first word."""
         if word.startswith(FENCE):
             self._fenced = not self._fenced
             self._plain = True
@@ -92,22 +92,22 @@ COMMAND = re.compile(r"(?<=: )rookery( [\w-]+){1,4}\.?$")
 
 
 def wrapped(text: str, width: int) -> str:
-    """Sentences in lines of `width` columns, indented like their first line. A wider word stays
-    whole: it may be a path or a command."""
+    """Wrap sentences to lines of `width` columns, indented like their first line. A wider word
+    stays whole: it may be a path or a command."""
     return "\n".join(_folded(line, width) for line in text.split("\n"))
 
 
 def _folded(line: str, width: int) -> str:
     if _seen(line) <= width:
         return line
-    words = _words(line)
+    tokens = _words(line)
     margin = len(line) - len(line.lstrip(" "))
-    first = _PAINT.sub("", words[margin]) if margin < len(words) else ""
+    first = _PAINT.sub("", tokens[margin]) if margin < len(tokens) else ""
     if first and (ITEM.match(first) or not first[0].isalnum()) and len(first) <= 2:
         margin += len(first) + 1  # below the words, not below their sign
     margin = margin if margin <= width // 3 else 0
-    rows, row = list[str](), words[0]
-    for word in words[1:]:
+    rows, row = list[str](), tokens[0]
+    for word in tokens[1:]:
         if row.strip() and _seen(row) + 1 + _seen(word) > width:
             rows.append(row.rstrip())
             row = " " * margin + word
@@ -117,11 +117,11 @@ def _folded(line: str, width: int) -> str:
 
 
 def _words(line: str) -> list[str]:
-    """A command at the end is one word, so that it can be copied."""
-    found = COMMAND.search(line)
-    if found is None:
+    """Split a line into words. A command at its end is one word, so that it can be copied."""
+    match = COMMAND.search(line)
+    if match is None:
         return line.split(" ")
-    return [*line[: found.start() - 1].split(" "), found[0]]
+    return [*line[: match.start() - 1].split(" "), match[0]]
 
 
 def _seen(text: str) -> int:

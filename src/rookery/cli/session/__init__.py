@@ -1,1 +1,1 @@
-"""What commands that run a turn share."""
+"""Shared code of commands that run a turn."""

@@ -1,5 +1,5 @@
-"""How flags answer an agent's asks. The session's log stores it, so the worker applies it whether
-or not a client is still connected."""
+"""How flags answer an agent's asks. The answers are stored in the session's log, so the worker
+applies them whether or not a client is still connected."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ ALSO = " --confirm-destructive"
 
 
 class Policy(NamedTuple):
-    """all, risky, reject, or ask (the user)."""
+    """How asks are answered: all, risky, reject, or ask (the user)."""
 
     approve: str
     stated: bool = True
@@ -33,34 +33,34 @@ class Policy(NamedTuple):
 
     @property
     def order(self) -> Order | None:
-        """None: the user is asked."""
+        """The order for the session, or None if the user is asked."""
         if self.approve not in unattended.CONFIRMS:
             return None
         also = self.destructive and self.approve == unattended.ALL
-        told = self.told + (ALSO if also else "")
-        return Order(self.approve, also, told, self.without_hooks)
+        source = self.told + (ALSO if also else "")
+        return Order(self.approve, also, source, self.without_hooks)
 
 
 def summary(header: Json) -> str:
-    """How a session answers for the user, or what it asks, in a few words."""
+    """Return how a session answers for the user, or what it asks, in a few words."""
     order, agent = unattended.order_of(header["unattended"]), clean_line(header["agent"])
     if header["neverAsks"]:
         return f"{agent} never asks"
     if header["decides"]:
         return f"{agent} decides on its own"
-    words = modes.label(header).capitalize()
+    label = modes.label(header).capitalize()
     if modes.is_planning(header):
-        return f"{words}: nothing is changed"
+        return f"{label}: nothing is changed"
     if order is None:
-        return words + (", except destructive commands" if header["confirm"] == modes.ALL else "")
+        return label + (", except destructive commands" if header["confirm"] == modes.ALL else "")
     if unattended.allows_destructive(order):
-        return f"{words}, even destructive commands"
+        return f"{label}, even destructive commands"
     more = {
         unattended.ALL: "destructive commands are refused",
         unattended.RISKY: "the rest is approved",
         unattended.REJECT: "whatever needs approval",
     }
-    return f"{words} ({more[order.approve]})"
+    return f"{label} ({more[order.approve]})"
 
 
 ASKS = {f"--{approvals.BY_ID[each].flag}": each for each in (modes.EVERY, modes.RISKY)}
@@ -68,21 +68,21 @@ ASKS = {f"--{approvals.BY_ID[each].flag}": each for each in (modes.EVERY, modes.
 
 
 def chosen(approve: str | None, given: Mapping[str, Any], command: str) -> Policy:
-    """Of the flags of a command that does not ask unless it is told to: `--approve VALUE`, or a
-    word of the table. Raises UsageError."""
+    """Return the policy that the flags choose, for a command that does not ask by default:
+    `--approve VALUE`, or a flag of the table. Raises UsageError."""
     value, flag = flags.approval(given)
     if approve and value:
         other = approvals.BY_ID[value].flag
         raise click.UsageError(f"--approve and --{other} cannot be combined.")
     flag = f"--approve {approve}" if approve else flag
-    said = "ask" if flag in ASKS else approve or value
-    stated = said if said != approvals.PLAN else ""  # which says nothing of what is asked
-    told = f"{command} {flag}" if stated else command
-    return Policy(stated or "all", stated=bool(stated), told=told, confirm=ASKS.get(flag, ""))
+    choice = "ask" if flag in ASKS else approve or value
+    stated = choice if choice != approvals.PLAN else ""  # which says nothing of what is asked
+    source = f"{command} {flag}" if stated else command
+    return Policy(stated or "all", stated=bool(stated), told=source, confirm=ASKS.get(flag, ""))
 
 
 def check_destructive(approve: str | None, destructive: bool) -> None:
-    """Raises click.UsageError if the flag would be ignored."""
+    """Raise UsageError if the flag would be ignored."""
     if destructive and approve != unattended.ALL:
         raise click.UsageError("--confirm-destructive needs --approve all.")
 
@@ -97,25 +97,27 @@ def _order(session: str, order: Order) -> None:
     except Rejected as error:
         if error.reason != "unknown_option":
             raise
-        words = f"The worker of {session} is from an older build and cannot answer for you."
-        raise click.ClickException(f"{words} Run rookery stop {session}, then try again.") from None
+        message = f"The worker of {session} is from an older build and cannot answer for you."
+        raise click.ClickException(
+            f"{message} Run rookery stop {session}, then try again."
+        ) from None
 
 
 def without_hooks(session: str, policy: Policy) -> Policy:
-    """What answers for the user in a session, or is to do so, without untrusted hooks. Raises
-    UsageError."""
+    """Return the policy that answers for the user in a session, or is to do so, without untrusted
+    hooks. Raises UsageError."""
     if policy.order is not None:
         return policy._replace(without_hooks=True)
     held = unattended.order_of(header_of(session)["unattended"])
     if held is None:
         raise click.UsageError("You are asked about hooks in this session. In a script: --approve.")
-    told = held.told.removesuffix(ALSO)
-    return Policy(held.approve, destructive=held.destructive, told=told, without_hooks=True)
+    source = held.told.removesuffix(ALSO)
+    return Policy(held.approve, destructive=held.destructive, told=source, without_hooks=True)
 
 
 def hand_over(screen: Screen, session: str, policy: Policy) -> None:
-    """Let an existing session follow a policy from now on, and say so. The default does not change
-    a session that is unattended already."""
+    """Apply a policy to an existing session from now on, and tell the user. The default policy does
+    not change a session that is unattended already."""
     held = unattended.order_of(header_of(session)["unattended"])
     wanted = policy.order
     if (held == wanted and not policy.confirm) or (held is not None and not policy.stated):

@@ -1,4 +1,4 @@
-"""Watching a session: its events as text or as lines of JSON. Leaving does not stop it."""
+"""Following a session: its events as text or as lines of JSON. Leaving does not stop it."""
 
 import asyncio
 import os
@@ -26,8 +26,7 @@ TICK = 1.0
 class Watch:
     """Applies events to a document and writes what they change, until the session is deleted.
 
-    `showing` False: events are applied but not written.
-    """
+    If `showing` is False, events are applied but not written."""
 
     def __init__(
         self,
@@ -37,8 +36,8 @@ class Watch:
         transcript: Transcript | None,
         answer: Answer | None = None,
     ) -> None:
-        """Without a transcript, events are written as lines of JSON. With an answer, the agent's
-        messages go there."""
+        """Set up the watch. Without a transcript, events are written as lines of JSON. With an
+        answer, the agent's messages go there."""
         self.client = client
         self.screen = screen
         self.document = document
@@ -50,7 +49,7 @@ class Watch:
         client.on_link = self._say_link
 
     async def events(self, since: int) -> AsyncGenerator[Event, None]:
-        """Each event after it was applied and written, without end."""
+        """Yield each event once it was applied and written, without end."""
         watcher = asyncio.current_task()
         assert watcher is not None
         ticking = asyncio.create_task(self._tick(watcher), name="status line")
@@ -70,7 +69,7 @@ class Watch:
             self.finish()
 
     def _say_link(self, broken: str) -> None:
-        """Of a session on another machine: each break is said once, and that it is over."""
+        """Report a broken link to another machine once per break, and that it is back."""
         if broken and not self._broken:
             self.screen.note(clean_line(f"{broken} Trying again; the session keeps running."))
         elif self._broken and not broken:
@@ -114,10 +113,9 @@ class Watch:
 def attend(
     main: Callable[[], Coroutine[Any, Any, int]], screen: Screen, farewell: Callable[[], str]
 ) -> int:
-    """Run until it is done, or until a signal says to leave; the exit code.
+    """Run `main` until it is done, or until a signal tells us to leave; return the exit code.
 
-    The first Ctrl-C, hang-up or TERM leaves with a message; a second one ends the process.
-    """
+    The first Ctrl-C, hang-up or TERM leaves with a message; a second one ends the process."""
     left: list[int] = []
 
     async def attended() -> int:
@@ -150,7 +148,7 @@ def attend(
 
 
 def farewell(session: str, command: str = "") -> str:
-    """`command`: the id of the prompt, which may not have arrived."""
+    """Return the message on leaving. `command`: the prompt's id, which may not have arrived."""
     rookery = target.rookery()
     head = rookery.head(session)
     if head is None:
@@ -159,26 +157,28 @@ def farewell(session: str, command: str = "") -> str:
         if command and log.find(command) is None:
             return f"Left before the prompt was sent. The session is {session}."
         header = log.header()
-    return said(session, state_of(head, awake=head["awake"]), header)
+    return status_text(session, state_of(head, awake=head["awake"]), header)
 
 
-def said(session: str, state: str, header: Json) -> str:
-    """What it does now, and the commands for it."""
+def status_text(session: str, state: str, header: Json) -> str:
+    """Return what the session does now, and the commands for it."""
     tail = f"  rookery tail {session}     to watch it"
     cancel = f"  rookery cancel {session}   to end its turn"
     if any(not ask.get("ruled") for ask in header["asks"].values()):
         answer = f"  rookery answer {session}   to answer it"
         return "\n".join([f"Session {session} is waiting for your answer.", answer, tail, cancel])
     if state == "running":
-        words = f"Session {session} keeps running."
+        sentence = f"Session {session} keeps running."
         if not header["neverAsks"] and not header.get("unattended"):  # else it never asks
-            words += " If it needs an answer, it waits for you."
-        return "\n".join([words, tail, cancel])
+            sentence += " If it needs an answer, it waits for you."
+        return "\n".join([sentence, tail, cancel])
     if state == "waiting":
-        words = f"Session {session} is waiting: too many sessions are running (max_workers)."
-        return "\n".join([words, "The prompt is kept and starts automatically.", tail])
+        sentence = f"Session {session} is waiting: too many sessions are running (max_workers)."
+        return "\n".join([sentence, "The prompt is kept and starts automatically.", tail])
     now = time.time_ns() // 1_000_000
-    lines = [f"Session {session}: {session_state.said(header, now, awake=state != 'asleep').words}"]
+    lines = [
+        f"Session {session}: {session_state.status_of(header, now, awake=state != 'asleep').words}"
+    ]
     lines.append(f"  rookery show {session}     to read it")
     lines += [f"  rookery queue {session}    to send or clear them"] if header["queue"] else []
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The fields of an agent's form from words of a command line: `--set branch=main`."""
+"""Filling in an agent's form from the command line: `--set branch=main`."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from rookery.core.vendors.options import TRUTHS
 
 
 def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
-    """The answer to a question, checked against its form. Raises click.UsageError."""
+    """Return the answer to a question, checked against its form. Raises click.UsageError."""
     if option not in ("accept", "decline", "cancel"):
         noun = "link" if links.is_one(ask) else "form"
         message = f"answer a {noun} with accept, decline or cancel."
@@ -42,7 +42,7 @@ def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
 
 
 def _meant(field: Any, value: Any) -> Any:
-    """A choice may be given by its name."""
+    """Return the field's value; a choice may be given by its name."""
     if isinstance(value, list):
         return [forms.value_of(field, each) for each in value]
     return forms.value_of(field, value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""The user's word for filters and merge drivers that only a repository's configuration names."""
+"""Asking whether to trust filters and merge drivers of a repository's own configuration."""
 
 from collections.abc import Callable
 
@@ -15,22 +15,22 @@ from rookery.home import paths
 
 
 def trusted(screen: Screen, place: Place, chosen: list[Driver], *, yes: bool) -> bool:
-    """Show them, ask, and remember a yes. Raises FromAgent, UsageError."""
+    """Show them, ask, and remember a yes; return it. Raises FromAgent, UsageError."""
     home = paths.home()
     guard.require_person(home, "trust programs")
     for each in chosen:
         screen.line(clean_line(f"{each.kind} {each.name}: {each}"))
     if not yes and not flags.in_terminal():
         raise click.UsageError("Not a terminal: pass --yes.")
-    words = f"Run these for the files of {clean_line(place.top)}?"
-    if not yes and not click.confirm(words, default=False, err=True):
+    question = f"Run these for the files of {clean_line(place.top)}?"
+    if not yes and not click.confirm(question, default=False, err=True):
         return False
     drivers.trust(home, place, chosen)
     return True
 
 
 def ask_before_worktree(screen: Screen, cwd: str) -> None:
-    """In a terminal, before anything else is done there. Raises NoWorktree."""
+    """Ask about a directory's programs first, in a terminal. Raises NoWorktree."""
     if flags.in_terminal() and not target.rookery().address:
         from rookery.client.worktrees.create import check_programs
 
@@ -38,7 +38,7 @@ def ask_before_worktree(screen: Screen, cwd: str) -> None:
 
 
 def with_trust[T](screen: Screen, act: Callable[[], T]) -> T:
-    """In a terminal, ask about the programs that it needs, and try again."""
+    """Call `act`; in a terminal, ask about the programs that it needs, and retry."""
     while True:
         try:
             return act()

@@ -1,4 +1,4 @@
-"""The session that is meant where none is named: one of this directory."""
+"""The default session of commands that are given no name: one of this directory."""
 
 import os
 
@@ -12,19 +12,20 @@ from rookery.home import paths
 
 
 def session_here(*, with_worktree: bool = False) -> str:
-    """The latest one; of those with a worktree, the only one. Raises UsageError, Ambiguous."""
+    """Return the latest session of this directory, or with `with_worktree` the only one that has a
+    worktree. Raises UsageError, Ambiguous."""
     if target.rookery().address:
         raise click.UsageError("Name a session.")
     here = os.path.realpath(paths.work_directory())
-    found = [head for head in target.rookery().heads() if _is_of(head, here)]
+    heads = [head for head in target.rookery().heads() if _is_of(head, here)]
     if with_worktree:
-        found = [head for head in found if worktree.exists(head.get("worktree"))]
-    if not found:
+        heads = [head for head in heads if worktree.exists(head.get("worktree"))]
+    if not heads:
         what = "session with a worktree" if with_worktree else "session"
         raise click.UsageError(f"This directory has no {what}. Name one: rookery ps")
-    if with_worktree and len(found) > 1:
-        raise Ambiguous(os.path.basename(here), found)
-    return str(found[0]["id"])
+    if with_worktree and len(heads) > 1:
+        raise Ambiguous(os.path.basename(here), heads)
+    return str(heads[0]["id"])
 
 
 def _is_of(head: Json, here: str) -> bool:

@@ -1,5 +1,5 @@
-"""The history of imported sessions, which only their agents have until it is loaded: by
-`session/load`, in the session's worker."""
+"""Loading the history of imported sessions by `session/load`, in the session's worker: until then
+only their agents have it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ AT_ONCE = 3
 
 
 def ensure_loaded(screen: Screen, session: str) -> None:
-    """Before a session is read. Where its agent does not give its history, that is said, and what
-    is here is read."""
+    """Load a session's history before it is read. If the agent does not give it, the user is told,
+    and what is here is read."""
     rookery = target.rookery()
     head = rookery.head(session)
     if not head or not head.get("unloaded"):  # unknown to a daemon of an earlier build
@@ -29,7 +29,7 @@ def ensure_loaded(screen: Screen, session: str) -> None:
 
 
 async def load_all(screen: Screen, sessions: Sequence[str]) -> bool:
-    """Load several at a time, and let them sleep again; whether all were loaded."""
+    """Load several at a time, and let them sleep again; return whether all were loaded."""
     rookery, slots, done, failed = target.rookery(), asyncio.Semaphore(AT_ONCE), 0, 0
 
     async def load(session: str) -> None:
@@ -50,7 +50,7 @@ async def load_all(screen: Screen, sessions: Sequence[str]) -> bool:
 
 
 async def _load(rookery: Rookery, session: str, *, sleeps: bool = False) -> str:
-    """Why it could not be loaded; "": it is."""
+    """Load a history; return why it could not be loaded, or ""."""
     try:
         with rookery.open(session) as client:
             await client.send({"do": "start"})

@@ -1,4 +1,4 @@
-"""What a new session is made of: the options that `run` and `new` share."""
+"""Creating a session from the options that `run` and `new` share."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rookery.core.policy.unattended import Order
 
 
-class Wanted(NamedTuple):
-    """What a new session is made of."""
+class SessionSpec(NamedTuple):
+    """The settings of a new session."""
 
     agent: registry.Agent
     argv: list[str]
@@ -41,15 +41,15 @@ class Wanted(NamedTuple):
     """What was chosen for the user, for whoever may wonder."""
 
     def create(self, order: "Order | None" = None, race: str = "", confirm: str = "") -> str:
-        """The session's id. `order`: how asks are answered if the user is not asked; else
-        `confirm`: when the user is."""
+        """Create the session and return its id. `order`: how asks are answered if the user is not
+        asked; else `confirm`: when the user is."""
         given = self._asdict() | {"agent": self.agent.name, "race": race, "confirm": confirm}
         del given["about"]
-        return target.rookery().create(order=order, told=_say, **given)
+        return target.rookery().create(order=order, report=_say, **given)
 
 
-def _say(words: str) -> None:
-    standard().note(clean_line(words))
+def _say(text: str) -> None:
+    standard().note(clean_line(text))
 
 
 AGENT = "Name of the agent; `--agent help` lists them."
@@ -65,7 +65,7 @@ ROOT = "Another directory the agent may use. Repeatable."
 
 
 class Directory(click.Path):
-    """One that exists; on another machine, that machine looks."""
+    """The type of an argument: an existing directory. Another machine checks its own."""
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -88,7 +88,7 @@ class Budget(click.ParamType[tuple[str, str]]):
 
 
 def _work_directory() -> str:
-    """A directory of this machine says nothing about another."""
+    """Return this machine's work directory, or "" if another machine is used."""
     return "" if target.rookery().address else paths.work_directory()
 
 
@@ -117,7 +117,8 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def picks(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What a single agent is to begin with, and where; of several, each has its own."""
+    """Add the options for the model, mode and place that a single agent starts with; of several
+    agents, each has its own."""
     model = flags.text("--model", metavar="NAME", help=MODEL)
     mode = flags.text("--mode", metavar="NAME", help="Mode, such as plan.")
     return model(mode(flags.elsewhere(command)))
@@ -140,8 +141,9 @@ def wanted(  # noqa: PLR0913 - each is an option
     remote: str | None = None,
     cloud: bool = False,
     **picked: str,
-) -> Wanted | None:
-    """None for `--agent help`: the agents are listed instead. `picked`: its mode and model."""
+) -> SessionSpec | None:
+    """Return the settings of the session that the options describe, or None for `--agent help`,
+    after listing the agents. `picked`: its mode and model."""
     if agent and line:
         raise click.UsageError("--agent and --cmd cannot be combined.")
     if agent is not None and not agent.strip():
@@ -154,9 +156,9 @@ def wanted(  # noqa: PLR0913 - each is an option
         write_table(screen, target.agents())
         return None
     if target.rookery().address:
-        found = _elsewhere(agent, line, cwd, roots, title, no_critic, refine)
-        found = found._replace(sandbox=sandbox or "", worktree=worktree)
-        return found._replace(budget=dict(budgets_), picks=picked)
+        spec = _elsewhere(agent, line, cwd, roots, title, no_critic, refine)
+        spec = spec._replace(sandbox=sandbox or "", worktree=worktree)
+        return spec._replace(budget=dict(budgets_), picks=picked)
     if override:
         os.environ[OVERRIDE] = "1"  # the session is made in this environment
     settings = cli_settings.load()
@@ -181,14 +183,14 @@ def wanted(  # noqa: PLR0913 - each is an option
         ask_before_worktree(screen, cwd)
     critic = False if no_critic else None
     chosen = (critic, refine or None, sandbox or "", dict(budgets_), worktree, picked)
-    return Wanted(made, argv, cwd, roots, title, *chosen, about)
+    return SessionSpec(made, argv, cwd, roots, title, *chosen, about)
 
 
 def _whereabouts(remote: str | None, model: str) -> str:
-    """Of Rookery's own agent elsewhere, which gets the model of here. Raises ClickException."""
-    said = _model(paths.home(), checked_model(model) if model else "")
+    """Describe Rookery's own agent elsewhere, with its model. Raises ClickException."""
+    model_name = _model(paths.home(), checked_model(model) if model else "")
     where = f"agent server {clean_line(remote)}" if remote else "OpenHands Cloud"
-    return f"model {said} · {where}"
+    return f"model {model_name} · {where}"
 
 
 def _elsewhere(
@@ -199,19 +201,19 @@ def _elsewhere(
     title: str,
     no_critic: bool,
     refine: bool,
-) -> Wanted:
-    """On another machine, which knows its own agents and directories."""
+) -> SessionSpec:
+    """Return the settings for another machine, which knows its own agents and directories."""
     if line is not None:
         target.only_here("--cmd")
     if not cwd:
         raise click.UsageError(f"Name a directory of {target.rookery().address}: --cwd DIR")
     named = registry.Agent(agent or "", [])
-    return Wanted(named, [], cwd, roots, title, False if no_critic else None, refine or None)
+    return SessionSpec(named, [], cwd, roots, title, False if no_critic else None, refine or None)
 
 
 def _chosen(settings: config.Config, named: str | None, model: str) -> tuple[registry.Agent, str]:
-    """By its name, else the default, and what is to be said of that; `model`: what it is to begin
-    with. Raises UnknownAgent, SettingsError, ClickException."""
+    """Return the agent of that name, else the default one, and a note on the choice. `model`: what
+    it starts with. Raises UnknownAgent, SettingsError, ClickException."""
     home = paths.home()
     name = named or default_agent(home, settings.default_agent, os.environ)
     agent = registry.resolve(name, settings.agents)
@@ -219,16 +221,16 @@ def _chosen(settings: config.Config, named: str | None, model: str) -> tuple[reg
     if name == registry.DEMO and not silent:
         about.append("demo agent (no model: rookery setup)")
     if name == registry.OWN and name not in settings.agents and not registry.lacks_module(agent):
-        said = _model(home, checked_model(model) if model else "")
-        about += [] if silent else [f"model {said}"]
+        model_name = _model(home, checked_model(model) if model else "")
+        about += [] if silent else [f"model {model_name}"]
         if os.environ.get("LLM_MODEL", "").strip() and not overriding(os.environ):
             about.append("LLM_MODEL is ignored without --override-with-envs")
     return agent, " · ".join(about)
 
 
 def checked_model(model: str, environment: Mapping[str, str] = os.environ) -> str:
-    """A saved model's name, as it is saved: they are all that our own agent has, unless the
-    session's environment goes over them. Raises BadParameter."""
+    """Return a model's name as it was saved: our own agent has only saved models, unless the
+    session's environment overrides them, in which case this returns "". Raises BadParameter."""
     from rookery.core.vendors import options as agent_options
     from rookery.models import profiles
 
@@ -236,15 +238,15 @@ def checked_model(model: str, environment: Mapping[str, str] = os.environ) -> st
         return ""
     names = list(profiles.load(paths.home()).profiles)
     choices = [{"value": name, "name": name} for name in names]
-    found = agent_options.choice_of({"choices": choices}, model) if names else None
-    if found is None:
+    choice = agent_options.choice_of({"choices": choices}, model) if names else None
+    if choice is None:
         known = f"Saved models: {', '.join(names)}." if names else "Add one: rookery setup"
         raise click.BadParameter(f"there is no model {model!r}. {known}", param_hint="--model")
-    return found
+    return choice
 
 
 def _model(home: str, named: str) -> str:
-    """The model's name. Raises ClickException: without a model, no session is created."""
+    """Return the model's name. Raises ClickException: without a model, no session is created."""
     from rookery.models import profiles
 
     override = overriding(os.environ)

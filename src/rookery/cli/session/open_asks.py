@@ -1,4 +1,4 @@
-"""An agent's open questions, as `asks` and `answer` show them."""
+"""An agent's open questions, as `asks` and `answer` print them."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from rookery.core.json import Json, lenient
 
 
 class Asked(NamedTuple):
-    """An open ask, and the block that shows it."""
+    """An open ask and the block that shows it."""
 
     ask: Json
     block: Block | None
@@ -23,7 +23,7 @@ class Asked(NamedTuple):
 
     @property
     def waits(self) -> str:
-        """What it waits for, where that is not the user's answer, or not one alone."""
+        """A sentence on what it waits for, if that is not the user's answer, or not that alone."""
         note = clean_line(lenient.text(self.block, "note")) if self.block else ""
         if self.ask.get("decide"):
             return note
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
 
 
 def open_asks(session: str) -> list[Asked]:
-    """A session's asks, oldest first. Raises LogError."""
+    """Return a session's asks, oldest first. Raises LogError."""
     return list(map(asked_of, target.rookery().call("asks", session)["asks"]))
 
 
@@ -48,7 +48,7 @@ def asked_of(row: Json) -> Asked:
 
 
 def for_scripts(row: Json) -> Json:
-    """What `--json` prints of it."""
+    """Return the row as `--json` prints it."""
     return {key: row[key] for key in row if key not in ("state", "block", "cwd")}
 
 

@@ -1,5 +1,5 @@
-"""One command to a session, and what came of it; or to several: what fails for one does not keep
-the others from it."""
+"""Sending a command to a session and reporting the outcome; or to several, where a failure of one
+does not hold up the others."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 type Say = Callable[[str], None]
 
-MOST = 1000
-"""Events that are searched for what was left running."""
+MAX_EVENTS = 1000
+"""How many events are searched for processes that were left running."""
 
 
 def header_of(session: str) -> Json:
@@ -35,7 +35,7 @@ def header_of(session: str) -> Json:
 
 
 def send(session: str, command: Json, files: "Sequence[Attachment]" = ()) -> Event:
-    """Send a command, and files with a prompt; its outcome, as soon as that is in the log."""
+    """Send a command, and files with a prompt; return its outcome once it is in the log."""
 
     async def sending(client: "Session") -> Event:
         client.on_silence = partial(say_silent, session)
@@ -45,37 +45,39 @@ def send(session: str, command: Json, files: "Sequence[Attachment]" = ()) -> Eve
 
 
 def perform(session: str, command: Json) -> Event:
-    """Send a command; `--json` prints its outcome."""
+    """Send a command; print its outcome with `--json`."""
     outcome = send(session, command)
     result_of(session, outcome._asdict())
     return outcome
 
 
-def result_of(session: str, said: Json) -> None:
-    """What `--json` prints of a session: several may have been named; "": it is of none."""
-    standard().result({"session": session, **said} if session else said)
+def result_of(session: str, outcome: Json) -> None:
+    """Print the outcome with `--json`, along with its session, since several may have been named;
+    "" if it belongs to none."""
+    standard().result({"session": session, **outcome} if session else outcome)
 
 
 def renew_environment(say: Say, session: str, command: Json) -> None:
     """Give an agent that the command starts again the environment of this terminal, where the user
     may just have exported a key or logged in."""
-    words = _with_client(session, lambda client: client.renew(command))
-    if words:
-        say(clean_line(words))
+    changes = _with_client(session, lambda client: client.renew(command))
+    if changes:
+        say(clean_line(changes))
 
 
 def awaited[Found](
-    session: str, since: int, found: Callable[[Event], Found | None], seconds: float
+    session: str, since: int, pick: Callable[[Event], Found | None], seconds: float
 ) -> Found | None:
-    """The first thing found in the events after `since`; None if nothing comes in time."""
+    """Return the first result of `pick` that is not None, for the events after `since`; None if
+    nothing comes in time."""
     import asyncio
 
     async def watching(client: "Session") -> Found | None:
         try:
             async with asyncio.timeout(seconds):
                 async for event in client.follow(since):
-                    if (said := found(event)) is not None:
-                        return said
+                    if (picked := pick(event)) is not None:
+                        return picked
         except TimeoutError:
             pass
         return None
@@ -94,19 +96,19 @@ def _with_client[Result](session: str, work: Callable[["Session"], Awaitable[Res
 
 
 def say_silent(session: str) -> None:
-    """While the user waits for a worker that hangs."""
+    """Tell the user, who is waiting, that the worker hangs."""
     from rookery.client.liveness import silence
 
     standard().note(silence(session))
 
 
 def tell_left_running(say: Say, session: str, since: int) -> None:
-    """What the log says, after an event, about processes that could not be ended."""
+    """Report what the log says, after an event, about processes that could not be ended."""
     from rookery.log.errors import LogError
 
     try:
         with target.rookery().history(session) as log:
-            events = log.read(since, MOST)
+            events = log.read(since, MAX_EVENTS)
     except LogError:
         return
     for event in events:
@@ -115,19 +117,20 @@ def tell_left_running(say: Say, session: str, since: int) -> None:
 
 
 def tell_queued(say: Say, session: str) -> int:
-    """What a queued prompt waits for; the exit code."""
+    """Tell the user what a queued prompt waits for; return the exit code."""
     header = header_of(session)
     if waits_for_user(header) or kept_asks.unanswered(header):
         say(why_held(session, header))
-        if words := below_asks.words(header):
-            say(words)
+        if notice := below_asks.notice(header):
+            say(notice)
         return exits.WAITING
     say("\n".join(["Queued: a turn is running.", *strip(header)]))
     return exits.DONE
 
 
 def tell_resumption(say: Say, session: str) -> None:
-    """A session that hit a rate limit, or the day's budget, continues by itself, even asleep."""
+    """Tell the user when a session that hit a rate limit, or the day's budget, continues by itself,
+    even asleep."""
     rookery = target.rookery()
     try:
         at = rookery.call("resumption", session)["at"]
@@ -141,23 +144,23 @@ def tell_resumption(say: Say, session: str) -> None:
     now = time.time() * 1000
     when, ordered = clock_time(max(at, now), now), head is not None and head.get("resumes")
     if head is not None and head.get("paused"):
-        words = f"The session continues at {when}, when its budget allows."
+        sentence = f"The session continues at {when}, when its budget allows."
     else:
-        words = f"The prompt is sent again at {when}, when the rate limit resets"
-        words += "." if ordered else " (rate_limit_auto_resume)."
+        sentence = f"The prompt is sent again at {when}, when the rate limit resets"
+        sentence += "." if ordered else " (rate_limit_auto_resume)."
     stop = f"rookery retry {session} --not-at-reset" if ordered else f"rookery archive {session}"
-    say(f"{words} To prevent that: {stop}")
+    say(f"{sentence} To prevent that: {stop}")
 
 
 type Work = Callable[..., int | None]
-"""With a session, and `Say`."""
+"""Carries out a command on one session, with a `Say` for messages."""
 
 
 def for_each(
     work: Work, argument: Callable[[Work], Work] = sessions_argument
 ) -> Callable[..., int | None]:
-    """A command that does the work for every session it names; the worst exit code. With several,
-    what is said about each begins with its id."""
+    """Return a command that does the work for every session it names, and ends with the worst exit
+    code. With several, each message begins with the session's id."""
 
     @argument
     @wraps(work)
@@ -172,7 +175,7 @@ def for_each(
 
 def _one(screen: Screen, session: str, work: Work, given: dict[str, Any]) -> int:
     try:
-        return work(session, lambda said: screen.note(f"{session}: {said}"), **given) or exits.DONE
+        return work(session, lambda text: screen.note(f"{session}: {text}"), **given) or exits.DONE
     except click.ClickException as error:
         errors.say(f"rookery: {session}: {error.format_message()}")
         return error.exit_code
@@ -185,7 +188,7 @@ def _one(screen: Screen, session: str, work: Work, given: dict[str, Any]) -> int
 
 
 def head_line(screen: Screen, session: str, *, first: bool) -> None:
-    """Above each of several sessions that are printed."""
+    """Print the line above each of several sessions."""
     head = target.rookery().head(session)
     title = clean_line(head["title"]) if head else ""
     screen.line(("" if first else "\n") + screen.paint.faint(f"== {session}  {title}".rstrip()))

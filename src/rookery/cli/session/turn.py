@@ -1,4 +1,4 @@
-"""One turn, from its prompt to its end: refusals are printed, the end becomes the exit code."""
+"""Running one turn to its end: refusals are printed, the end becomes the exit code."""
 
 import os
 from collections.abc import Callable
@@ -32,7 +32,7 @@ HEADLESS = "headless"
 
 
 class Progress:
-    """How far it has come, for what is said when the user leaves."""
+    """How far the turn has come, for the message to a user who leaves."""
 
     def __init__(self, session: str = "") -> None:
         self.session = session
@@ -44,7 +44,7 @@ class Progress:
 
 
 class Wish(NamedTuple):
-    """What is sent, who answers asks, and how the turn is printed."""
+    """The turn to run: what is sent, who answers asks, and how it is printed."""
 
     message: Message
     policy: Policy
@@ -59,12 +59,13 @@ class Wish(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Who answers, for the log: the user, or the flags."""
+        """The client that answers, for the log: the user, or the flags."""
         return "cli" if self.policy.approve == "ask" else HEADLESS
 
 
 def run_turn(screen: Screen, create: Callable[[], str], wish: Wish, about: str = "") -> int:
-    """A new session with one prompt; the exit code. `about`: what was chosen for the user."""
+    """Run a prompt in a new session; return the exit code. `about`: what was chosen for the
+    user."""
     progress = Progress()
 
     async def main() -> int:
@@ -85,7 +86,7 @@ def run_turn(screen: Screen, create: Callable[[], str], wish: Wish, about: str =
 
 
 def continue_turn(screen: Screen, session: str, wish: Wish) -> int:
-    """A prompt to an existing session; the exit code of the turn that it starts or joins."""
+    """Prompt an existing session; return the exit code of the turn it starts or joins."""
     progress = Progress(session)
 
     async def main() -> int:
@@ -123,13 +124,13 @@ class _Turn:
         """The critic's last word on it, where that counts."""
 
     def introduce(self, about: str) -> None:
-        """One line: how it answers, its id, and what else was chosen (`about`)."""
+        """Print one line: how the session answers, its id, and what else was chosen (`about`)."""
         header = self.client.log.header()
-        said = [summary(header), self.client.session]
+        parts = [summary(header), self.client.session]
         if branch := worktree.brief(header["worktree"]):
-            said.append(f"branch {branch}")
-        said += [about] if about else []
-        self.screen.note(clean_line(" · ".join(said)))
+            parts.append(f"branch {branch}")
+        parts += [about] if about else []
+        self.screen.note(clean_line(" · ".join(parts)))
 
     async def _send(self, command: str) -> Event:
         message = self.wish.message
@@ -174,8 +175,8 @@ class _Turn:
         return event.cause == command or command in lenient.texts(event.update, "queued")
 
     def _is_over(self, event: Event) -> bool:
-        """At a turn's end; with a critic, at its last verdict, or the end of the turn that
-        follows."""
+        """Tell whether it ends here: at the end of the turn or, with a critic, at its last verdict
+        or the end of the turn that follows."""
         update, kind = event.update, kind_of(event.update)
         if not self._n:
             return False
@@ -196,7 +197,7 @@ class _Turn:
         return waits and waits_for_user(self.document.header)
 
     def _hear_ask(self, event: Event) -> None:
-        """The session's worker answers; what it leaves open waits for the user."""
+        """Report an ask: the session's worker answers it, or leaves it open for the user."""
         update, name = event.update, lenient.text(event.update, "id")
         if not self._n:
             self._tell_first()
@@ -208,8 +209,8 @@ class _Turn:
         declined = by_order and lenient.mapping(update, "outcome").get("action") == "decline"
         self.rejected = self.rejected or refused
         if lenient.text(update, "ruled") == go_asks.READY and update.get("state") == "closed":
-            words = go_asks.READY[:1].upper() + go_asks.READY[1:]
-            self.screen.note(f"{words}: rookery prompt {self.client.session} /go")
+            sentence = go_asks.READY[:1].upper() + go_asks.READY[1:]
+            self.screen.note(f"{sentence}: rookery prompt {self.client.session} /go")
         ruled = lenient.text(update, "ruled")
         if ruled in (hook_asks.STOPPED, hook_asks.LEFT_OUT) and update.get("state") == "closed":
             self._unguarded = ruled == hook_asks.STOPPED
@@ -225,7 +226,7 @@ class _Turn:
         self.screen.note(f"{what}: rookery answer {self.client.session}")
 
     def _tell_first(self) -> None:
-        """That a running turn waits for the user, as long as the prompt waits for that turn."""
+        """Tell the user that the running turn needs an answer while our prompt waits for it."""
         header = self.document.header
         if header["state"] != "idle" and kept_asks.unanswered(header):
             self.screen.note(why_held(self.client.session, header))
@@ -234,30 +235,30 @@ class _Turn:
         self.screen.note(why_held(self.client.session, self.document.header))
 
     def _denial(self, update: Json, by_order: bool) -> str:
-        said, why = lenient.text(update, "ruled"), lenient.text(update, "reason")
-        words = said[:1].upper() + said[1:]
+        ruling, why = lenient.text(update, "ruled"), lenient.text(update, "reason")
+        sentence = ruling[:1].upper() + ruling[1:]
         if not by_order:
-            return f"{words}{f': {why}' if why else ''}. rookery policy list"
+            return f"{sentence}{f': {why}' if why else ''}. rookery policy list"
         if self.wish.policy.approve == "all" and lenient.text(update, "id") in self._dangerous:
-            return f"{words}. It cannot be undone. To allow it: --confirm-destructive"
-        return f"{words}."
+            return f"{sentence}. It cannot be undone. To allow it: --confirm-destructive"
+        return f"{sentence}."
 
     def _note_denial(self, event: Event) -> None:
-        """A rule said no before anyone was asked."""
+        """Report that a rule denied a call before anyone was asked."""
         if lenient.text(event.update, "verdict") == "deny" and self._n:
             self.rejected = True
             self.screen.note(clean_line(self._denial(event.update, by_order=False)))
 
     def _conclude(self, reason: str) -> None:
-        """For stderr: the transcript itself says what went wrong."""
-        words = {"end_turn": "done", "cancelled": "cancelled", "rate_limited": "rate limited"}
-        words["waiting"] = f"waiting for your answer: rookery answer {self.client.session}"
-        said = words.get(reason, reason.replace("_", " "))
+        """Print the conclusion on stderr: the transcript itself says what went wrong."""
+        labels = {"end_turn": "done", "cancelled": "cancelled", "rate_limited": "rate limited"}
+        labels["waiting"] = f"waiting for your answer: rookery answer {self.client.session}"
+        label = labels.get(reason, reason.replace("_", " "))
         if self._poor and reason == "end_turn":
-            said = "done, but the critic is not satisfied"
+            label = "done, but the critic is not satisfied"
         if reason == "end_turn" and self._answer_alone is not None and not self._answer_alone.spoke:
             self.screen.note("The agent said nothing.")
-        self.screen.note(f"{said} · {duration(self._seconds())} · session {self.client.session}")
+        self.screen.note(f"{label} · {duration(self._seconds())} · session {self.client.session}")
         if self.document.header["asks"] and reason != "waiting":
             self.screen.note(f"Its question is kept: rookery answer {self.client.session}")
 

@@ -1,1 +1,1 @@
-"""`setup`: from a provider's name and a key to a model that is known to answer."""
+"""`setup`: from a provider's name and a key to a model that has been tested."""

@@ -1,4 +1,4 @@
-"""`rookery agents image`: the image for `--sandbox container`, with the agents asked for."""
+"""`rookery agents image`: builds the image for `--sandbox container`, with the agents asked for."""
 
 import os
 import shlex
@@ -22,7 +22,7 @@ FILE = "Containerfile"
 
 
 def make(names: Sequence[str], base: str, tag: str, *, shown: bool, folder: str, yes: bool) -> int:
-    """`folder`: what is built is written there, and nothing is built."""
+    """Build the image; return the exit code. `folder`: only write its build context there."""
     screen, config = standard(), settings.load()
     for name in filter(None, (base, tag)):
         check_name(name)
@@ -59,13 +59,13 @@ def make(names: Sequence[str], base: str, tag: str, *, shown: bool, folder: str,
 
 
 def check_name(name: str) -> None:
-    """Raises UsageError."""
+    """Raise UsageError for a text that is no name of an image."""
     if name.startswith("-") or not name.isprintable() or set(name) & set(" \"'$\\"):
         raise click.UsageError(f"{name!r} is not the name of an image.")
 
 
 def _build(screen: Screen, program: list[str], tag: str, text: str, wheel: str) -> None:
-    """Raises ClickException."""
+    """Build the image in a temporary folder. Raises ClickException."""
     with tempfile.TemporaryDirectory(prefix="rookery-image-") as folder:
         _write(folder, text, wheel)
         line = [*program, "build", "--no-cache", "--tag", tag, "--file", f"{folder}/{FILE}", folder]

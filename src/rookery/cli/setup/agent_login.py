@@ -1,4 +1,4 @@
-"""`agents login` and `agents logout`: which method, what it needs, and what happens then."""
+"""`agents login` and `agents logout`: choosing a method and carrying it out."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ class Subject(NamedTuple):
 
 
 def log_in(name: str, line: str | None, method: str, *, key_stdin: bool, key_env: str) -> int:
-    """`line`: the command of an agent without a name."""
+    """Log in; return the exit code. `line`: the command of an agent without a name."""
     screen, home = standard(), paths.home()
     require_person(home, "log in to agents")
     subject = _subject(home, name, line)
@@ -80,7 +80,7 @@ def log_out(name: str) -> int:
 def complete_methods(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[click.shell_completion.CompletionItem]:
-    """Those that the agent listed when it last ran."""
+    """Complete the methods that the agent listed when it last ran."""
     from rookery.client.login import status
 
     try:
@@ -93,7 +93,7 @@ def complete_methods(
 
 
 def _subject(home: str, name: str, line: str | None = None) -> Subject:
-    """Raises UnknownAgent, NotInstalled, ConfigError."""
+    """Return the agent to log in to. Raises UnknownAgent, NotInstalled, ConfigError."""
     config = settings.load()
     if line is not None:
         agent, named = flags.agent_of_command(line, os.environ, config.node_path), False
@@ -125,7 +125,8 @@ def _key(key_stdin: bool, key_env: str) -> str:
 async def _log_in(
     screen: Screen, home: str, subject: Subject, wanted: str, key: str
 ) -> Method | bool:
-    """Whether it is done; a method: the terminal is to do it. Raises LoginFailed."""
+    """Log in and return whether that is done, or a method that the terminal has to carry out.
+    Raises LoginFailed."""
     name = clean_line(subject.agent.name)
 
     def show(lines: list[str]) -> None:
@@ -161,7 +162,7 @@ async def _log_in(
 
 
 def _chosen(screen: Screen, name: str, methods: list[Method], wanted: str) -> Method:
-    """Raises UsageError, LoginFailed, Abort."""
+    """Return the method to use; ask if there are several. Raises UsageError, LoginFailed, Abort."""
     known = {method.id: method for method in methods}
     if wanted and wanted not in known:
         listed = ", ".join(map(clean_line, known)) or "none"
@@ -185,7 +186,7 @@ def _chosen(screen: Screen, name: str, methods: list[Method], wanted: str) -> Me
 
 
 def _asked_key(subject: Subject, method: Method) -> str:
-    """Of an agent that saves it."""
+    """Ask for the key of an agent that saves it; return "" if none is needed."""
     keeps = profiles.profile_of(*subject.agent).keeps_key
     if not (method.takes_key and keeps and flags.in_terminal()):
         return ""
@@ -195,7 +196,7 @@ def _asked_key(subject: Subject, method: Method) -> str:
 
 
 def _set_variables(subject: Subject, names: tuple[str, ...]) -> list[str]:
-    """Of these variables, or of those that are known to hold the agent's key, which are set."""
+    """Return which of these variables, or of those known to hold the agent's key, are set."""
     environment = environment_of(subject.config, subject.agent.name)
     return [name for name in _variables(subject, names) if environment.get(name)]
 
@@ -206,7 +207,7 @@ def _variables(subject: Subject, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _has_variables(screen: Screen, subject: Subject, names: tuple[str, ...], name: str) -> bool:
-    """Whether the key is in the environment; else says where to put it."""
+    """Tell whether the key is in the environment; if not, tell the user where to put it."""
     known = _variables(subject, names)
     present = _set_variables(subject, names)
     if present or not known:
@@ -219,7 +220,7 @@ def _has_variables(screen: Screen, subject: Subject, names: tuple[str, ...], nam
 
 
 def _go_on(screen: Screen, home: str, subject: Subject) -> int:
-    """Send what waited for the login."""
+    """Send the prompts that waited for the login; return the exit code."""
     for session in held_prompts.waiting(home, subject.agent, named=subject.named):
         try:
             sent = asyncio.run(held_prompts.send(home, session))

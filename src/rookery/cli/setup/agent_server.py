@@ -1,4 +1,4 @@
-"""`rookery agents add`: Rookery's own agent on an agent server, in OpenHands Cloud or in a
+"""`rookery agents add`: adds Rookery's own agent on an agent server, in OpenHands Cloud or in a
 container, under a name. It is tried before it is added; a key is saved."""
 
 import shutil
@@ -25,11 +25,11 @@ from rookery.models.secrets import Secret
 
 
 def add(name: str, where: Mapping[str, Any]) -> int:
-    """`where`: the options of the command."""
+    """Add the agent and return the exit code. `where`: the options of the command."""
     place = None if where["container"] else _place(where)
     if not NAME.fullmatch(name) or name in registry.AGENTS:
-        words = "must be letters, digits, - and _, at most 40, and not a known agent's"
-        raise click.UsageError(f"The name {words}.")
+        rule = "must be letters, digits, - and _, at most 40, and not a known agent's"
+        raise click.UsageError(f"The name {rule}.")
     home, screen = paths.home(), standard()
     require_person(home, "add agents")
     if place is None:
@@ -37,9 +37,9 @@ def add(name: str, where: Mapping[str, Any]) -> int:
     else:
         require_extra()
         key = _key(screen, place)
-        said = _tried(place, Secret(key))
+        outcome = _tried(place, Secret(key))
         path = keys.save(home, place.url, key)
-        screen.note(f"{said} The key is in {paths.with_tilde(path)}." if key else said)
+        screen.note(f"{outcome} The key is in {paths.with_tilde(path)}." if key else outcome)
     command = _command(where)
     own_agents.put(home, name, {"command": command})
     screen.result({"name": name, "command": command})
@@ -48,20 +48,20 @@ def add(name: str, where: Mapping[str, Any]) -> int:
 
 
 def _place(where: Mapping[str, Any]) -> Place:
-    """Raises UsageError."""
+    """Return the place where the agent runs. Raises UsageError."""
     if where["image"]:
         raise click.UsageError("--image is only for --container.")
     if not (where["remote"] or where["cloud"]):
         raise click.UsageError("Say where it runs: --remote URL, --cloud or --container.")
-    found = parse(_options(where))
-    if isinstance(found, str):
-        fault = found.partition("\n")[0]
+    parsed = parse(_options(where))
+    if isinstance(parsed, str):
+        fault = parsed.partition("\n")[0]
         raise click.UsageError(fault[0].upper() + fault[1:] + ".")
-    return Place(plain_url(found.remote or CLOUD), found.cloud)
+    return Place(plain_url(parsed.remote or CLOUD), parsed.cloud)
 
 
 def _try_container(where: Mapping[str, Any]) -> None:
-    """Raises UsageError, SandboxError."""
+    """Check that the container can be used. Raises UsageError, SandboxError."""
     from rookery.cli.setup.agent_image import check_name
     from rookery.sandbox import engine
 
@@ -72,7 +72,7 @@ def _try_container(where: Mapping[str, Any]) -> None:
 
 
 def _key(screen: Screen, place: Place) -> str:
-    """Never from the command line, which others can read."""
+    """Read the key, never from the command line, which others can read."""
     if not flags.at_keyboard():
         return sys.stdin.readline().strip() if sys.stdin is not None else ""
     asked = "Token (empty: log in with a browser)" if place.cloud else "Key (empty: it needs none)"
@@ -82,29 +82,29 @@ def _key(screen: Screen, place: Place) -> str:
 
 def _by_browser(screen: Screen, place: Place) -> str:
     from rookery.agent.elsewhere import device_flow
-    from rookery.agent.provider.told import Told
+    from rookery.agent.provider.told import ActionableError
 
     try:
         begun = device_flow.begin(place.url)
         code = f" and confirm the code {begun.code}" if begun.code else ""
         screen.note(clean_line(f"Open {begun.url}{code}. Rookery waits; Ctrl-C gives up."))
         return device_flow.wait(place.url, begun)
-    except Told as error:
+    except ActionableError as error:
         raise click.ClickException(str(error)) from None
 
 
 def _tried(place: Place, key: Secret) -> str:
-    """What the other side says to the key. Raises ClickException."""
+    """Try the key there and return what the other side says. Raises ClickException."""
     from rookery.agent.elsewhere.cloud import Cloud
     from rookery.agent.elsewhere.server import AgentServer
-    from rookery.agent.provider.told import Told
+    from rookery.agent.provider.told import ActionableError
 
     try:
         if place.cloud:
             return clean_line(f"Logged in at {place.url} as {Cloud(place, key).check()}.")
         version = AgentServer(place, place.url, key).check().get("version") or "unknown"
         return f"The agent server at {place.url} answers (version {clean_line(str(version))})."
-    except Told as error:
+    except ActionableError as error:
         raise click.ClickException(str(error)) from None
 
 

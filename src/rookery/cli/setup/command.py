@@ -1,4 +1,4 @@
-"""`setup`: the flags, the test of a model, and what is printed about both."""
+"""`setup`: its flags, the test of a model, and what is printed about both."""
 
 import os
 from collections.abc import Callable
@@ -90,7 +90,7 @@ def setup(context: click.Context, /, listing: bool, remove: str, **given: Any) -
 
 
 def _tell(screen: Screen, outcome: models.Outcome) -> int:
-    """The outcome, for programs; `option` is the flag that is wrong."""
+    """Print the outcome for programs; return the exit code. `option`: the wrong flag."""
     option = _flag(outcome.field) if outcome.field else ""
     screen.result({"ok": outcome.ok, "words": outcome.words, "option": option})
     return exits.DONE if outcome.ok else exits.USAGE if option else exits.FAILED
@@ -107,11 +107,11 @@ def _refused(error: BadDraft) -> click.ClickException:
 def _told(work: Callable[[], str]) -> int:
     screen = standard()
     try:
-        words = work()
+        sentence = work()
     except BadDraft as error:
         raise _refused(error) from None
-    screen.line(clean_line(words))
-    return _tell(screen, models.Outcome(True, words))
+    screen.line(clean_line(sentence))
+    return _tell(screen, models.Outcome(True, sentence))
 
 
 def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -130,8 +130,8 @@ def list_() -> int:
     screen, settings = standard(), profiles.load(paths.home())
     for each in settings.profiles.values():
         now = each == settings.chosen
-        found = profiles.effective(settings, os.environ, override=False, profile=each.name)
-        usable = not isinstance(found, profiles.Missing)
+        model = profiles.effective(settings, os.environ, override=False, profile=each.name)
+        usable = not isinstance(model, profiles.Missing)
         if subscriptions.is_one(each.extras):
             usable = subscriptions.is_logged_in(paths.home())
         row = {"name": each.name, "model": each.model, "baseUrl": each.base_url or None}
@@ -146,9 +146,9 @@ def list_() -> int:
         )
         gone = "" if each.fallback in settings.profiles else " (not saved)"
         then = f"then {each.fallback}{gone}" if each.fallback else ""
-        words = (each.name, each.model, each.base_url, key, then, "default" if now else "")
+        cells = (each.name, each.model, each.base_url, key, then, "default" if now else "")
         mark = screen.paint.mark("done" if usable else "failed")
-        screen.line(f"{mark}  " + "  ".join(clean_line(word) for word in words if word))
+        screen.line(f"{mark}  " + "  ".join(clean_line(word) for word in cells if word))
     if not settings.profiles and not screen.as_json:
         screen.note("No model is set up. Run: rookery setup")
     return exits.DONE
@@ -339,11 +339,11 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
 
 
 def _fall_back(screen: Screen, home: str, draft: Draft, given: dict[str, Any]) -> int:
-    """Only the fallback of a saved model is given."""
+    """Set the fallback of a saved model, if nothing else is given."""
 
     def done() -> str:
-        said = models.fall_back(home, draft)
-        return f"{said} {models.use(home, draft.name)}" if given["default"] else said
+        sentence = models.fall_back(home, draft)
+        return f"{sentence} {models.use(home, draft.name)}" if given["default"] else sentence
 
     return _tell(screen, models.outcome(done)) if screen.as_json else _told(done)
 

@@ -1,4 +1,4 @@
-"""Conversations of OpenHands, copied to where Rookery's own agent keeps its own: it loads them."""
+"""Copying conversations of OpenHands to where Rookery's own agent can load them."""
 
 import json
 import os
@@ -29,8 +29,8 @@ class Copied(NamedTuple):
 
 
 def copy_from(folder: str, kept: store.Store) -> Copied:
-    """Each as a whole or not at all; what is here stays, and one that cannot be read keeps nobody
-    from the others. Raises OSError: there is no room."""
+    """Copy each conversation as a whole or not at all. Those already here stay, and an unreadable
+    one does not hold up the others. Raises OSError if there is no room."""
     new, here, broken = 0, 0, list[str]()
     for name in sorted(os.listdir(folder)):
         id, source = store.known_form(name), os.path.join(folder, name)
@@ -52,8 +52,8 @@ def copy_from(folder: str, kept: store.Store) -> Copied:
 
 
 def _has_events(source: str) -> bool:
-    with suppress(OSError), os.scandir(os.path.join(source, store.EVENTS)) as found:
-        return any(each.name.endswith(".json") for each in found)
+    with suppress(OSError), os.scandir(os.path.join(source, store.EVENTS)) as entries:
+        return any(each.name.endswith(".json") for each in entries)
     return False
 
 
@@ -76,7 +76,7 @@ def _copy(source: str, id: str, kept: store.Store) -> None:
 
 
 def _files(source: str) -> Iterator[str]:
-    """Links are left out: they may lead anywhere."""
+    """Yield the files of a conversation. Links are left out: they may lead anywhere."""
     for folder, _, names in os.walk(source):
         paths_here = (os.path.join(folder, name) for name in names if name != store.LOCK)
         yield from (

@@ -1,4 +1,4 @@
-"""The questions of `rookery setup` on a terminal, and the test of what was answered."""
+"""The questions of `rookery setup` on a terminal, and the test of the answers."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -28,14 +28,14 @@ from rookery.models.providers import (
 )
 from rookery.models.secrets import NONE, Secret
 
-MOST = 20
-"""Models offered of those that a server lists."""
+MAX_MODELS = 20
+"""How many of the models that a server lists are offered."""
 SUBSCRIPTION = "subscription"
 """Chosen instead of a provider: `rookery setup login`."""
 
 
 def choose_provider(screen: Screen) -> str:
-    """A provider's name, or SUBSCRIPTION. Raises click.Abort."""
+    """Ask for a provider; return its name, or SUBSCRIPTION. Raises click.Abort."""
     titles = [*(each.title for each in PROVIDERS), "ChatGPT subscription, instead of a key"]
     names = [*(each.name for each in PROVIDERS), SUBSCRIPTION]
 
@@ -43,7 +43,8 @@ def choose_provider(screen: Screen) -> str:
 
 
 def ask(screen: Screen, draft: Draft, settings: Settings) -> Draft:
-    """What is not given yet. Raises click.Abort on Ctrl-C and at the end of input."""
+    """Ask for what is not given yet, and return the completed draft. Raises click.Abort on Ctrl-C
+    and at the end of input."""
     provider = provider_named(draft.provider)
     if provider.asks_url and not draft.base_url:
         draft = draft._replace(base_url=read_url("API address", provider.api))
@@ -62,7 +63,7 @@ def ask(screen: Screen, draft: Draft, settings: Settings) -> Draft:
 
 
 def read_url(question: str, default: str, example: str = "http://localhost:8000/v1") -> str:
-    """Raises click.Abort."""
+    """Ask for a URL until it is valid. Raises click.Abort."""
 
     def read() -> str:
         if url := checked_url(_read(question, default=default)):
@@ -73,9 +74,9 @@ def read_url(question: str, default: str, example: str = "http://localhost:8000/
 
 
 def _read(question: str, default: str = "") -> str:
-    """A line; unlike click, an empty one is not asked for again without a word."""
-    said = click.prompt(question, default=default, show_default=bool(default), err=True)
-    return str(said).strip()
+    """Read a line; unlike click, this does not silently ask again if it is empty."""
+    line = click.prompt(question, default=default, show_default=bool(default), err=True)
+    return str(line).strip()
 
 
 def _key(screen: Screen, provider: Provider, base_url: str) -> Secret:
@@ -93,7 +94,7 @@ def _key(screen: Screen, provider: Provider, base_url: str) -> Secret:
 
 
 def read_key(screen: Screen, question: str, *, needed: bool = True) -> Secret:
-    """Raises click.Abort."""
+    """Ask for a key, which is not shown. Raises click.Abort."""
     while True:
         key = click.prompt(question, default="", show_default=False, hide_input=True, err=True)
         if (key := str(key).strip()) or not needed:
@@ -105,18 +106,18 @@ def _model(screen: Screen, provider: Provider, draft: Draft) -> str:
     offered: Sequence[str] = provider.models
     if provider.keyless or draft.base_url:
         api = api_of(f"{provider.prefix}/", draft.base_url)
-        offered = models_at(api, draft.key.reveal())[:MOST] or offered
+        offered = models_at(api, draft.key.reveal())[:MAX_MODELS] or offered
     if offered:
         shown = [clean_line(name) for name in offered]
         # A name that is typed instead of a number is another's.
-        said = choose(screen, "Which model?", [*shown, "another"], [*offered, ""], str)
-        if said:
-            return said
+        choice = choose(screen, "Which model?", [*shown, "another"], [*offered, ""], str)
+        if choice:
+            return choice
     return _until(_model_by_name)
 
 
 def _model_by_name() -> str:
-    """Raises BadDraft."""
+    """Ask for a model's name. Raises BadDraft."""
     if name := _read("Model"):
         return name
     raise BadDraft("model", "the name is required, as the provider writes it")
@@ -129,8 +130,8 @@ def choose(
     names: Sequence[str],
     named: Callable[[str], str] | None = None,
 ) -> str:
-    """The name of the option whose number is typed, or what `named` makes of a word (else: the
-    option that begins so); "" there: it is asked again."""
+    """Return the name of the option whose number is typed, or what `named` makes of a word (without
+    it, the option that begins with the word); "" means that the user is asked again."""
 
     def beginning(word: str) -> str:
         known = [*zip(names, names, strict=True), *zip(options, names, strict=True)]
@@ -139,11 +140,11 @@ def choose(
     for number, option in enumerate(options, 1):
         screen.note(f"  {number:>2}  {option}")
     while True:
-        said = _read(question, default="1")
-        if said.isdecimal() and 1 <= int(said) <= len(options):
-            return names[int(said) - 1]
-        if not said.isdecimal() and (found := (named or beginning)(said)):
-            return found
+        reply = _read(question, default="1")
+        if reply.isdecimal() and 1 <= int(reply) <= len(options):
+            return names[int(reply) - 1]
+        if not reply.isdecimal() and (choice := (named or beginning)(reply)):
+            return choice
         screen.note(f"Type a number from 1 to {len(options)}, or a name.")
 
 
@@ -160,7 +161,7 @@ def _until(read: Callable[[], str]) -> str:
 
 
 def tested(screen: Screen, profile: Profile, *, asking: bool) -> tuple[Answer, Profile]:
-    """The answer, and the profile: a wrong key or model can be mended in the terminal."""
+    """Test the profile; a wrong key or model can be corrected in the terminal. Return both."""
 
     def announce(model: Profile) -> None:
         wait = "" if is_direct(model) else " (its library takes a few seconds to load)"
@@ -183,13 +184,13 @@ def is_saved_anyway(screen: Screen, *, asking: bool) -> bool:
 
 
 def _mended(answer: Answer, profile: Profile) -> Profile | None:
-    """With another key or model, if the test found that one wrong; None: it stays as it is. Raises
-    click.Abort."""
+    """Ask for another key or model if the test found it wrong, and return the changed profile;
+    None: it stays as it is. Raises click.Abort."""
     if subscriptions.is_one(profile.extras):
         return None
     if answer.kind == "auth":
-        words = "Another key (not shown; Enter: keep this one)"
-        key = click.prompt(words, default="", show_default=False, hide_input=True, err=True)
+        question = "Another key (not shown; Enter: keep this one)"
+        key = click.prompt(question, default="", show_default=False, hide_input=True, err=True)
         return profile._replace(key=Secret(key)) if (key := str(key).strip()) else None
     if answer.kind == "model" and (name := _read("Another model (Enter: keep this one)")):
         prefix = profile.model.partition("/")[0]

@@ -46,13 +46,13 @@ OURS = {
 """Their names, and ours in config.toml."""
 
 STATES = {"done": "imported", "pending": "skipped", "failed": "failed"}
-"""By the mark in front of the line."""
+"""The states of `--json`, by the mark in front of the line."""
 
 TAKEN = "the name is taken; pass --replace to replace it"
 
 
 def import_from(screen: Screen, home: str, source: str | None, *, replace: bool) -> int:
-    """The exit code: 1 if something could not be read."""
+    """Import and return the exit code: 1 if something could not be read."""
     place = source or os.environ.get("OPENHANDS_PERSISTENCE_DIR") or "~/.openhands"
     place = os.path.abspath(os.path.expanduser(place))
     if not os.path.isdir(place):
@@ -84,17 +84,17 @@ class _Import:
         self.taken = 0
 
     def read(self, name: str, folder: str = "") -> Json:
-        """A file of theirs; empty if there is none that can be used."""
-        found = None
+        """Read one of their files; return an empty object if there is none that can be used."""
+        document = None
         with self.reporting():
-            found = documents.read(os.path.join(folder or self.place, name), private=False)
-        return found or {}
+            document = documents.read(os.path.join(folder or self.place, name), private=False)
+        return document or {}
 
     # --- what came of it ---------------------------------------------------------------------
 
-    def _line(self, mark: str, words: str) -> None:
-        self.screen.result({"state": STATES[mark], "text": words})
-        self.screen.line(f"{self.screen.paint.mark(mark)}  {clean_line(words)}")
+    def _line(self, mark: str, text: str) -> None:
+        self.screen.result({"state": STATES[mark], "text": text})
+        self.screen.line(f"{self.screen.paint.mark(mark)}  {clean_line(text)}")
 
     def took(self, what: str) -> None:
         self.taken += 1
@@ -105,33 +105,33 @@ class _Import:
 
     @contextmanager
     def reporting(self) -> Iterator[None]:
-        """What cannot be read is skipped."""
+        """Report a failure to read something, which is then skipped."""
         try:
             yield
         except SettingsError as error:
             self.failed = True
             self._line("failed", str(error))
 
-    def set(self, words: str, write: Callable[[], object], *, same: bool, stated: bool) -> None:
-        """A setting, unless it is the same here; `stated`: the user has set it."""
+    def set(self, label: str, write: Callable[[], object], *, same: bool, stated: bool) -> None:
+        """Take over a setting, unless it is the same here; `stated`: the user has set it."""
         if same:
-            self.left(words, "already set")
+            self.left(label, "already set")
         elif stated and not self.replace:
-            self.left(words, "already set to something else; pass --replace to change it")
+            self.left(label, "already set to something else; pass --replace to change it")
         else:
             write()
-            self.took(words)
+            self.took(label)
 
     # --- models, servers, hooks --------------------------------------------------------------
 
     def models(self, main: Json) -> None:
-        found: dict[str, profiles.Profile] = {}
+        imported: dict[str, profiles.Profile] = {}
         if migration.is_old(main):
             made = migration.migrated(main)["profiles"].get(migration.PROFILE)
             with self.reporting():
                 if made is not None:
                     path = os.path.join(self.place, profiles.FILE)
-                    found[PROFILE] = self._profile(PROFILE, made, path)
+                    imported[PROFILE] = self._profile(PROFILE, made, path)
         folder = os.path.join(self.place, "profiles")
         for file in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
             name, ending = os.path.splitext(file)
@@ -139,9 +139,9 @@ class _Import:
                 path = os.path.join(folder, file)
                 with self.reporting():
                     llm = documents.read(path, private=False) or {}
-                    found[name] = self._profile(name, migration.model_of(llm), path)
-        known = profiles.load(self.home).profiles if found else {}
-        for profile in found.values():
+                    imported[name] = self._profile(name, migration.model_of(llm), path)
+        known = profiles.load(self.home).profiles if imported else {}
+        for profile in imported.values():
             label = f"model {profile.name} ({profile.model})"
             if profile.name in known and not self.replace:
                 self.left(label, TAKEN)
@@ -178,10 +178,10 @@ class _Import:
     def hooks(self) -> None:
         source, target = (os.path.join(at, hook_files.FILE) for at in (self.place, self.home))
         with self.reporting():
-            found = documents.read(source, private=False)
-            if found is None:
+            document = documents.read(source, private=False)
+            if document is None:
                 return
-            checked = hook_files.validated(found, source)
+            checked = hook_files.validated(document, source)
             each = [matcher.get("hooks", []) for kind in checked.values() for matcher in kind]
             label = count(sum(map(len, each)), "hook")
             if os.path.exists(target) and not self.replace:
@@ -203,9 +203,9 @@ class _Import:
             self.failed = True
             self._line("failed", f"conversations: {error.strerror or error}")
             return
-        for words in copied.broken:
+        for reason in copied.broken:
             self.failed = True
-            self._line("failed", f"conversation {words}")
+            self._line("failed", f"conversation {reason}")
         if copied.here:
             self.left(count(copied.here, "conversation"), "already here")
         if copied.new:
@@ -214,16 +214,16 @@ class _Import:
     # --- settings ----------------------------------------------------------------------------
 
     def condenser(self, main: Json) -> None:
-        found = lenient.mapping(main, "condenser")
-        if not found:
+        section = lenient.mapping(main, "condenser")
+        if not section:
             return
-        kind = lenient.text(found, "kind", SUMMARIZING)
+        kind = lenient.text(section, "kind", SUMMARIZING)
         if kind not in (SUMMARIZING, NO_OP):
             self.left("condenser", f"Rookery has no {kind}: rookery setup condenser")
             return
         path = os.path.join(self.place, profiles.FILE)
         try:
-            theirs = profiles.condenser_of(migration.condenser_of(found), path)
+            theirs = profiles.condenser_of(migration.condenser_of(section), path)
         except SettingsError as error:
             self.left("condenser", str(error))
             return
@@ -235,27 +235,29 @@ class _Import:
             same=now == made or not (now.enabled or theirs.enabled),
             stated=now != profiles.Condenser(),
         )
-        model, own = (lenient.text(lenient.mapping(each, "llm"), "model") for each in (main, found))
+        model, own = (
+            lenient.text(lenient.mapping(each, "llm"), "model") for each in (main, section)
+        )
         if own and own != model:
-            words = "the conversation's model summarises: rookery setup condenser --profile"
-            self.left(f"condenser's own model ({own})", words)
+            reason = "the conversation's model summarises: rookery setup condenser --profile"
+            self.left(f"condenser's own model ({own})", reason)
         for name, usual in USUAL.items():
-            if found.get(name, usual) != usual:
+            if section.get(name, usual) != usual:
                 self.left(f"condenser.{name}", "Rookery has no such setting")
 
     def critic_and_interface(self, document: Json) -> None:
         # In older files the critic's settings are at the top.
-        found = {key: value for key, value in document.items() if key != "critic"}
-        found |= lenient.mapping(document, "critic")
-        if "enable_critic" in found:
-            self._enable_critic(found.pop("enable_critic"))
-        for name in [name for name in OURS if name in found]:
-            self._take(name, found.pop(name))
-        if found:
-            self.left(f"{CLI_CONFIG}: {', '.join(sorted(found))}", "settings of its own interface")
+        values = {key: value for key, value in document.items() if key != "critic"}
+        values |= lenient.mapping(document, "critic")
+        if "enable_critic" in values:
+            self._enable_critic(values.pop("enable_critic"))
+        for name in [name for name in OURS if name in values]:
+            self._take(name, values.pop(name))
+        if values:
+            self.left(f"{CLI_CONFIG}: {', '.join(sorted(values))}", "settings of its own interface")
 
     def _enable_critic(self, wanted: object) -> None:
-        """OpenHands' critic of our own agent, which is on by default."""
+        """Take over whether OpenHands' critic of our own agent is on, which is the default."""
         if not isinstance(wanted, bool):
             self.left("enable_critic", "must be true or false")
             return
@@ -270,18 +272,18 @@ class _Import:
 
     def _take(self, name: str, value: Any) -> None:
         key = OURS[name]
-        words = f"{key} = {str(value).lower() if isinstance(value, bool) else value}"
+        label = f"{key} = {str(value).lower() if isinstance(value, bool) else value}"
         try:
             now, stated = _current(self.home, key)
             same = value == now and type(value) is type(now)
             write = partial(edit.change, self.home, {key: value})
-            self.set(words, write, same=same, stated=stated)
+            self.set(label, write, same=same, stated=stated)
         except (config.ConfigError, NotEdited, TypeError) as error:
             self.left(f"{name} = {value}", str(error))
 
 
 def _current(home: str, key: str) -> tuple[object, bool]:
-    """The value now, and whether config.toml sets it."""
+    """Return the current value, and whether config.toml sets it."""
     import tomllib
 
     table, name = key.split(".")

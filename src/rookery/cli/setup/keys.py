@@ -1,4 +1,4 @@
-"""A key given on the command line: by value, on stdin or in a variable."""
+"""Reading a key from the options of a command: by value, from stdin or from a variable."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from rookery.models.secrets import Secret
 
 
 def given_key(given: dict[str, Any]) -> Secret:
-    """The key in --key, --key-stdin or --key-env; empty: none was given. Raises BadDraft."""
+    """Return the key in --key, --key-stdin or --key-env, or an empty one. Raises BadDraft."""
     ways = [bool(given["key"]), given["key_stdin"], bool(given["key_env"])]
     if sum(ways) > 1:
         raise click.UsageError("--key, --key-stdin and --key-env cannot be combined.")

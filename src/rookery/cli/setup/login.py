@@ -1,4 +1,4 @@
-"""`setup login` and `setup logout`: a model that is paid by a ChatGPT subscription."""
+"""`setup login` and `setup logout`: use a model that is paid by a ChatGPT subscription."""
 
 import os
 import sys
@@ -18,7 +18,8 @@ SHOWN = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def has_browser() -> bool:
-    """On Linux, by a screen; over SSH a browser would open on the wrong machine."""
+    """Tell whether a browser can be opened: on Linux, if there is a display; not over SSH, where it
+    would open on the wrong machine."""
     if os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform == "darwin" or any(os.environ.get(name) for name in SHOWN)
@@ -34,7 +35,7 @@ def agree(screen: Screen, *, agreed: bool) -> None:
 
 
 def begin(screen: Screen, home: str, name: str, *, default: bool) -> int:
-    """Chosen in the dialogue of `rookery setup`."""
+    """Log in from the dialogue of `rookery setup`, and return the exit code."""
     agree(screen, agreed=False)
     usual = subscriptions.MODELS[0]
     return log_in(

@@ -17,7 +17,7 @@ from rookery.home import mcp as files
 from rookery.home import paths
 
 if TYPE_CHECKING:
-    from rookery.agent.mcp.oauth import LogIn, Wanted
+    from rookery.agent.mcp.oauth import LogIn, PendingLogIn
     from rookery.cli.checkup.mcp_probe import Fail
 
 NEEDED = "it needs a login: rookery mcp login {}"
@@ -28,8 +28,8 @@ PASTE = (
 
 
 def log_in_with(home: str, server: files.Server) -> "Callable[[Fail], LogIn] | None":
-    """For a test: what is saved, refreshed if it must be; None: nothing is. Loading it takes a
-    while."""
+    """Return the saved login for a test, refreshed if need be; None if there is none. Loading it
+    takes a while."""
     if not logins.has_login(home, server):
         return None
     from rookery.agent.process import sdk_import
@@ -65,11 +65,11 @@ def login(name: str) -> int:
             from rookery.agent.mcp import oauth
             from rookery.cli.checkup import mcp_probe
     except ModuleNotFoundError:
-        words = registry.missing_extra("The library for MCP", "agent")
-        raise click.ClickException(words) from None
+        message = registry.missing_extra("The library for MCP", "agent")
+        raise click.ClickException(message) from None
     url, asked = files.address(server.entry), list[str]()
 
-    async def ask(wanted: "Wanted") -> bool:
+    async def ask(wanted: "PendingLogIn") -> bool:
         asked.append(wanted.id)
         write = screen.note if screen.as_json else screen.line
         write("Open this address in a browser:")
@@ -94,7 +94,7 @@ def login(name: str) -> int:
 
 
 async def _pasted(address: str) -> None:
-    """Until it is cancelled: passes an address that the user pastes on to the callback."""
+    """Pass an address that the user pastes on to the callback, until cancelled."""
     import httpx
 
     back = httpx.URL(address).params.get("redirect_uri", "")

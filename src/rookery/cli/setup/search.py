@@ -1,4 +1,4 @@
-"""`setup search`: who searches the web for Rookery's own agent."""
+"""`setup search`: chooses who searches the web for Rookery's own agent."""
 
 from typing import Any
 
@@ -60,8 +60,8 @@ def search(provider: str | None, url: str, no_test: bool, **given: Any) -> int:
         return exits.CANCELLED
     if wanted.search != NONE and not no_test and not _is_tested(screen, wanted, asking=asking):
         return exits.FAILED
-    said = {"web.search": wanted.search, "web.search_key": wanted.search_key or None}
-    change(home, {**said, "web.search_url": wanted.search_url or None})
+    values = {"web.search": wanted.search, "web.search_key": wanted.search_key or None}
+    change(home, {**values, "web.search_url": wanted.search_url or None})
     return _show(screen, wanted)
 
 
@@ -80,8 +80,8 @@ def _described(web: Web) -> str:
 
 
 def _completed(screen: Screen, saved: Web, draft: Web, *, asking: bool) -> Web:
-    """With what is missing: as it is saved for the same provider, or asked for. Raises BadDraft,
-    click.Abort."""
+    """Return the draft with what was missing: the saved value for the same provider, or one asked
+    for. Raises BadDraft, click.Abort."""
     from rookery.cli.setup import dialogue
 
     chosen = draft.search
@@ -107,7 +107,7 @@ def _completed(screen: Screen, saved: Web, draft: Web, *, asking: bool) -> Web:
 
 
 def _is_tested(screen: Screen, wanted: Web, *, asking: bool) -> bool:
-    """Whether to save it: a search worked, or the user wants it anyway."""
+    """Tell whether to save it: a search worked, or the user wants it anyway."""
     from rookery.agent.web.connection import Fetch
     from rookery.agent.web.failure import Failure
     from rookery.agent.web.search import search as try_it
@@ -115,9 +115,9 @@ def _is_tested(screen: Screen, wanted: Web, *, asking: bool) -> bool:
 
     screen.note(f"Testing {wanted.search} …")
     try:
-        found = try_it(Fetch("*"), wanted, QUERY)
+        results = try_it(Fetch("*"), wanted, QUERY)
     except Failure as error:
         screen.note(clean_line(str(error)))
         return is_saved_anyway(screen, asking=asking)
-    screen.note(f"It works: {len(found)} results.")
+    screen.note(f"It works: {len(results)} results.")
     return True

@@ -1,5 +1,5 @@
-"""The address of an agent with the headers that let us in. Their values come from the environment
-or from a private file, are read for each connection, and are never logged."""
+"""The address of a remote agent and the headers that authenticate us. The header values come from
+the environment or from a private file, are read anew for each connection, and are never logged."""
 
 import asyncio
 import os
@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from rookery.core.agent.addresses import Remote, Source
 from rookery.wire.http.link import HttpLink
 from rookery.wire.jsonrpc import Peer
-from rookery.wire.websocket.client import LONGEST, ConnectError, Target
+from rookery.wire.websocket.client import MAX_MESSAGE_BYTES, ConnectError, Target
 from rookery.wire.websocket.link import AddressLink
 
-MOST = 16 * 1024
+MAX_SECRET_BYTES = 16 * 1024
 
 
 def target_of(url: str, remote: Remote, environment: Mapping[str, str]) -> Target:
-    """Raises ConnectError."""
+    """Return the address with its headers resolved. Raises ConnectError."""
     headers = {
         name: with_scheme(name, value_of(name, source, environment))
         for name, source in remote.headers.items()
@@ -25,21 +25,21 @@ def target_of(url: str, remote: Remote, environment: Mapping[str, str]) -> Targe
 
 
 def link_to(
-    url: str, target: Callable[[], Target], longest: int = LONGEST
+    url: str, target: Callable[[], Target], longest: int = MAX_MESSAGE_BYTES
 ) -> AddressLink | HttpLink:
-    """The connection to an address, not yet opened: Streamable HTTP or a WebSocket."""
+    """Return the connection to an address, not yet opened: Streamable HTTP or a WebSocket."""
     kind = HttpLink if url.startswith("http") else AddressLink
     return kind(target, longest=longest)
 
 
 def with_scheme(name: str, value: str) -> str:
-    """A bare token in Authorization is a bearer's."""
+    """Prefix a bare token in Authorization with "Bearer"."""
     bare = name.lower() == "authorization" and " " not in value
     return f"Bearer {value}" if bare else value
 
 
 def value_of(name: str, source: Source, environment: Mapping[str, str]) -> str:
-    """Raises ConnectError."""
+    """Read the value of a header from its source. Raises ConnectError."""
     if source.env:
         if not (value := environment.get(source.env, "").strip()):
             raise ConnectError(
@@ -51,7 +51,7 @@ def value_of(name: str, source: Source, environment: Mapping[str, str]) -> str:
 
 
 def read_private(path: str, what: str) -> str:
-    """A file that only its user may read. Raises ConnectError."""
+    """Read a file that only its user may read. Raises ConnectError."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -60,14 +60,14 @@ def read_private(path: str, what: str) -> str:
                     f"{what} is in {path}, which other users could read. "
                     f"To close it: chmod 600 {path}"
                 )
-            text = file.read(MOST + 1).decode().strip()
+            text = file.read(MAX_SECRET_BYTES + 1).decode().strip()
     except OSError as error:
         raise ConnectError(
             f"{what} is in {path}, which cannot be read: {error.strerror}."
         ) from None
     except UnicodeDecodeError:
         raise ConnectError(f"{what} is in {path}, which is not text.") from None
-    if not text or len(text) > MOST or not text.isprintable():
+    if not text or len(text) > MAX_SECRET_BYTES or not text.isprintable():
         raise ConnectError(f"{what} is in {path}, which must hold one line of text.")
     return text
 
@@ -75,7 +75,7 @@ def read_private(path: str, what: str) -> str:
 async def forgotten(
     url: str, remote: Remote, environment: Mapping[str, str], ids: Sequence[str], within: float
 ) -> None:
-    """Have sessions deleted over there. Raises OSError, TimeoutError, RpcFailure."""
+    """Delete sessions on the remote agent. Raises OSError, TimeoutError, RpcFailure."""
     link = link_to(url, lambda: target_of(url, remote, environment))
     peer = Peer(on_request=lambda request: request.unknown()).carried_by(link)
     try:

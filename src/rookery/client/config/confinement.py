@@ -1,4 +1,4 @@
-"""Whether an agent started without a worker is confined: a quick look at config.toml."""
+"""Whether an agent started without a worker is confined, from a cheap look at config.toml."""
 
 import os
 
@@ -10,7 +10,8 @@ OWN_AGENT = "rookery"
 
 
 def mentions(home: str, word: bytes) -> bool:
-    """Whether config.toml has the word at all: its parser costs more than the rest of a door."""
+    """Tell whether config.toml contains the word at all. Parsing it would cost more than the rest
+    of the start."""
     try:
         with open(os.path.join(home, "config.toml"), "rb") as file:
             return word in file.read()
@@ -19,7 +20,7 @@ def mentions(home: str, word: bytes) -> bool:
 
 
 def is_off(home: str) -> bool:
-    """Whether config.toml turns it off for our own agent."""
+    """Tell whether config.toml turns confinement off for our own agent."""
     if not mentions(home, b"confined"):
         return False
     from rookery.client.config import in_force

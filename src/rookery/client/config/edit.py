@@ -1,4 +1,4 @@
-"""Settings changed in config.toml: its comments, its order and everything else in it stay."""
+"""Changes settings in config.toml, keeping its comments, its order and everything else in it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ type Value = float | int | str | bool | None
 
 
 class BadSetting(config.ConfigError):
-    """A value that a setting cannot have; nothing was changed."""
+    """A value that the setting cannot take; nothing was changed."""
 
     kind = "unclear"
 
@@ -34,7 +34,7 @@ REFUSED = (config.ConfigError, NotEdited, mcp.McpError, guard.FromAgent, in_forc
 
 
 def attempt(work: Callable[[], object], file: str = config.FILE) -> str:
-    """Why a file of the home was not changed; empty: it was."""
+    """Run `work`, which changes a file of the home; return why it could not, or "" if it did."""
     try:
         work()
     except REFUSED as error:
@@ -53,7 +53,7 @@ def edited(text: str, wanted: Mapping[str, Value]) -> str:
 
 
 def _check(key: str, value: Value) -> None:
-    """Refuse also a number that the file's reader would only clamp."""
+    """Also refuse a number that reading the file would merely clamp."""
     known = definitions.find(key)
     if known is None or value is None:
         return
@@ -64,17 +64,17 @@ def _check(key: str, value: Value) -> None:
 
 
 def _without_older(wanted: Mapping[str, Value]) -> dict[str, Value]:
-    """Also removes the older spelling of each key: it would still apply."""
-    found = dict(wanted)
+    """Also remove the older spelling of each key, which would still apply."""
+    changes = dict(wanted)
     for key in wanted:
         known = definitions.find(key)
         if known is not None and known.older:
-            found.setdefault(key.rpartition(".")[0] + "." + known.older, None)
-    return found
+            changes.setdefault(key.rpartition(".")[0] + "." + known.older, None)
+    return changes
 
 
 def _put_all(tables: Any, wanted: Mapping[str, Value]) -> None:
-    """In plain dictionaries, or in tomlkit's."""
+    """Set the keys in plain dictionaries, or in tomlkit's tables."""
     for key, value in wanted.items():
         _put(tables, key.split("."), value)
 

@@ -1,9 +1,8 @@
 """The settings in force: those of the files, except what was loosened while an agent was running.
-That waits for the user's confirmation (`rookery config confirm`, or the notice in a session).
+That has to be confirmed by the user first (`rookery config confirm`, or the notice in a session).
 
-Changes made through Rookery apply at once. So do changes of the files while no session is awake,
-and everything that makes them stricter.
-"""
+Changes made through Rookery apply at once. So do changes to the files while no session is awake,
+and everything that makes the settings stricter."""
 
 import os
 import time
@@ -25,7 +24,7 @@ from rookery.processes import roots, tree
 
 
 class Held(NamedTuple):
-    """What the files say and does not apply."""
+    """The part of the files that does not apply yet."""
 
     fingerprint: str
     loosens: tuple[str, ...]
@@ -41,33 +40,33 @@ class InForce(NamedTuple):
 
 
 class Waiting(Fixed):
-    """Something waits for confirmation, so nothing was written."""
+    """Something awaits confirmation, so nothing was written."""
 
     reason = "waiting"
 
 
 class Changed(Fixed):
-    """The files changed after the user saw what to confirm."""
+    """The files changed after the user was shown what to confirm."""
 
     reason = "changed"
 
 
 def settings(home: str) -> InForce:
-    """What applies now. Raises ConfigError."""
+    """Return the settings that apply now. Raises ConfigError."""
     return judged(home, confirmed.read(home))
 
 
 def hooks(home: str) -> Mapping[str, Any]:
-    """The user's hooks that apply."""
+    """Return the user's hooks that apply."""
     try:
         return settings(home).guarded.hooks
     except files.ConfigError:
         record = confirmed.read(home)
-        return record.guarded.hooks if record else confirmed.said(home, Config()).hooks
+        return record.guarded.hooks if record else confirmed.guarded_settings(home, Config()).hooks
 
 
 def trusted(home: str) -> Mapping[str, Any]:
-    """Fingerprints of projects' hooks that apply, by project."""
+    """Return the fingerprints of the projects' hooks that apply, by project."""
     record = confirmed.read(home)
     if record is None:
         return {}
@@ -78,38 +77,39 @@ def trusted(home: str) -> Mapping[str, Any]:
 
 
 def judged(home: str, record: Record | None) -> InForce:
-    """What applies, given the record of what was confirmed. Raises ConfigError."""
+    """Return what applies, given the record of what was confirmed. Raises ConfigError."""
     config = files.load(home)
     if record is None:
         # Whoever trusts hooks through Rookery leaves a record.
-        said = confirmed.said(home, config)._replace(trusted={})
-        return InForce(config, said, said)
-    said = confirmed.said(home, config, record.guarded)
-    found = against(record.guarded, config, said)
-    if found.held is None or record.held or _by_an_agent(home, record.guarded, said):
-        return found
-    return InForce(config, said, said)
+        configured = confirmed.guarded_settings(home, config)._replace(trusted={})
+        return InForce(config, configured, configured)
+    configured = confirmed.guarded_settings(home, config, record.guarded)
+    effective = against(record.guarded, config, configured)
+    if effective.held is None or record.held or _by_an_agent(home, record.guarded, configured):
+        return effective
+    return InForce(config, configured, configured)
 
 
 def load(home: str) -> Config:
-    """As config.load, without what waits. Raises ConfigError."""
+    """Load the configuration like config.load, without what awaits confirmation. Raises
+    ConfigError."""
     return settings(home).config
 
 
-def against(base: Guarded, config: Config, said: Guarded) -> InForce:
-    """What applies of a configuration whose looser parts wait."""
-    looser = loosened(base, said)
+def against(base: Guarded, config: Config, configured: Guarded) -> InForce:
+    """Return what applies of a configuration whose looser parts await confirmation."""
+    looser = loosened(base, configured)
     if not looser:
-        return InForce(config, said, said)
-    guarded = strictest(base, said)
-    held = Held(confirmed.fingerprint(said), tuple(looser))
+        return InForce(config, configured, configured)
+    guarded = strictest(base, configured)
+    held = Held(confirmed.fingerprint(configured), tuple(looser))
     return InForce(confirmed.applied(config, guarded), guarded, base, held)
 
 
-def remember(home: str, found: InForce, before: Record | None) -> Record | None:
-    """Record what was confirmed and what waits. None: another process has written meanwhile: look
-    again. `before`: the record that `found` was compared with."""
-    record = Record(found.base, found.held.fingerprint if found.held else "")
+def remember(home: str, effective: InForce, before: Record | None) -> Record | None:
+    """Record what was confirmed and what waits. Returns None if another process has written
+    meanwhile: look again. `before`: the record that `effective` was compared with."""
+    record = Record(effective.base, effective.held.fingerprint if effective.held else "")
     if record == before:
         return record
     try:
@@ -123,7 +123,7 @@ def remember(home: str, found: InForce, before: Record | None) -> Record | None:
 
 
 def note(home: str) -> None:
-    """After a worker was killed, which could not record what waits."""
+    """Record what awaits confirmation, for a worker that was killed before it could."""
     record = confirmed.read(home)
     with suppress(files.ConfigError):
         if record is not None:
@@ -137,34 +137,37 @@ def confirm(home: str, fingerprint: str) -> None:
     """Apply what the files say. Raises Changed, ConfigError, Busy."""
     with confirmed.locked(home, wait=False):
         record = confirmed.read(home)
-        said = confirmed.said(home, files.load(home), record.guarded if record else None)
-        if confirmed.fingerprint(said) != fingerprint:
+        configured = confirmed.guarded_settings(
+            home, files.load(home), record.guarded if record else None
+        )
+        if confirmed.fingerprint(configured) != fingerprint:
             raise Changed("The settings have changed since that was shown.")
-        confirmed.write(home, Record(said))
+        confirmed.write(home, Record(configured))
 
 
 def check(home: str, before: Config | None, after: Config) -> Record | None:
-    """What to record when the user's change of config.toml is written, under the lock; None:
-    nothing. Raises Waiting. `before`: what the file said; None: it could not be used."""
+    """Return what to record when the user's change to config.toml is written, under the lock; None
+    for nothing. Raises Waiting. `before`: the previous configuration; None if it was unusable."""
     record = confirmed.read(home)
     known = record.guarded if record else None
-    new = confirmed.said(home, after, known)
+    new = confirmed.guarded_settings(home, after, known)
     if known is not None and not loosened(known, new):
         return Record(new)
     if before is None:  # an agent may have broken it and written more
         return None
     if settings(home).held is None:
         return Record(new)
-    if loosened(confirmed.said(home, before, known), new):
+    if loosened(confirmed.guarded_settings(home, before, known), new):
         raise Waiting(f"Nothing was changed. {WAITS}")
     return None
 
 
 @contextmanager
 def editing(home: str, *, adds: bool, asked: bool = False, records: bool = False) -> Iterator[None]:
-    """Around the user's change of mcp.json, hooks.json or trusted.json, which applies at once. One
-    that only removes may undo what waits. `asked`: it is the answer to an ask, whose sender was
-    judged. `records`: it counts only if there is a record. Raises Waiting, FromAgent."""
+    """Wrap the user's change to mcp.json, hooks.json or trusted.json, which applies at once. A
+    change that only removes may undo what waits. `asked`: the change answers an ask, whose sender
+    was already checked. `records`: the change takes effect only through a record, so one is
+    written. Raises Waiting, FromAgent."""
     if not asked:
         guard.require_person(home, "change the settings")
     paths.ensure_home(home)
@@ -176,10 +179,12 @@ def editing(home: str, *, adds: bool, asked: bool = False, records: bool = False
         record = confirmed.read(home)
         if record is None:
             if records:
-                confirmed.write(home, Record(confirmed.said(home, files.load(home))))
+                confirmed.write(home, Record(confirmed.guarded_settings(home, files.load(home))))
             return
-        said = confirmed.said(home, Config(), record.guarded)
-        new = record.guarded._replace(servers=said.servers, hooks=said.hooks, trusted=said.trusted)
+        configured = confirmed.guarded_settings(home, Config(), record.guarded)
+        new = record.guarded._replace(
+            servers=configured.servers, hooks=configured.hooks, trusted=configured.trusted
+        )
         if not waits or not loosened(record.guarded, new):
             confirmed.write(home, record._replace(guarded=new))
 
@@ -195,9 +200,9 @@ def _waits(home: str) -> bool:
 # ---------------------------------------------------------------- who could have written
 
 
-def _by_an_agent(home: str, base: Guarded, said: Guarded) -> bool:
+def _by_an_agent(home: str, base: Guarded, configured: Guarded) -> bool:
     """Whether a file with looser settings was changed while a session was awake."""
-    before, now = _by_file(base), _by_file(said)
+    before, now = _by_file(base), _by_file(configured)
     looser = [name for name in now if loosened(before[name], now[name])]
     times = [confirmed.changed_at(home, name) for name in looser]
     return any(at is None or _has_agent(home, at) or _was_awake(home, at) for at in times)
@@ -213,7 +218,8 @@ def _by_file(guarded: Guarded) -> dict[str, Guarded]:
 
 
 def _has_agent(home: str, at: int) -> bool:
-    """Whether an agent runs that already ran then: an editor starts ours without a worker."""
+    """Whether an agent is running that was already running at `at`: an editor starts ours without a
+    worker."""
     with suppress(OSError), os.scandir(roots.directory(home)) as entries:
         for entry in entries:
             pid, _, start = entry.name.partition("-")
@@ -224,7 +230,7 @@ def _has_agent(home: str, at: int) -> bool:
 
 
 def _was_awake(home: str, at: int) -> bool:
-    """Whether a session had a worker then, in nanoseconds since the epoch."""
+    """Whether a session had a worker at `at`, in nanoseconds since the epoch."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     # When this machine started; 0: unknown.
     started_up = 0 if clock is None else time.time_ns() - time.clock_gettime_ns(clock)

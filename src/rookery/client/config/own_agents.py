@@ -1,4 +1,5 @@
-"""Tables [agents.NAME] of config.toml, written and removed without touching anything else in it."""
+"""Writes and removes the tables [agents.NAME] of config.toml without touching anything else
+in it."""
 
 from typing import Any
 
@@ -9,7 +10,7 @@ from rookery.home import config
 
 
 def put(home: str, name: str, table: Json | None) -> None:
-    """None: remove it. Raises ConfigError, NotEdited."""
+    """Write an agent's table, or remove it if `table` is None. Raises ConfigError, NotEdited."""
     if table is not None and (fault := fault_of(table)) is not None:
         raise config.ConfigError(f"Not changed: agents.{name}.{fault.key} {fault.why}.")
 
@@ -24,12 +25,12 @@ def put(home: str, name: str, table: Json | None) -> None:
 
 
 def table_of(home: str, name: str) -> Json:
-    """As in the file; empty: there is none. Raises ConfigError."""
+    """Return an agent's table as it is in the file, {} if there is none. Raises ConfigError."""
     import tomllib
 
     with editing(home) as text:
-        found = tomllib.loads(text).get("agents", {}).get(name, {})
-    return dict(found)
+        table = tomllib.loads(text).get("agents", {}).get(name, {})
+    return dict(table)
 
 
 def _edited(text: str, name: str, table: Json | None) -> str:

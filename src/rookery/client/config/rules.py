@@ -1,4 +1,5 @@
-"""The rules of config.toml, added, changed, moved and removed; the rest of it stays as it is."""
+"""Adds, changes, moves and removes the rules of config.toml; the rest of the file stays as
+it is."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -23,13 +24,13 @@ type Body = "list[tuple[Key | None, Item]]"
 
 
 class NotEdited(Fixed):
-    """The file was left as it is; the message says what to do."""
+    """The file was left as it was; the message says what to do."""
 
     reason = "bad_settings"
 
 
 def add(home: str, make: Callable[[Sequence[Rule]], Rule], *, first: bool = False) -> Rule:
-    """Write a rule behind all others, or before them. `make` gets the rules that there are.
+    """Append a rule, or with `first` put it before all others. `make` gets the existing rules.
     Raises ConfigError, NotEdited."""
     with editing(home) as text:
         known = config.parse(text.encode(), place(home)).rules
@@ -58,8 +59,8 @@ def remove(home: str, name: str) -> Rule:
 
 
 def change(home: str, name: str, make: Callable[[Sequence[Rule], int], Rule]) -> Rule:
-    """Write a rule anew where it stands; a key that is not known stays. `make` gets the other rules
-    and its number. Raises KeyError, ConfigError, NotEdited."""
+    """Rewrite a rule in place, keeping any unknown key. `make` gets the other rules and this one's
+    number. Raises KeyError, ConfigError, NotEdited."""
     with editing(home) as text:
         known = config.parse(text.encode(), place(home)).rules
         at = find(known, name)
@@ -76,8 +77,8 @@ def change(home: str, name: str, make: Callable[[Sequence[Rule], int], Rule]) ->
 
 
 def move(home: str, name: str, by: int) -> Rule:
-    """Put a rule before its neighbour (-1) or behind it (1); at an end it stays. Raises KeyError,
-    ConfigError, NotEdited."""
+    """Move a rule before its neighbour (-1) or behind it (1); at either end it stays. Raises
+    KeyError, ConfigError, NotEdited."""
     with editing(home) as text:
         known = config.parse(text.encode(), place(home)).rules
         at = find(known, name)
@@ -95,7 +96,7 @@ def move(home: str, name: str, by: int) -> Rule:
 
 
 def find(rules: Sequence[Rule], name: str) -> int:
-    """The place of a rule, from 0, by its name, its number or its key. Raises KeyError."""
+    """Return the index of a rule, given its name, its number or its key. Raises KeyError."""
     for at, rule in enumerate(rules):
         if name in (rule.name, str(at + 1), key_of(rule)):
             return at
@@ -103,8 +104,8 @@ def find(rules: Sequence[Rule], name: str) -> int:
 
 
 def key_of(rule: Rule) -> str:
-    """Its name; of one without, its number and a digest: where the list has changed meanwhile, no
-    other rule is taken for it."""
+    """Return the rule's name; for one without, its number and a digest, so that no other rule is
+    taken for it if the list has changed meanwhile."""
     if not rule.name.isdecimal():
         return rule.name
     return f"{rule.name}-{crc32(dumps(table_of(rule)).encode()):08x}"
@@ -119,14 +120,14 @@ def free_name(rules: Sequence[Rule], wanted: str) -> str:
 def table_of(rule: Rule) -> Json:
     named = {} if rule.name.isdecimal() else {"name": rule.name}
     given = {key: list(getattr(rule, key)) for key in GROUNDS}
-    found = {key: texts[0] if len(texts) == 1 else texts for key, texts in given.items() if texts}
+    grounds = {key: texts[0] if len(texts) == 1 else texts for key, texts in given.items() if texts}
     more = {key: getattr(rule, key) for key in ("destructive", "reason") if getattr(rule, key)}
-    return {**named, "do": rule.do, **found, **more}
+    return {**named, "do": rule.do, **grounds, **more}
 
 
 def written(rule: Rule) -> str:
-    """A rule as TOML; what cannot be seen in a text is written as its code. Without tomlkit: a
-    worker, which adds rules, does not have it."""
+    """Return a rule as TOML, with unprintable characters escaped. Does without tomlkit, which a
+    worker, which adds rules too, does not have."""
     lines = [f"{key} = {dumps(value, ensure_ascii=False)}" for key, value in table_of(rule).items()]
     text = "\n".join(["[[policy.rules]]", *lines, ""])
     return "".join(
@@ -164,7 +165,7 @@ def _changed(text: str, number: int, wanted: Json) -> str:
 
 
 def _swapped(text: str, upper: int) -> str:
-    """Each with the comments above it."""
+    """Swap two neighbouring rules, each with the comments above it."""
     import tomlkit
 
     document = tomlkit.parse(f"{text.rstrip()}\n")
@@ -185,8 +186,8 @@ def _swapped(text: str, upper: int) -> str:
 
 
 def inserted(tables: Any, name: str, value: Any) -> bool:
-    """Put a new key of one of tomlkit's tables right behind the last one. tomlkit itself would put
-    it behind the comments that follow, which are about the next table."""
+    """Put a new key of a tomlkit table right behind the last one. tomlkit itself would put it
+    behind the comments that follow, which belong to the next table."""
     from tomlkit.container import Container
     from tomlkit.items import AoT, Table
 
@@ -214,10 +215,11 @@ def _without(text: str, number: int) -> str:
 
 
 def _place_of(document: "Container", number: int) -> "tuple[Body, Body, int, AoT, Table]":
-    """Of a rule: the body of the table above it, where its array is, the array, and its table."""
+    """Locate a rule: the body of the table above it, the body with its array and the index there,
+    the array, and the rule's table."""
     from tomlkit.items import AoT, Table
 
-    found: list[tuple[Body, Body, int, AoT, Table]] = []
+    places: list[tuple[Body, Body, int, AoT, Table]] = []
     above = document.body
 
     def walk(container: "Container", path: tuple[str, ...]) -> None:
@@ -228,19 +230,20 @@ def _place_of(document: "Container", number: int) -> "tuple[Body, Body, int, AoT
             here = (*path, key.key)
             for table in item.body if isinstance(item, AoT) else [item]:
                 if here == ("policy", "rules") and isinstance(item, AoT):
-                    found.append((above, container.body, at, item, table))
+                    places.append((above, container.body, at, item, table))
                 if not table.is_super_table() and not key.is_dotted():
                     above = table.value.body
                 walk(table.value, here)
 
     walk(document, ())
-    if number >= len(found):
+    if number >= len(places):
         raise NotEdited("The rules are an inline list. To edit it: rookery config edit")
-    return found[number]
+    return places[number]
 
 
 def _take_comments(body: Body) -> Body:
-    """Comments right above a header belong to that table; tomlkit counts them to the one before."""
+    """Remove and return the comments right above a header: they belong to that table, but tomlkit
+    counts them to the one before."""
     from tomlkit.items import Comment
 
     end = start = _end(body)
@@ -251,7 +254,7 @@ def _take_comments(body: Body) -> Body:
 
 
 def _take_blanks(body: Body) -> Body:
-    """The empty lines at the end."""
+    """Remove and return the empty lines at the end."""
     from tomlkit.items import Whitespace
 
     start = len(body)
@@ -262,7 +265,7 @@ def _take_blanks(body: Body) -> Body:
 
 
 def _end(body: Body) -> int:
-    """Where a section ends: before the first table below it."""
+    """Return where a section ends: before the first table below it."""
     from tomlkit.items import AoT, Table
 
     tables = (
@@ -278,7 +281,7 @@ def _end(body: Body) -> int:
 
 @contextmanager
 def editing(home: str) -> Iterator[str]:
-    """The file's text; no other process of ours changes it meanwhile. Raises ConfigError, and
+    """Yield the file's text while no other process of ours can change it. Raises ConfigError, and
     NotEdited in an agent's process."""
     try:
         guard.require_person(home, "change the rules and the settings")
@@ -300,17 +303,17 @@ def place(home: str) -> str:
 
 
 def save(home: str, before: str, after: str, meant: Callable[[Json], object]) -> None:
-    """Unless the new text says exactly what was meant, the file is left alone. `meant`: the same
-    change on plain tables."""
+    """Write the new text, unless it says anything else than was meant: then the file is left alone.
+    `meant`: the same change on plain tables."""
     import tomllib
 
     expected = tomllib.loads(before)
     meant(expected)
     try:
-        found = tomllib.loads(after)
+        actual = tomllib.loads(after)
     except tomllib.TOMLDecodeError:
-        found = {}
-    if _without_empty(found) != _without_empty(expected):
+        actual = {}
+    if _without_empty(actual) != _without_empty(expected):
         raise NotEdited(
             f"{place(home)} was not changed: edit it by hand. To open it: rookery config edit"
         )
@@ -318,7 +321,7 @@ def save(home: str, before: str, after: str, meant: Callable[[Json], object]) ->
 
 
 def _without_empty(value: Any) -> Any:
-    """Tables and lists that say nothing may be there or not."""
+    """Drop tables and lists that say nothing: they make no difference."""
     if not isinstance(value, dict):
         return value
     inner = {key: _without_empty(each) for key, each in value.items()}
@@ -326,8 +329,8 @@ def _without_empty(value: Any) -> Any:
 
 
 def replace(home: str, before: bytes, data: bytes) -> None:
-    """The whole file at once, under the lock; its permissions stay. What the user writes this way
-    is recorded as confirmed. Raises NotEdited, ConfigError."""
+    """Replace the whole file at once, under the lock, keeping its permissions. Whatever the user
+    writes this way is recorded as confirmed. Raises NotEdited, ConfigError."""
     path = place(home)
     try:
         old: config.Config | None = config.parse(before, path)

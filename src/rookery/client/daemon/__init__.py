@@ -1,1 +1,1 @@
-"""The daemon, as its clients see it."""
+"""Talking to the daemon, as its client."""

@@ -1,20 +1,15 @@
-"""What can stand between us and the Rookery of another machine.
+"""Errors of talking to the Rookery of another machine.
 
-RemoteError
-├── NotLoggedIn     no login is saved, or it was revoked
-├── Unreachable     nobody answers; it may pass
-├── Untrusted       its certificate is not one to trust
-├── OtherVersion    it does not know what we ask for
-├── ReadOnly        it takes no changes
-├── Denied          any other refusal, in its own words
-└── OnlyThere       what can be done on that machine alone
-"""
+RemoteError ├── NotLoggedIn no login is saved, or it was revoked ├── Unreachable nobody answers; may
+be temporary ├── Untrusted its certificate is not trusted ├── OtherVersion it does not know what we
+ask for ├── ReadOnly it takes no changes ├── Denied any other refusal, in its own words └──
+OnlyThere can be done on that machine only"""
 
 from rookery.core.refusals import Fixed, Refused
 
 
 class RemoteError(Refused):
-    """The root of what stands between us."""
+    """The base class of these errors."""
 
 
 class NotLoggedIn(Fixed, RemoteError):
@@ -68,10 +63,10 @@ class ReadOnly(Fixed, RemoteError):
 
 
 class Denied(RemoteError):
-    """In the other Rookery's own words."""
+    """The other Rookery refused; the message is its own."""
 
 
 class OnlyThere(Fixed, RemoteError):
-    """It would have to happen on the other machine, and cannot be asked for from here."""
+    """It would have to happen on the other machine, and cannot be requested from here."""
 
     reason = "only_there"

@@ -1,5 +1,5 @@
-"""The daemon of this home, as a process on this machine sees it: its record, and requests over its
-own socket, which need no token."""
+"""The daemon of this home, for processes on the same machine: its record, and requests over its own
+socket, which need no token."""
 
 import http.client
 import json
@@ -20,8 +20,8 @@ LOCK = os.path.join("run", "daemon.lock")
 LOG = os.path.join("run", "daemon.log")
 CONNECTS = 2.0
 """Seconds."""
-PATIENCE = 30.0
-"""Seconds for an answer."""
+ANSWER_TIMEOUT = 30.0
+"""Seconds to wait for an answer."""
 
 
 class NoDaemon(Fixed):
@@ -35,8 +35,8 @@ class NoDaemon(Fixed):
 
 
 def socket_path(home: str) -> str:
-    """The daemon's own socket. All homes with long paths share a directory: it has the home in its
-    name."""
+    """Return the path of the daemon's own socket. All homes with long paths share a directory, so
+    its name contains a hash of the home."""
     from hashlib import sha256
 
     name = sha256(os.fsencode(os.path.realpath(home))).hexdigest()[:8]
@@ -44,25 +44,25 @@ def socket_path(home: str) -> str:
 
 
 def record(home: str) -> Json | None:
-    """What the running daemon says of itself; None: there is none, or it is about to start. Where
-    it says nothing, or the file names another process, its `pid` and `start` at least."""
-    found = paths.read_json(os.path.join(home, RECORD)) or {}
+    """Return the running daemon's record; None if there is none, or it is just about to start. If
+    the file is empty or names another process, the record has at least `pid` and `start`."""
+    saved = paths.read_json(os.path.join(home, RECORD)) or {}
     try:
         if not is_held(os.path.join(home, LOCK)):
             return None
     except OSError:
         return None
-    pid, start = lenient.integer(found, "pid"), lenient.text(found, "start")
+    pid, start = lenient.integer(saved, "pid"), lenient.text(saved, "start")
     if pid and start and tree.alive(pid, start):
-        return found
+        return saved
     pid = listening(home)
     start = tree.start_time(pid) or "" if pid else ""
-    return {**found, "pid": pid, "start": start, "socket": socket_path(home)} if start else None
+    return {**saved, "pid": pid, "start": start, "socket": socket_path(home)} if start else None
 
 
 def listening(home: str) -> int:
-    """Which process has the daemon's socket, as the kernel knows; 0: none. Not one that answers:
-    it may be stopped."""
+    """Return the pid of the process that has the daemon's socket, as the kernel knows it, or 0. It
+    need not answer: it may be stopped."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link, suppress(OSError):
         link.settimeout(CONNECTS)
         link.connect(socket_path(home))
@@ -82,13 +82,13 @@ class Answer(NamedTuple):
 
 
 def request(
-    home: str, method: str, path: str, body: Json | None = None, *, patience: float = PATIENCE
+    home: str, method: str, path: str, body: Json | None = None, *, patience: float = ANSWER_TIMEOUT
 ) -> Answer:
-    """One request of the user's own. Raises NoDaemon."""
-    found = record(home)
-    if found is None:
+    """Send one request as the user. Raises NoDaemon."""
+    daemon = record(home)
+    if daemon is None:
         raise NoDaemon
-    link = Link(found, patience)
+    link = Link(daemon, patience)
     data = None if body is None else json.dumps(body).encode()
     headers = {} if data is None else {"Content-Type": "application/json"}
     try:
@@ -105,7 +105,7 @@ def request(
 
 
 def answers(home: str, patience: float) -> bool:
-    """Whether the daemon answers at all."""
+    """Tell whether the daemon answers at all."""
     try:
         request(home, "GET", "/favicon.svg", patience=patience)
     except NoDaemon:
@@ -114,9 +114,10 @@ def answers(home: str, patience: float) -> bool:
 
 
 class Link(http.client.HTTPConnection):
-    """By the control socket where there is one: the other takes no changes then."""
+    """A connection through the control socket if there is one: then the other socket takes no
+    changes."""
 
-    def __init__(self, record: Json, patience: float = PATIENCE) -> None:
+    def __init__(self, record: Json, patience: float = ANSWER_TIMEOUT) -> None:
         super().__init__("localhost", timeout=patience)
         control = lenient.text(record, "control")
         self._place = lenient.text(record, "socket")

@@ -1,5 +1,5 @@
-"""Where this user is logged in: the tokens of other machines' daemons, in a file that nobody else
-can read. They are sent, and otherwise never shown, logged or passed to another program."""
+"""The user's logins: the tokens of other machines' daemons, in a file that nobody else can read.
+They are sent, and otherwise never shown, logged or passed to another program."""
 
 import json
 import os
@@ -20,14 +20,14 @@ WAIT = 5.0
 
 
 class BadUrl(Fixed):
-    """Not the address of a daemon; the message says why, and what one looks like."""
+    """Not the address of a daemon; the message says why, and what an address looks like."""
 
     kind = "usage"
     reason = "bad_address"
 
 
 class Unusable(Fixed):
-    """The file of logins cannot be used; the message says what helps."""
+    """The file of logins cannot be used; the message says how to fix it."""
 
     reason = "bad_logins"
 
@@ -51,7 +51,7 @@ class Login(NamedTuple):
 
 
 def normal(url: str) -> str:
-    """An address as logins are known by: scheme, host and port. Raises BadUrl."""
+    """Normalise an address to the key of its login: scheme, host and port. Raises BadUrl."""
     example = "An address looks like https://box.example.org:7433."
     try:
         parts = urlsplit(url.strip())
@@ -77,35 +77,35 @@ def normal(url: str) -> str:
 
 
 def load(home: str, url: str) -> Login:
-    """The login for an address, without a token where none is saved. Raises BadUrl, Unusable, and
-    FromAgent: an agent must not act as its user on another machine."""
+    """Return the login for an address, without a token if none is saved. Raises BadUrl, Unusable,
+    and FromAgent: an agent must not act as its user on another machine."""
     url = normal(url)
-    found = _read(home).get(url)
-    if found is None:
+    login = _read(home).get(url)
+    if login is None:
         return Login(url)
     if guard.of_an_agent(home):
         raise guard.FromAgent(
             f"An agent cannot use your login on {url}, and this command was started by one. "
             "Run it in a terminal of your own."
         )
-    return found
+    return login
 
 
 def save(home: str, login: Login) -> None:
-    """Raises FromAgent, Unusable, OSError."""
+    """Save a login. Raises FromAgent, Unusable, OSError."""
     guard.require_person(home, "log in on another machine")
     paths.ensure_home(home)
     _change(home, login.url, login)
 
 
 def forget(home: str, url: str) -> None:
-    """Raises FromAgent, Unusable, OSError."""
+    """Remove the login for an address. Raises FromAgent, Unusable, OSError."""
     guard.require_person(home, "log out on another machine")
     _change(home, normal(url), None)
 
 
 def urls(home: str) -> list[str]:
-    """Raises Unusable."""
+    """Return the addresses with a login, sorted. Raises Unusable."""
     return sorted(_read(home))
 
 
@@ -126,11 +126,11 @@ def _change(home: str, url: str, login: Login | None) -> None:
 def _read(home: str) -> dict[str, Login]:
     path = os.path.join(home, FILE)
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except FileNotFoundError:
         return {}
-    own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
-    if not own or found.st_mode & 0o077:
+    own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+    if not own or status.st_mode & 0o077:
         raise Unusable(
             f"{path} has your logins on other machines, and other users could read or replace it. "
             f"To close it: chmod 600 {path}"

@@ -13,7 +13,7 @@ request sets it, only who has recognised its sender."""
 
 
 def client_name(face: str) -> str:
-    """What a client calls itself to a worker."""
+    """Return the name by which a client introduces itself to a worker."""
     sender = SENDER.get()
     if not sender:
         return f"{face}:{os.getpid()}"
@@ -21,11 +21,13 @@ def client_name(face: str) -> str:
 
 
 def by() -> str | None:
-    """Of what is written without a worker; None: this process writes for itself."""
+    """Return the author of what is written without a worker; None: this process writes for
+    itself."""
     return client_name("cli") if SENDER.get() else None
 
 
 def run[Result](work: Coroutine[Any, Any, Result]) -> Result:
-    """In a loop of its own: the caller may be in one. On the same behalf."""
+    """Run a coroutine in an event loop of its own, since the caller may be in one, and on the same
+    sender's behalf."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(copy_context().run, asyncio.run, work).result()

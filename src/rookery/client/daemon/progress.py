@@ -1,5 +1,4 @@
-"""An answer that tells how far the work has come: server-sent events, the last of which says what
-came of it."""
+"""An answer that reports progress: server-sent events, the last of which carries the outcome."""
 
 import http.client
 import json
@@ -11,7 +10,8 @@ STREAM = "text/event-stream"
 
 
 def answer(response: http.client.HTTPResponse, report: Callable[[str], object]) -> Answer:
-    """The answer that it ends with. Raises HTTPException: it was cut."""
+    """Report progress and return the final answer. Raises HTTPException if the stream was
+    cut off."""
     for name, data in _events(response):
         match name:
             case "progress":

@@ -1,4 +1,4 @@
-"""Requests to the daemon of another machine, over HTTP, and its refusals as errors of ours."""
+"""Requests to the daemon of another machine over HTTP, and its refusals as our errors."""
 
 import base64
 import http.client
@@ -31,8 +31,8 @@ from rookery.log.errors import LogError, NoSession
 from rookery.wire.frames import WorkerRefused
 from rookery.wire.websocket import streams
 
-PATIENCE = 75.0
-"""Seconds for an answer: a command may take 60 until its outcome is known."""
+ANSWER_TIMEOUT = 75.0
+"""Seconds to wait for an answer: a command may take 60 until its outcome is known."""
 CONNECTS = 15.0
 """Seconds for a connection to stand."""
 DEAD = 15
@@ -45,7 +45,7 @@ type Report = Callable[[str], object]
 
 
 class Door:
-    """One daemon, with the login there. May be used from any thread."""
+    """A client of one daemon, with the login there. May be used from any thread."""
 
     def __init__(self, login: Login) -> None:
         """Raises Denied: the address would send the token in the clear."""
@@ -83,8 +83,8 @@ class Door:
         report: Report | None = None,
         **headers: str,
     ) -> Any:
-        """The answer's JSON. `report` gets what the daemon says until it comes. Raises what `ask`
-        and `refusal` do."""
+        """Return the answer's JSON. `report` gets the daemon's progress messages until it arrives.
+        Raises what `ask` and `refusal` do."""
         answer = self.ask(method, address(path, query), body, report, **headers)
         if answer.status >= 400:
             raise refusal(self.url, path, answer)
@@ -94,7 +94,7 @@ class Door:
             raise OtherVersion(self.url, path) from None
 
     def get(self, path: str, query: Mapping[str, Any] | None = None) -> Answer:
-        """What is not JSON. Raises what `json` does."""
+        """Return an answer that is not JSON. Raises what `json` does."""
         answer = self.ask("GET", address(path, query))
         if answer.status >= 400:
             raise refusal(self.url, path, answer)
@@ -108,7 +108,8 @@ class Door:
         report: Report | None = None,
         **headers: str,
     ) -> Answer:
-        """One request; the answer, whatever it says. Raises Unreachable, Untrusted."""
+        """Send one request and return the answer, whatever its status. Raises Unreachable,
+        Untrusted."""
         data = None if body is None else json.dumps(body).encode("ascii")
         given = {"Content-Type": "application/json"} if data is not None else {}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -156,9 +157,9 @@ class Door:
         answer = link.getresponse()
         kind = answer.headers.get_content_type()
         if report and kind == progress.STREAM:
-            found = progress.answer(answer, report)
+            result = progress.answer(answer, report)
         else:
-            found = Answer(answer.status, kind, answer.read())
+            result = Answer(answer.status, kind, answer.read())
         self.stood = True
         with self._lock:
             kept = not answer.will_close and len(self._idle) < MOST_IDLE
@@ -166,10 +167,10 @@ class Door:
                 self._idle.append(link)
         if not kept:
             link.close()
-        return found
+        return result
 
     def _link(self) -> tuple[http.client.HTTPConnection, bool]:
-        """A connection that stands, and whether it was used before. Raises Unreachable,
+        """Return an open connection, and whether it was used before. Raises Unreachable,
         Untrusted."""
         with self._lock:
             if self._idle:
@@ -187,22 +188,23 @@ class Door:
         except (OSError, ValueError) as error:
             raise Unreachable(self.url, _why(error)) from None
         _watch(link.sock)
-        link.sock.settimeout(PATIENCE)
+        link.sock.settimeout(ANSWER_TIMEOUT)
         return link, False
 
     def _untrusted(self, why: str) -> Untrusted:
-        found = shown_fingerprint(self._host, self._port)
-        shown = f" Its fingerprint is {streams.spelled(found)}." if found else ""
+        fingerprint = shown_fingerprint(self._host, self._port)
+        shown = f" Its fingerprint is {streams.spelled(fingerprint)}." if fingerprint else ""
         return Untrusted(
             f"The certificate of {self.url} is not trusted: {why}.{shown} Compare it with the one "
             f"on that machine; if it is the same: rookery login {self.url} --fingerprint "
-            f"{streams.spelled(found) if found else 'sha256:…'}",
-            found,
+            f"{streams.spelled(fingerprint) if fingerprint else 'sha256:…'}",
+            fingerprint,
         )
 
 
 class _Tls(http.client.HTTPSConnection):
-    """With a fingerprint, that certificate alone is trusted; nothing is sent before it was seen."""
+    """A TLS connection that, given a fingerprint, trusts only that certificate; nothing is sent
+    before it was checked."""
 
     def __init__(self, host: str, port: int, context: ssl.SSLContext, login: Login) -> None:
         super().__init__(host, port, timeout=CONNECTS, context=context)
@@ -214,16 +216,16 @@ class _Tls(http.client.HTTPSConnection):
         pinned = self._login.fingerprint
         if not pinned:
             return
-        found = streams.fingerprint(self.sock.getpeercert(binary_form=True) or b"")
-        if found != pinned:
+        shown = streams.fingerprint(self.sock.getpeercert(binary_form=True) or b"")
+        if shown != pinned:
             self.close()
             url = self._login.url
             raise Untrusted(
-                f"The certificate of {url} has changed: it is {streams.spelled(found)}, and you "
+                f"The certificate of {url} has changed: it is {streams.spelled(shown)}, and you "
                 f"trust {streams.spelled(pinned)}. If it was renewed, compare the new one on that "
-                f"machine, then: rookery login {url} --fingerprint {streams.spelled(found)}. If "
+                f"machine, then: rookery login {url} --fingerprint {streams.spelled(shown)}. If "
                 "not, another machine may stand between; nothing was sent.",
-                found,
+                shown,
             )
 
 
@@ -240,8 +242,8 @@ def _context(login: Login) -> ssl.SSLContext:
 
 
 def shown_fingerprint(host: str, port: int) -> str:
-    """Of the certificate that a server shows, by a connection over which nothing is sent; "": it
-    cannot be read."""
+    """Return the fingerprint of the certificate that a server presents, over a connection on which
+    nothing is sent; "" if it cannot be read."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -276,7 +278,7 @@ def _why(error: Exception) -> str:
 
 
 def address(path: str, query: Mapping[str, Any] | None = None) -> str:
-    """A path with the parameters that have a value."""
+    """Return a path with those query parameters that have a value."""
     given = {name: value for name, value in (query or {}).items() if value not in (None, "")}
     return f"{path}?{urlencode(given)}" if given else path
 
@@ -286,7 +288,7 @@ def of_session(session: str, rest: str = "") -> str:
 
 
 def attached(name: str, data: bytes) -> Json:
-    """A file as a request carries it."""
+    """Return a file as a request carries it."""
     shown = "".join(
         c if c.isprintable() and c not in "/\\" else "_" for c in os.path.basename(name)
     )
@@ -294,18 +296,19 @@ def attached(name: str, data: bytes) -> Json:
 
 
 def refusal(url: str, path: str, answer: Answer) -> Refused:
-    """An answer that says no: of that machine's login, version and mode, or in its own words."""
+    """Turn a refusing answer into an error: about that machine's login, version or mode, or in its
+    own words."""
     try:
-        said = answer.json()
+        body = answer.json()
     except ValueError:
-        said = None
-    reason = lenient.text(said, "error")
+        body = None
+    reason = lenient.text(body, "error")
     if not reason:
         return OtherVersion(url, f"{path.partition('?')[0]} (HTTP {answer.status})")
     match answer.status, reason:
-        case 409, _ if lenient.text(said, "kind") == "preview" and lenient.text(said, "shown"):
-            shown, fingerprint = lenient.text(said, "shown"), lenient.text(said, "fingerprint")
-            return refusals.NotAgreed(shown, fingerprint, reason, lenient.text(said, "remedy"))
+        case 409, _ if lenient.text(body, "kind") == "preview" and lenient.text(body, "shown"):
+            shown, fingerprint = lenient.text(body, "shown"), lenient.text(body, "fingerprint")
+            return refusals.NotAgreed(shown, fingerprint, reason, lenient.text(body, "remedy"))
         case 401, "bad_token":
             return NotLoggedIn(url, f"Your login on {url} was revoked, or is not known there.")
         case 401, "no_token":
@@ -314,11 +317,11 @@ def refusal(url: str, path: str, answer: Answer) -> Refused:
             return ReadOnly(url)
         case 404 | 405, "not_found" | "wrong_method" | "unknown_operation":
             return OtherVersion(url, _word(path.partition("?")[0]))
-    return refused(said, kind_of(answer.status))
+    return refused(body, kind_of(answer.status))
 
 
 def _word(path: str) -> str:
-    """An operation as users know it; any other address as it is."""
+    """An operation by the name that users know; any other address unchanged."""
     return path.rpartition("/")[2] if path.startswith("/api/v1/") else path
 
 
@@ -328,15 +331,16 @@ CAUGHT: dict[str, type[Fixed]] = {
     "unreadable_log": LogError,
     "worker_refused": WorkerRefused,
 }
-"""By their reasons, refusals that callers catch as what they are on this machine."""
+"""Refusals, by their reasons, that callers catch as the same errors as on this machine."""
 
 
-def refused(said: object, kind: Kind) -> Refused:
-    """What a daemon said no with. `kind`: of an answer from a daemon that does not tell it."""
-    reason, message = lenient.text(said, "error"), lenient.text(said, "message")
-    remedy = lenient.text(said, "remedy")
+def refused(body: object, kind: Kind) -> Refused:
+    """Return the error for a daemon's refusal. `kind`: the one to assume of a daemon that does not
+    send it."""
+    reason, message = lenient.text(body, "error"), lenient.text(body, "message")
+    remedy = lenient.text(body, "remedy")
     remedy = "" if "/api/" in remedy else remedy  # which is for programs
-    kind = next((each for each in KINDS if each == lenient.text(said, "kind")), kind)
+    kind = next((each for each in KINDS if each == lenient.text(body, "kind")), kind)
     if (known := CAUGHT.get(reason)) is not None:
         return known(message, remedy)
     return Denied(reason, message, remedy, kind)

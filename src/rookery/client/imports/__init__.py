@@ -1,1 +1,1 @@
-"""Sessions that were begun with an agent elsewhere."""
+"""Importing sessions that were started with an agent outside Rookery."""

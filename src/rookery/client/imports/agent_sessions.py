@@ -1,8 +1,7 @@
-"""An agent that is started to list its own sessions.
+"""Starts an agent to have it list its own sessions.
 
-It works in the user's home, gets no tools of ours, and is ended with its whole tree. What it sends
-is bounded in time and number.
-"""
+It works in the user's home directory, gets no tools of ours, and is ended with its whole process
+tree. What it sends is bounded in time and number."""
 
 import asyncio
 import os
@@ -29,17 +28,18 @@ TIMEOUT = 120.0
 """Seconds for a start, and for each answer."""
 MAX_SESSIONS = 100_000
 MAX_PAGES = 5000
-"""Of a list: an agent may invent them for ever."""
+"""Most pages of a list that are read: an agent may invent them for ever."""
 
 
 class CannotImport(Fixed):
-    """Why not; the message says what to do."""
+    """Sessions cannot be imported; the message says why and what to do."""
 
     reason = "cannot_import"
 
 
 class AgentSessions:
-    """`async with AgentSessions(…) as sessions`. Raises CannotImport."""
+    """An agent process that lists its sessions: `async with AgentSessions(…) as sessions`. Raises
+    CannotImport."""
 
     def __init__(
         self, home: str, agent: registry.Agent, config: Config, environment: Mapping[str, str]
@@ -70,9 +70,11 @@ class AgentSessions:
         self._peer.attach(stdout, stdin)
         async with AsyncExitStack() as undo:
             undo.push_async_callback(self.__aexit__)
-            said = await self._ask("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+            response = await self._ask(
+                "initialize", {"protocolVersion": 1, "clientCapabilities": {}}
+            )
             undo.pop_all()
-        self._capabilities = lenient.mapping(said, "agentCapabilities")
+        self._capabilities = lenient.mapping(response, "agentCapabilities")
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -87,8 +89,9 @@ class AgentSessions:
     # --- asking ----------------------------------------------------------------------------------
 
     async def pages(self, cwd: str = "") -> AsyncGenerator[list[Listed]]:
-        """Its sessions, each once, as it lists them; those of a directory alone if one is named.
-        The next page is asked for before one is given out. Raises CannotImport."""
+        """Yield the agent's sessions page by page, each session once, in its order; only those of a
+        directory if one is named. The next page is requested before one is yielded. Raises
+        CannotImport."""
         if not can(self._capabilities, "list"):
             raise CannotImport(f"{self.name} cannot list its sessions, so none can be imported.")
         if self._capabilities.get("loadSession") is not True:
@@ -124,13 +127,13 @@ class AgentSessions:
             async with asyncio.timeout(TIMEOUT):
                 return await self._peer.request(method, params)
         except TimeoutError:
-            words = f"{self.name} did not answer {method} within {TIMEOUT:.0f} s."
+            message = f"{self.name} did not answer {method} within {TIMEOUT:.0f} s."
         except ConnectionClosed:
-            words = f"{self.name} ended before it answered {method}."
-            words += f" To find out why: rookery doctor {self.name}"
+            message = f"{self.name} ended before it answered {method}."
+            message += f" To find out why: rookery doctor {self.name}"
         except RpcError as error:
-            words = f"{self.name} answered {method} with an error: {error}"
-        raise CannotImport(words)
+            message = f"{self.name} answered {method} with an error: {error}"
+        raise CannotImport(message)
 
 
 def _same(place: str, wanted: str) -> bool:

@@ -1,9 +1,9 @@
-"""Sessions that were begun elsewhere: which there are, which are here already, and imports of them.
+"""Importing sessions that were started elsewhere: which there are, which have been imported
+already, and the import itself.
 
-An import is a new session with the agent's own session id: its history comes when it is opened, and
-its next prompt continues the agent's conversation. One that is here already is not imported again,
-nor one that was removed, unless the user asks for it.
-"""
+An import is a new session with the agent's own session id: its history is loaded when it is opened,
+and its next prompt continues the agent's conversation. A session that is here already is not
+imported again, nor is one that was removed, unless the user asks for it."""
 
 import asyncio
 import fcntl
@@ -26,7 +26,7 @@ NEW, HERE, TRASHED, REMOVED, HOMELESS = "new", "here", "trashed", "removed", "no
 
 
 class Found(NamedTuple):
-    """A session of an agent's."""
+    """A session that an agent lists, and whether it can be imported."""
 
     agent: str
     session: Listed
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     state: str = NEW
 
     def why_not(self) -> str:
-        """Why it is not imported, as a sentence; "": it can be."""
+        """Say in a sentence why it is not imported; "" if it can be."""
         place = self.session.cwd or "an unknown directory"
         return {
             HERE: f"It is already imported: rookery open {self.here}",
@@ -46,7 +46,8 @@ class Found(NamedTuple):
 
 
 class Importer:
-    """`rest` ends the agent's process; it is started when its list is needed."""
+    """Lists an agent's sessions and imports them. The agent's process is started when its list is
+    needed, and ended by `rest`."""
 
     def __init__(
         self, home: str, agent: registry.Agent, config: Config, environment: Mapping[str, str]
@@ -68,7 +69,8 @@ class Importer:
             await running.__aexit__()
 
     async def pages(self, cwd: str = "") -> AsyncGenerator[list[Found]]:
-        """As the agent lists them; "": of every directory. Raises CannotImport."""
+        """Yield the sessions of a directory ("" for all), as the agent lists them. Raises
+        CannotImport."""
         if self._running is None:
             given = self._home, self._agent, self._config, self._environment
             self._running = await AgentSessions(*given).__aenter__()
@@ -77,12 +79,12 @@ class Importer:
                 yield await asyncio.to_thread(self._judged, page)
 
     def bring(self, wanted: Sequence[Listed], *, removed: bool = False) -> list[Found]:
-        """Import them; what became of each. `removed`: also those that the user removed. Raises
-        CannotImport, OSError, LogError, ConfigError."""
+        """Import the sessions and return what became of each. `removed`: also those that the user
+        removed. Raises CannotImport, OSError, LogError, ConfigError."""
         with _alone(self._home):
-            found = self._judged(wanted)
+            judged = self._judged(wanted)
             states = (NEW, REMOVED) if removed else (NEW,)
-            news = [each.session for each in found if each.state in states]
+            news = [each.session for each in judged if each.state in states]
             own = self._agent.name == registry.OWN
             name, given = self._agent.name, self._environment
             made = make(self._home, name, news, given, own=own) if news else []
@@ -91,10 +93,10 @@ class Importer:
                 self._look().add(conversation, session)
         fresh = {
             each.session.id: each._replace(here=ids[each.session.id], state=NEW)
-            for each in found
+            for each in judged
             if each.session.id in ids
         }
-        return [fresh.get(each.session.id, each) for each in found]
+        return [fresh.get(each.session.id, each) for each in judged]
 
     def _look(self) -> Known:
         if self._known is None:
@@ -107,19 +109,20 @@ class Importer:
         return [self._judge(known, each) for each in page]
 
     def _judge(self, known: Known, session: Listed) -> Found:
-        found = Found(self._agent.name, session)
+        listed = Found(self._agent.name, session)
         if here := known.here.get(session.id):
-            return found._replace(here=here, state=HERE)
+            return listed._replace(here=here, state=HERE)
         if trashed := known.trashed.get(session.id):
-            return found._replace(here=trashed, state=TRASHED)
+            return listed._replace(here=trashed, state=TRASHED)
         if not os.path.isabs(session.cwd) or not os.path.isdir(session.cwd):
-            return found._replace(state=HOMELESS)
-        return found._replace(state=REMOVED) if session.id in known.removed else found
+            return listed._replace(state=HOMELESS)
+        return listed._replace(state=REMOVED) if session.id in known.removed else listed
 
 
 @contextmanager
 def _alone(home: str) -> Iterator[None]:
-    """Two imports of one session would be two sessions. Raises CannotImport."""
+    """Hold the import lock: two imports of one session would create two sessions. Raises
+    CannotImport."""
     paths.ensure_home(home)
     lock = os.open(os.path.join(home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""Which sessions of an agent are here already, in the trash, or were removed for good."""
+"""Which of an agent's sessions are imported already, in the trash, or permanently removed."""
 
 import os
 from contextlib import suppress
@@ -13,8 +13,8 @@ from rookery.log.reader import Reader
 
 
 class Known:
-    """The conversations of an agent that sessions of a home have. A log is read again only when its
-    WAL has changed: an import looks with every page."""
+    """The conversations of an agent that belong to sessions of a home. A log is read again only
+    when its WAL has changed, because an import looks with every page."""
 
     def __init__(self, home: str, agent: str) -> None:
         self._home, self._agent = home, agent
@@ -25,18 +25,18 @@ class Known:
         self.removed = removed(home, agent)
 
     def look(self) -> None:
-        """Bring it up to date."""
+        """Bring the conversations up to date."""
         for session in sorted(paths.session_ids(self._home)):
             self._read(paths.session_dir(self._home, session), session, self.here)
         for entry in store.entries(self._home):
             self._read(entry.directory, entry.session, self.trashed)
 
     def add(self, conversation: str, session: str) -> None:
-        """It was imported just now."""
+        """Add a conversation that was imported just now."""
         self.here[conversation] = session
         self._stamps[paths.session_dir(self._home, session)] = 0
 
-    def _read(self, directory: str, session: str, found: dict[str, str]) -> None:
+    def _read(self, directory: str, session: str, sessions: dict[str, str]) -> None:
         stamp = _stamp(directory)
         if self._stamps.get(directory) == stamp:
             return
@@ -44,7 +44,7 @@ class Known:
         with suppress(LogError, OSError), Reader.open(directory) as log:
             for each in conversations(log.of_kinds(*KINDS)):
                 if each.agent == self._agent:
-                    found.setdefault(each.id, session)
+                    sessions.setdefault(each.id, session)
 
 
 def _stamp(directory: str) -> int:

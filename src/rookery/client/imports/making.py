@@ -1,10 +1,9 @@
-"""Sessions for those that an agent lists, made by the page: the agent keeps their history until one
-is opened (`core/agent/imported.py`).
+"""Creates the sessions for one page of an agent's list; the agent keeps their history until one is
+opened (`core/agent/imported.py`).
 
-A page is written beside the other sessions, under a name that lists leave out; then each appears by
-a rename. A process that is killed leaves whole sessions and a folder that is swept. Nothing is
-synced: what the loss of power takes is listed by the agent all the same.
-"""
+A page is written beside the other sessions, under a name that lists ignore; then each session
+appears by a rename. A killed process leaves only whole sessions and a directory that is swept.
+Nothing is synced: what a power failure takes is still listed by the agent."""
 
 import os
 import time
@@ -28,8 +27,8 @@ from rookery.log.store import image
 def make(
     home: str, agent: str, sessions: Iterable[Listed], environment: Mapping[str, str], *, own: bool
 ) -> list[str]:
-    """The ids of the new sessions, in this order. Each asks as a new one would. `own`: the agent is
-    Rookery's. Raises OSError, LogError, ConfigError."""
+    """Create the sessions and return their ids, in the same order. Each asks as much as any new
+    session. `own`: the agent is Rookery's. Raises OSError, LogError, ConfigError."""
     paths.ensure_home(home)
     check_home(home)
     sweep(home)
@@ -74,11 +73,12 @@ def _write_all(file: int, data: bytes) -> None:
 
 
 def _last_used(listed: Listed) -> int:
-    """In milliseconds of the epoch; now, where the agent tells no time that has passed."""
+    """When the session was last used, in milliseconds since the epoch; now, if the agent gives no
+    time or one in the future."""
     now = time.time_ns() // 1_000_000
     try:
         at = datetime.fromisoformat(listed.updated)
-        found = int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+        stamp = int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError):
         return now
-    return found if 0 < found < now else now
+    return stamp if 0 < stamp < now else now

@@ -1,1 +1,1 @@
-"""Logging in to agents: done in a process of the agent's own, and remembered for lists."""
+"""Logging in to agents, in a process of the agent's own, and remembering the status for lists."""

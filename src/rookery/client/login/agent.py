@@ -1,5 +1,5 @@
-"""An agent that is started, or connected to, for a login: it is told `authenticate` or `logout`,
-says how it stands, and is ended with its whole tree."""
+"""An agent that is started, or connected to, for a login: it is sent `authenticate` or `logout`,
+reports its status, and is ended with its whole process tree."""
 
 import asyncio
 import os
@@ -51,18 +51,18 @@ CAPABILITIES: Json = {
 
 
 class LoginFailed(Fixed):
-    """Why not, in a sentence that says what to do."""
+    """The login failed; the message is a sentence that says why and what to do."""
 
     reason = "login_failed"
 
 
 def environment_of(config: Config, name: str) -> dict[str, str]:
-    """What the agent's process gets: this one's, and `[agents.NAME] env`."""
+    """Return the environment of the agent's process: this one's, and `[agents.NAME] env`."""
     return kept_of({"environment": {**os.environ, **config.extras.get(name, Extras()).env}})
 
 
 class LoginAgent:
-    """`async with LoginAgent(…) as agent`. Raises LoginFailed."""
+    """A running agent to log in to: `async with LoginAgent(…) as agent`. Raises LoginFailed."""
 
     def __init__(
         self,
@@ -71,8 +71,10 @@ class LoginAgent:
         config: Config,
         on_link: Callable[[list[str]], None] = lambda _lines: None,
     ) -> None:
-        """`on_link`: called for each page that is to be opened, with the lines to show: what the
-        agent says, the address, what to look out for."""
+        """Prepare a login; nothing is started yet.
+
+        `on_link`: called for each page that has to be opened, with the lines to show: the agent's
+        message, the address, what to look out for."""
         self.home, self.name, self.argv = home, agent.name, agent.argv
         self._config, self._on_link = config, on_link
         self._exited, self._pushed = asyncio.Event(), asyncio.Event()
@@ -91,9 +93,9 @@ class LoginAgent:
                 self._spawn()
             client = {"name": "rookery", "title": "Rookery", "version": rookery.__version__}
             params = {"protocolVersion": 1, "clientCapabilities": CAPABILITIES}
-            said = await self._ask("initialize", params | {"clientInfo": client}, START)
+            response = await self._ask("initialize", params | {"clientInfo": client}, START)
             undo.pop_all()
-        result = said if isinstance(said, dict) else {}
+        result = response if isinstance(response, dict) else {}
         self._known = self._known._replace(result=status.about(result))
         return self
 
@@ -144,7 +146,7 @@ class LoginAgent:
         return self._known.methods()
 
     async def authenticate(self, method: Method, key: str = "") -> None:
-        """Returns once it is done. `key`: an API key. Raises LoginFailed."""
+        """Authenticate, and return once that is done. `key`: an API key. Raises LoginFailed."""
         params: Json = {"methodId": method.id}
         if key:
             params["_meta"] = {"api-key": {"apiKey": key}}
@@ -154,7 +156,7 @@ class LoginAgent:
         await self.learn(CHANGED)
 
     async def log_out(self) -> None:
-        """Raises LoginFailed."""
+        """Log out of the agent. Raises LoginFailed."""
         if not logins.has_logout(self._known.capabilities):
             raise LoginFailed(
                 f"{self.name} cannot be logged out of from here. Use its own command, or unset its "
@@ -166,12 +168,12 @@ class LoginAgent:
         await self.learn(CHANGED)
 
     async def learn(self, within: float = PUSHED) -> Known:
-        """How it stands, by its own word where it has one; remembered for the lists. `within`:
-        seconds for one that tells by itself."""
+        """Return the login status, as the agent reports it if it can, and remember it for the
+        lists. `within`: seconds to wait for an agent that reports it unasked."""
         if logins.has_status(self._known.capabilities):
             with suppress(LoginFailed):
-                said = logins.status_of(await self._ask(logins.STATUS, {}, START))
-                self._known = status.after(self._known, said)
+                reported = logins.status_of(await self._ask(logins.STATUS, {}, START))
+                self._known = status.after(self._known, reported)
         elif logins.pushes_status(self._known.capabilities):
             with suppress(TimeoutError):
                 async with asyncio.timeout(within):
@@ -191,18 +193,19 @@ class LoginAgent:
             more = f"{why} To find out why: rookery doctor {self.name}"
             raise LoginFailed(f"{self.name} ended before it answered {method}.{more}") from None
         except RpcError as error:
-            said = str(error).replace(secret, "…") if secret else str(error)
-            raise LoginFailed(f"{self.name} says: {clean_line(said)}") from None
+            message = str(error).replace(secret, "…") if secret else str(error)
+            raise LoginFailed(f"{self.name} says: {clean_line(message)}") from None
 
     # --- what it says meanwhile ------------------------------------------------------------------
 
     def _notified(self, method: str, params: object) -> None:
-        if (said := logins.from_notification(method, params)) is not None:
-            self._known = status.after(self._known, said)
+        if (reported := logins.from_notification(method, params)) is not None:
+            self._known = status.after(self._known, reported)
             self._pushed.set()
 
     def _requested(self, request: Incoming) -> None:
-        """Only a link is taken; nothing else is anybody's to ask before there is a session."""
+        """Accept only a link: the agent has no business asking for anything else before there is a
+        session."""
         params = request.params if isinstance(request.params, dict) else {}
         if request.method != "elicitation/create" or lenient.text(params, "mode") != "url":
             request.unknown()

@@ -1,8 +1,7 @@
-"""Prompts that an agent did not take for want of a login: sent again once it is there.
+"""Prompts that an agent refused for lack of a login: sent again once the user has logged in.
 
-Each goes once: the id of the command that sends it follows from the turn that failed, and a session
-carries no command out twice.
-"""
+Each is sent once: the id of its command is derived from the turn that failed, and a session
+executes no command twice."""
 
 import time
 from contextlib import suppress
@@ -21,9 +20,9 @@ from rookery.log.reader import Reader
 
 
 def waiting(home: str, agent: Agent, *, named: bool) -> list[str]:
-    """The sessions of an agent whose last prompt waits for a login; those that the user put away
-    stay as they are. Not `named`: those that were made with its command."""
-    found, now = [], time.time() * 1000
+    """Return the sessions of an agent whose last prompt waits for a login, except those that the
+    user put away. Not `named`: those that were created with the agent's command."""
+    sessions, now = [], time.time() * 1000
     for head in heads(home):
         if head["agent"] != agent.name or head.get("damaged") or is_hidden(head, now):
             continue
@@ -31,15 +30,15 @@ def waiting(home: str, agent: Agent, *, named: bool) -> list[str]:
             with Reader.open(paths.session_dir(home, head["id"])) as log:
                 header = log.header()
                 if header["argv"] == ([] if named else agent.argv) and _prompt(log, header):
-                    found.append(head["id"])
+                    sessions.append(head["id"])
         except (LogError, OSError):
             continue
-    return found
+    return sessions
 
 
 def resolve(home: str, config: Config, name: str) -> tuple[Agent, bool]:
-    """An agent, and whether the settings know its name; if they do not, as the newest session has
-    it that was made with its command. Raises UnknownAgent."""
+    """Return an agent, and whether the settings know its name; if they do not, the agent is taken
+    from the newest session that was created with its command. Raises UnknownAgent."""
     try:
         return registry.resolve(name, config.agents), True
     except registry.UnknownAgent:
@@ -56,11 +55,10 @@ def resolve(home: str, config: Config, name: str) -> tuple[Agent, bool]:
 
 
 async def send(home: str, session: str, client: str = "cli", *, terminal: bool = True) -> bool:
-    """Start the agent again and send it the prompt; whether there was one to send. `terminal`: the
-    session gets this process's environment.
+    """Restart the agent and send it the prompt; return whether there was one to send. `terminal`:
+    the session gets this process's environment.
 
-    Raises what `SessionClient.send` does.
-    """
+    Raises what `SessionClient.send` does."""
     with SessionClient(home, session, client) as link:
         header = link.log.header()
         if not (prompt := _prompt(link.log, header)):
@@ -75,7 +73,7 @@ async def send(home: str, session: str, client: str = "cli", *, terminal: bool =
 
 
 def _prompt(log: Reader, header: Json) -> list[Json]:
-    """What the turn that failed was given; empty: it did not fail for want of a login."""
+    """The prompt of the turn that failed; empty if it did not fail for lack of a login."""
     if not wants_login(header):
         return []
     prompts = [event.update for event in log.of_kinds("_prompt")[-1:]]

@@ -1,5 +1,5 @@
-"""Logins with MCP servers (OAuth): one file for each server's address, in `auth/mcp` of the home,
-readable by the user alone."""
+"""Logins with MCP servers (OAuth): one file for each server address, in `auth/mcp` of the home,
+readable only by the user."""
 
 import hashlib
 import os
@@ -19,18 +19,18 @@ def path(home: str, url: str) -> str:
 
 
 def read(home: str, url: str) -> Json:
-    """Empty: nobody has logged in."""
+    """Return the login saved for an address, {} if there is none."""
     return paths.read_json(path(home, url)) or {}
 
 
 def write(home: str, url: str, login: Json) -> None:
-    """Raises OSError."""
+    """Save the login for an address. Raises OSError."""
     os.makedirs(folder(home), mode=0o700, exist_ok=True)
     paths.write_atomic(path(home, url), dumps({"url": url, **login}).encode(), sync=True)
 
 
 def forget(home: str, url: str) -> bool:
-    """Whether somebody was logged in."""
+    """Remove a login; return whether there was one."""
     was = is_logged_in(home, url)
     with suppress(FileNotFoundError):
         os.unlink(path(home, url))
@@ -38,7 +38,7 @@ def forget(home: str, url: str) -> bool:
 
 
 def has_login(home: str, server: mcp.Server) -> bool:
-    """Whether a login is saved; it may have expired."""
+    """Tell whether a login is saved for a server; it may have expired."""
     remote = not server.fault and server.kind != "stdio"
     return remote and is_logged_in(home, mcp.address(server.entry))
 

@@ -1,5 +1,5 @@
-"""What is known of each agent's login: learnt while it ran, kept for the lists. A cache: it may be
-deleted, and has no secret and no address in it."""
+"""The last known login status of each agent, learnt while it ran and kept for the lists. A cache:
+it may be deleted, and contains no secrets and no addresses."""
 
 import os
 import time
@@ -35,7 +35,7 @@ class Known(NamedTuple):
 
     @property
     def tells(self) -> bool:
-        """Whether the agent says by itself how it stands."""
+        """Whether the agent can report its login status."""
         return logins.has_status(self.capabilities) or logins.pushes_status(self.capabilities)
 
     @property
@@ -47,7 +47,7 @@ class Known(NamedTuple):
 
 
 def read(home: str, name: str, argv: Sequence[str]) -> Known:
-    """Nothing is known of an agent whose command has changed."""
+    """Return what is known of an agent: nothing if its command has changed."""
     saved = paths.read_json(_place(home, name))
     if saved is None or lenient.texts(saved, "argv") != list(argv):
         return Known(argv=tuple(argv))
@@ -63,7 +63,7 @@ def read(home: str, name: str, argv: Sequence[str]) -> Known:
 
 
 def note(home: str, name: str, known: Known) -> None:
-    """Remember it, as of now."""
+    """Save what is known, as of now."""
     saved = known._replace(at=int(time.time() * 1000))._asdict()
     path = _place(home, name)
     with suppress(OSError):  # a full disk: a list says less
@@ -72,7 +72,7 @@ def note(home: str, name: str, known: Known) -> None:
 
 
 def about(result: Json) -> Json:
-    """What is kept of the answer to `initialize`."""
+    """Return the part of the answer to `initialize` that is kept."""
     methods = [
         {key: each[key] for key in KEPT if key in each and key != "_meta"} | _meta(each)
         for each in lenient.mappings(result, "authMethods")
@@ -80,7 +80,7 @@ def about(result: Json) -> Json:
     capabilities = lenient.mapping(result, "agentCapabilities")
     meta: Json = {logins.PUSHES: {}} if logins.pushes_status(capabilities) else {}
     kept: Json = {"auth": lenient.mapping(capabilities, "auth"), "_meta": meta}
-    return {"authMethods": methods[: logins.MOST], "agentCapabilities": kept}
+    return {"authMethods": methods[: logins.MAX_METHODS], "agentCapabilities": kept}
 
 
 def _meta(method: Json) -> Json:
@@ -90,7 +90,7 @@ def _meta(method: Json) -> Json:
 
 
 def after(known: Known, status: Status) -> Known:
-    """What is known once the agent has said how it stands."""
+    """Return what is known after the agent has reported its status."""
     return known._replace(state=status.state, account=status.account)
 
 

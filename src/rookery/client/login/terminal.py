@@ -1,4 +1,4 @@
-"""A login that is a program in the user's own terminal."""
+"""A login that is a program run in the user's own terminal."""
 
 import os
 import signal
@@ -16,7 +16,8 @@ from rookery.processes.child import Fence
 
 
 def run(home: str, agent: registry.Agent, config: Config, method: Method) -> None:
-    """Run it, and wait for it; Ctrl-C is for the program. Raises LoginFailed, KeyboardInterrupt."""
+    """Run the program and wait for it; Ctrl-C goes to the program. Raises LoginFailed,
+    KeyboardInterrupt."""
     environment = environment_of(config, agent.name) | dict(method.environment)
     beside = programs.beside(
         programs.located(agent.argv, environment, config.node_path), environment

@@ -1,1 +1,1 @@
-"""Hooks that a project brings along: what they are, and whether the user trusts them."""
+"""Hooks that come with a project: what they are, and whether the user trusts them."""

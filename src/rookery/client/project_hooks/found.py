@@ -1,7 +1,7 @@
-"""A project's `hooks.json`, read once: what it says is what the user is asked about, and what runs.
+"""Finds and reads a project's `hooks.json`, once: what the user is asked about is exactly what
+runs.
 
-Looked for in the session's directory alone, not above it, below it or in its other roots.
-"""
+It is looked for in the session's directory only, not above it, below it or in its other roots."""
 
 import json
 import os
@@ -22,8 +22,8 @@ FOLDERS = (".openhands", ".rookery")
 """Below a session's directory."""
 LARGEST = 1_000_000
 """Bytes of a file."""
-LONGEST = 20_000
-"""Characters of all commands: more is too much to read."""
+MAX_SCRIPT_LENGTH = 20_000
+"""Most characters of all commands together: more is too much to read."""
 
 
 class Hook(NamedTuple):
@@ -49,18 +49,18 @@ class Found(NamedTuple):
 
     @property
     def guards(self) -> bool:
-        """Whether one may be a safeguard: it can refuse what the agent wants to do."""
+        """Whether one of the hooks may be a safeguard: it can refuse what the agent wants to do."""
         return any(hook.kind == GUARD for hook in self.hooks)
 
     def changed(self) -> bool:
-        """Whether a file that they name is no longer what it was."""
+        """Tell whether a file that the hooks name has changed since."""
         try:
             return _named(self.hooks, self.cwd, self.root) != self.files
         except named.TooMuch:
             return True
 
     def script(self) -> str:
-        """All commands, as a script in which each moment is a comment."""
+        """Return all commands as a script, with the event of each hook as a comment."""
         lines = []
         for hook in self.hooks:
             on = "" if hook.matcher in ("", "*") else f" of {hook.matcher}"
@@ -71,7 +71,7 @@ class Found(NamedTuple):
 
 
 def find(home: str, cwd: str) -> Found | None:
-    """None: it has no such file. Raises Unusable."""
+    """Return a directory's hooks, or None if it has no such file. Raises Unusable."""
     cwd = os.path.realpath(cwd)
     root, project = repository_of(cwd)
     own = os.path.realpath(os.path.join(home, FILE))
@@ -91,13 +91,17 @@ def find(home: str, cwd: str) -> Found | None:
     except named.TooMuch as error:
         fault = str(error)
     whole = json.dumps([os.path.relpath(cwd, root), content, files], sort_keys=True)
-    found = Found(
+    project_hooks = Found(
         *(project, cwd, root, tuple(tables), hooks, files),
         sha256(whole.encode()).hexdigest(),
         fault,
     )
-    too_long = not fault and len(found.script()) > LONGEST
-    return found._replace(fault="their commands are too long to be shown") if too_long else found
+    too_long = not fault and len(project_hooks.script()) > MAX_SCRIPT_LENGTH
+    return (
+        project_hooks._replace(fault="their commands are too long to be shown")
+        if too_long
+        else project_hooks
+    )
 
 
 def _named(hooks: tuple[Hook, ...], cwd: str, root: str) -> dict[str, str]:
@@ -105,7 +109,7 @@ def _named(hooks: tuple[Hook, ...], cwd: str, root: str) -> dict[str, str]:
 
 
 def _read(path: str) -> bytes | None:
-    """None: there is no such file. Raises Unusable."""
+    """Return the file's bytes, or None if there is no such file. Raises Unusable."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -123,7 +127,8 @@ def _read(path: str) -> bytes | None:
 
 
 def _hooks(table: Json) -> Iterator[Hook]:
-    """Read as loosely as any program might: what is malformed is refused elsewhere."""
+    """Yield the hooks, read as leniently as any program might: what is malformed is refused
+    elsewhere."""
     inner = table.get("hooks", table)
     for key, matchers in (inner if isinstance(inner, dict) else {}).items():
         kind = kind_of(str(key))
@@ -134,7 +139,7 @@ def _hooks(table: Json) -> Iterator[Hook]:
 
 
 def kind_of(key: str) -> str:
-    """Under today's name: PreToolUse is pre_tool_use."""
+    """Convert a hook's key to its current name: PreToolUse becomes pre_tool_use."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", key).lower()
 
 

@@ -1,9 +1,9 @@
-"""The files of a project that its hooks name, by content: one that changes asks again.
+"""The files of a project that its hooks name, by content: when one changes, the user is asked
+again.
 
-Whatever in a command may be a path is looked up, below the directory in which it runs and below the
-project's root; a program such as make names its own file there. Files that these load in turn are
-not looked at (docs/models.md).
-"""
+Anything in a command that may be a path is looked up, below the directory in which it runs and
+below the project's root; a program such as make implies the file it reads there. Files that these
+load in turn are not considered (docs/models.md)."""
 
 import glob
 import os
@@ -36,9 +36,9 @@ OF_PROGRAMS = (
     ),
     (r"docker|podman|docker-compose", ("compose.yaml", "docker-compose.yml", "Dockerfile")),
 )
-"""What a program reads in its directory to know what to run."""
+"""The files in its directory that a program reads to know what to run."""
 IN_DIRECTORIES = ("__main__.py", "__init__.py", "index.js", "Makefile", "package.json")
-"""What an interpreter runs of a directory that it is given."""
+"""The files that an interpreter runs when it is given a directory."""
 _ONLY_DATA = frozenset({"touch", "test", "[", "[[", "rm", "mkdir", "tee", "sleep", "exit"})
 """Programs that run nothing of what they are given: a hook may keep a file of its own."""
 _SPEAKS = frozenset({"echo", "printf"})
@@ -50,47 +50,47 @@ _WORD = re.compile(r"[^\s'\"`;|&<>(){}$=,:]+")
 
 
 class TooMuch(Exception):
-    """The message says what cannot be looked at."""
+    """There is more than can be checked; the message says what."""
 
 
 def digests(
     commands: Iterable[str], cwd: str, root: str, of: Callable[[str], str] | None = None
 ) -> dict[str, str]:
-    """What each file that a command names is now, by its path below the root. `of`: what a file is.
-    Raises TooMuch."""
-    found: dict[str, str] = {}
+    """Return the digest of each file that a command names, by its path below the root. `of`: how a
+    file is digested. Raises TooMuch."""
+    files: dict[str, str] = {}
     places = list(dict.fromkeys((cwd, root)))
     for command in commands:
         for word in _words(command):
             for place in places:
                 for path in _paths(word, place):
-                    _add(found, path, root, of or digest)
-    return dict(sorted(found.items()))
+                    _add(files, path, root, of or digest)
+    return dict(sorted(files.items()))
 
 
-def _add(found: dict[str, str], path: str, root: str, of: Callable[[str], str]) -> None:
+def _add(files: dict[str, str], path: str, root: str, of: Callable[[str], str]) -> None:
     path = os.path.normpath(path)
     key = os.path.relpath(path, root)
-    if key in found or key.startswith(os.pardir):
+    if key in files or key.startswith(os.pardir):
         return
     try:
         about = os.stat(path)
     except (OSError, ValueError):
         if os.path.islink(path):
-            found[key] = "leads nowhere"
+            files[key] = "leads nowhere"
         return
     if stat.S_ISDIR(about.st_mode):
         if key != os.curdir and not key.startswith(".git/"):
             for name in IN_DIRECTORIES:
-                _add(found, os.path.join(path, name), root, of)
+                _add(files, os.path.join(path, name), root, of)
         return
-    found[key] = of(path)
-    if len(found) > MOST_FILES:
+    files[key] = of(path)
+    if len(files) > MOST_FILES:
         raise TooMuch(f"they name more than {MOST_FILES} files")
 
 
 def digest(path: str) -> str:
-    """Of a regular file, its content and whether it can be run. Raises TooMuch."""
+    """Digest a regular file: its content and whether it is executable. Raises TooMuch."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -110,44 +110,45 @@ def digest(path: str) -> str:
 
 
 def _words(command: str) -> list[str]:
-    """As a shell splits it, and as it may be split once more by what it runs. Raises TooMuch."""
+    """Split a command as a shell does, and as what it runs may split it once more. Raises
+    TooMuch."""
     command = _without_data(command)
-    words = dict.fromkeys(_WORD.findall(command))
+    tokens = dict.fromkeys(_WORD.findall(command))
     try:
         for word in shlex.split(command.replace("\n", " ; "), comments=False):
-            words |= dict.fromkeys([word, *_WORD.findall(word)])
+            tokens |= dict.fromkeys([word, *_WORD.findall(word)])
     except ValueError:  # an open quotation mark
-        words |= dict.fromkeys(_WORD.findall(command.replace("\\", "").replace("'", "")))
+        tokens |= dict.fromkeys(_WORD.findall(command.replace("\\", "").replace("'", "")))
     for module in _MODULE.findall(command):
         path = module.replace(".", "/")
         above = [path.rsplit("/", count)[0] for count in range(path.count("/") + 1)]
-        words |= dict.fromkeys([path, path + ".py", *above, *(f"{each}.py" for each in above)])
+        tokens |= dict.fromkeys([path, path + ".py", *above, *(f"{each}.py" for each in above)])
     for pattern, files in OF_PROGRAMS:
-        if any(re.fullmatch(pattern, os.path.basename(word)) for word in words):
-            words |= dict.fromkeys(files)
-            folders = [word for word in words if "/" in word or word.isidentifier()]
-            words |= dict.fromkeys(f"{folder}/{name}" for folder in folders for name in files)
-    if len(words) > MOST_WORDS:
+        if any(re.fullmatch(pattern, os.path.basename(word)) for word in tokens):
+            tokens |= dict.fromkeys(files)
+            folders = [word for word in tokens if "/" in word or word.isidentifier()]
+            tokens |= dict.fromkeys(f"{folder}/{name}" for folder in folders for name in files)
+    if len(tokens) > MOST_WORDS:
         raise TooMuch("their commands are too long")
-    return list(words)
+    return list(tokens)
 
 
 def _without_data(command: str) -> str:
-    """Without what is only written, or only looked for. What is quoted stays."""
+    """Remove what is only written or only searched for. What is quoted stays."""
     rest = re.split(r"([;|&\n(){}`]+)", _WRITTEN.sub(" ", command))
     passes_on = any(each in command for each in ("|", "`", "$(", "eval", "<("))
     skipped = _ONLY_DATA if passes_on else _ONLY_DATA | _SPEAKS
     for place in range(0, len(rest), 2):
-        words = rest[place].split()
-        while words and words[0] in _KEYWORDS:
-            del words[0]
-        if words and words[0] in skipped and not re.search(r"[\"'\\$]", rest[place]):
+        tokens = rest[place].split()
+        while tokens and tokens[0] in _KEYWORDS:
+            del tokens[0]
+        if tokens and tokens[0] in skipped and not re.search(r"[\"'\\$]", rest[place]):
             rest[place] = " "
     return "".join(rest)
 
 
 def _paths(word: str, place: str) -> Iterator[str]:
-    """Where a word may lead: as it stands, and without what a variable may stand for."""
+    """Yield where a word may lead: as it stands, and without what a variable may stand for."""
     word = word[:4096].replace("\0", "")
     while word:
         path = os.path.join(place, word)

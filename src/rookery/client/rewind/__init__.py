@@ -1,1 +1,2 @@
-"""Ways back: which turns there are, what a rewind would change, and a fork at one of them."""
+"""Rewinding and forking: which turns there are, what a rewind would change, and a fork from one of
+them."""

@@ -1,5 +1,5 @@
-"""What a session did to its files, by its log: each turn and each rewind is an act between two
-snapshots."""
+"""The changes that a session made to its files, according to its log: each turn and each rewind is
+an act between two snapshots."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -31,8 +31,8 @@ class Act(NamedTuple):
 
 
 def acts(events: Sequence[Event], last: int) -> list[Act]:
-    """In order. `events`: those of snapshots and rewinds. `last`: the newest turn, which may still
-    be running."""
+    """Return the acts in order. `events`: those of snapshots and rewinds. `last`: the newest turn,
+    which may still be running."""
     reading = _Reading()
     for event in events:
         if kind_of(event.update) == rewinding.KIND:
@@ -101,7 +101,7 @@ class _Reading:
         self._newest, self._begun, self._gap = after, {}, False
 
     def ended(self, last: int) -> list[Act]:
-        """With a turn whose end was not seen."""
+        """Return the acts, including a turn whose end was not seen."""
         ended = {act.turn for act in self._found if not act.is_rewind}
         if last and self._newest and (last in self._begun or last not in ended):
             self._found.append(Act(last, self._newest, NOW, 2**62, loose=True))
@@ -109,13 +109,13 @@ class _Reading:
 
 
 def steps(events: Sequence[Event], last: int) -> list[Act]:
-    """An act for each turn whose changes stand: a rewind of the files takes later ones away, and to
-    undo it brings them back."""
+    """Return the acts of each turn whose changes stand: a rewind of the files removes later ones,
+    and undoing it brings them back."""
     live, undone = dict[int, list[Act]](), dict[int, list[Act]]()
     for act in acts(events, last):
         if not act.is_rewind:
             live.setdefault(act.turn, []).append(act)
         elif not act.half:
-            rest = {turn: found for turn, found in live.items() if turn <= act.turn}
+            rest = {turn: turn_acts for turn, turn_acts in live.items() if turn <= act.turn}
             live, undone = (undone if act.undo else rest), live
     return [act for turn in sorted(live) for act in live[turn]]

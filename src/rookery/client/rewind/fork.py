@@ -1,4 +1,4 @@
-"""A session that goes on from a turn of another: its log begins with a copy of the turns until
+"""A session that continues from a turn of another: its log begins with a copy of the turns up to
 there, with their snapshots. They share the directory, unless the new one gets a worktree, and
 nothing else."""
 
@@ -39,10 +39,10 @@ LEFT_BEHIND = frozenset(
 AT_ONCE = 500
 """Events that are copied in one go."""
 
-type Told = Callable[[str], object]
+type Report = Callable[[str], object]
 
 FORKED = re.compile(r"^Fork( \d+)?: | \(fork\)$")
-"""What marks a title as a fork's, in this build and in earlier ones."""
+"""The part of a title that marks a fork, in this build and in earlier ones."""
 
 GIVEN = ("cwd", "roots", "mcpServers", "agent", "argv", "sandbox")
 
@@ -53,12 +53,13 @@ def fork(
     turn: int | None = None,
     title: str = "",
     worktree: str | None = None,
-    told: Told = lambda _: None,
+    report: Report = lambda _: None,
     name: str = "",
 ) -> str:
-    """The new session's id: `name`, if one is given. `turn`: the last that it has; None: the last
-    that is over and that no rewind hides. `worktree`: the name of its own branch ("": its id), with
-    the files as they were after that turn. Raises Rejected, FromAgent, LogError, NoWorktree."""
+    """Fork a session and return the new one's id: `name`, if one is given. `turn`: the last that it
+    has; None: the last that is over and that no rewind hides. `worktree`: the name of its own
+    branch ("": its id), with the files as they were after that turn. Raises Rejected, FromAgent,
+    LogError, NoWorktree."""
     guard.require_person(home, "fork a session")
     paths.ensure_home(home)
     check_home(home)
@@ -75,7 +76,7 @@ def fork(
         with suppress(FileNotFoundError):
             shutil.copyfile(*(os.path.join(each, paths.GIT_HOOKS) for each in (source, directory)))
         origin = lenient.text(header["worktree"], "origin") or header["cwd"]
-        made = trees.enter_context(own_worktree(home, name, origin, worktree, told))
+        made = trees.enter_context(own_worktree(home, name, origin, worktree, report))
         place: Json = {} if worktree is None else {"cwd": made[0], **made[1]}
         with Writer.open(directory, create=True) as writer:
             title = title.strip() or new_title(home, header["title"])
@@ -86,12 +87,12 @@ def fork(
         share(os.path.join(source, FOLDER), os.path.join(directory, FOLDER))
         complete(home, name, directory)
     if worktree is not None:
-        _fill(home, name, turns, told)
+        _fill(home, name, turns, report)
     return name
 
 
-def _fill(home: str, session: str, turn: int, told: Told) -> None:
-    """The files of a fork's own worktree become what they were after its last turn."""
+def _fill(home: str, session: str, turn: int, report: Report) -> None:
+    """Set the files of a fork's own worktree to their state after its last turn."""
 
     async def rewind() -> None:
         command = {"do": "rewind", "turn": turn, "conversation": False}
@@ -102,11 +103,11 @@ def _fill(home: str, session: str, turn: int, told: Told) -> None:
     try:
         run(rewind())
     except (Refused, OSError) as error:
-        told(f"The files are from the last commit. {sentences(error)}")
+        report(f"The files are from the last commit. {sentences(error)}")
 
 
 def new_title(home: str, title: str) -> str:
-    """One that no other session has: the number comes first, since lists cut the end."""
+    """Return a title that no other session has: the number comes first, since lists cut the end."""
     base = FORKED.sub("", title)
     taken = {str(head["title"]) for head in fleet.heads(home)}
     for number in count(1):
@@ -124,8 +125,8 @@ def _checked(log: Reader, header: Json, turn: int | None) -> int:
         return next(shown, 0)
     if turn > last:
         running = " It is still running." if turn == header["turn"] else ""
-        words = f"There is no finished turn {turn}: the last one is {last}.{running}"
-        raise Rejected({"reason": "no_turn", "message": words})
+        message = f"There is no finished turn {turn}: the last one is {last}.{running}"
+        raise Rejected({"reason": "no_turn", "message": message})
     return turn
 
 
@@ -158,7 +159,7 @@ def _write(log: Reader, writer: Writer, about: Json, header: Json, then: Json, t
 
 
 def _renumbered(update: Json, shown: list[int]) -> Json:
-    """Turns that were hidden are not copied: those after them have other numbers."""
+    """Renumber a turn: hidden turns are not copied, so those after them shift."""
     turn = update.get("turn")
     if kind_of(update) not in ("_turn", rewinding.SNAPSHOT) or turn not in shown:
         return update
@@ -166,13 +167,13 @@ def _renumbered(update: Json, shown: list[int]) -> Json:
 
 
 def _told_later(log: Reader, turn: int, end: int) -> list[Json]:
-    """The snapshot of the turn's end, if the next prompt was quicker than it."""
-    found = [event.update for event in log.of_kinds(rewinding.SNAPSHOT) if event.seq > end]
-    return [each for each in found if (each.get("turn"), each.get("when")) == (turn, "end")]
+    """The snapshot of the turn's end, if the next prompt came before it."""
+    snapshots = [event.update for event in log.of_kinds(rewinding.SNAPSHOT) if event.seq > end]
+    return [each for each in snapshots if (each.get("turn"), each.get("when")) == (turn, "end")]
 
 
 def _memory(log: Reader, header: Json, turn: int) -> Json | None:
-    """A fork of the agent's own session, where it can do that."""
+    """The agent's own session to fork, where the agent can do that; None if there is none."""
     if not turn or not can(header["capabilities"], "fork"):
         return None
     if header["hidden"] and header["state"] == "idle" and turn == _checked(log, header, None):
@@ -187,7 +188,7 @@ def _memory(log: Reader, header: Json, turn: int) -> Json | None:
 
 
 def _copy_blobs(log: Reader, writer: Writer, update: Json) -> None:
-    """Of attachments and pictures."""
+    """Copy the blobs of attachments and pictures."""
     for name in pictures.named(update):
         if (data := log.blob(name)) is not None:
             writer.put_blob(data)

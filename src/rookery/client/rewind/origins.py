@@ -1,4 +1,4 @@
-"""Whose doing a change is, where others work in a session's directory: which sessions had a turn at
+"""Whose change it was, where several sessions work in one directory: which sessions had a turn at
 the same time, and what their calls name."""
 
 import json
@@ -37,11 +37,11 @@ def spans(log: Reader, turns: Iterable[int]) -> list[Span]:
 
 
 def rivals(home: str, session: str, cwd: str, given: Sequence[Span]) -> dict[int, dict[str, str]]:
-    """By turn: the other sessions of the directory that had a turn at the same time, each with what
-    its calls name."""
-    found: dict[int, dict[str, str]] = {}
+    """Return, by turn, the other sessions of the directory that had a turn at the same time, each
+    with what its calls name."""
+    by_turn: dict[int, dict[str, str]] = {}
     if not given:
-        return found
+        return by_turn
     place = os.path.realpath(cwd)
     for head in fleet.heads(home):
         there = os.path.realpath(head["cwd"])
@@ -51,24 +51,25 @@ def rivals(home: str, session: str, cwd: str, given: Sequence[Span]) -> dict[int
             continue
         try:
             with Reader.open(paths.session_dir(home, head["id"])) as log:
-                _note_overlaps(log, head["id"], given, found)
+                _note_overlaps(log, head["id"], given, by_turn)
         except LogError:
             continue
-    return found
+    return by_turn
 
 
 def _note_overlaps(
-    log: Reader, other: str, given: Sequence[Span], found: dict[int, dict[str, str]]
+    log: Reader, other: str, given: Sequence[Span], by_turn: dict[int, dict[str, str]]
 ) -> None:
     for theirs in spans(log, range(1, log.turns() + 1)):
         for ours in given:
             if theirs.begins <= ours.ends and ours.begins <= theirs.ends:
-                texts = found.setdefault(ours.turn, {})
+                texts = by_turn.setdefault(ours.turn, {})
                 texts[other] = texts.get(other, "") + calls(log, theirs.turn)
 
 
 def calls(log: Reader, turn: int) -> str:
-    """What the calls of a turn name that may change something: not what they print."""
+    """Return the text of those calls of a turn that may change something, without what they
+    print."""
     kinds, texts = dict[str, str](), list[str]()
     for event in log.page(turn):
         update = event.update

@@ -1,5 +1,5 @@
-"""What a rewind would do, before it does it. A worker asks the same before it rewinds, so that a
-yes is for what was shown."""
+"""Previews of rewinds: what one would do, before it does it. A worker computes the same before it
+rewinds, so that the user's yes applies to what was shown."""
 
 import json
 import math
@@ -38,7 +38,7 @@ STATES = ("was", "was_blob", "was_permissions", "now", "now_blob", "now_permissi
 
 
 class Question(NamedTuple):
-    """What is compared, by the log."""
+    """The comparison that a preview makes, taken from the log."""
 
     session: str
     cwd: str
@@ -61,7 +61,8 @@ class Question(NamedTuple):
 def preview(
     home: str, session: str, turn: int = 0, *, undo: bool = False, files: bool = True
 ) -> Preview:
-    """Nothing is changed. `files`: look at them, too. Raises Rejected, LogError."""
+    """Return what a rewind would do; nothing is changed. `files`: compare the files, too. Raises
+    Rejected, LogError."""
     directory = paths.session_dir(home, session)
     with Reader.open(directory) as log:
         asked = question(log, turn, undo=undo)
@@ -82,17 +83,17 @@ def preview(
             timeout=SECONDS,
             check=False,
         )
-        said = json.loads(done.stdout)
+        comparison = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         message = f"The files could not be compared: {error}"
         raise Rejected({"reason": "failed", "message": message}) from error
-    if "changes" not in said:
-        raise Rejected({"reason": said.get("refused"), "message": said.get("message")})
-    return judged(home, asked, said)
+    if "changes" not in comparison:
+        raise Rejected({"reason": comparison.get("refused"), "message": comparison.get("message")})
+    return judged(home, asked, comparison)
 
 
 def question(log: Reader, turn: int, *, undo: bool) -> Question | Refusal:
-    """Raises LogError."""
+    """Return what to compare for a rewind to a turn, or why that is refused. Raises LogError."""
     header = log.header()
     events = log.of_kinds(rewinding.SNAPSHOT, rewinding.KIND)
     last = int(header["turn"])
@@ -130,7 +131,7 @@ def question(log: Reader, turn: int, *, undo: bool) -> Question | Refusal:
 
 
 def end_of(log: Reader, turn: int) -> int:
-    """The last event of a turn: before the next one, and before a rewind."""
+    """Return the last event of a turn: before the next one, and before a rewind."""
     first, after = log.first_seq(turn), log.first_seq(turn + 1)
     for event in log.of_kinds(rewinding.KIND):
         if turn and event.seq > first and (not after or event.seq < after):
@@ -139,12 +140,12 @@ def end_of(log: Reader, turn: int) -> int:
 
 
 def header_after(log: Reader, turn: int) -> Json:
-    """As the turn left it."""
+    """Return the header as the turn left it."""
     return log.header_at(end_of(log, turn))
 
 
 def _come_back(log: Reader, turn: int, hidden: rewinding.Ranges) -> int:
-    """How many turns up to this one are hidden now and were not when it ended."""
+    """How many turns up to this one are hidden now but were not when it ended."""
     then = header_after(log, turn)["hidden"] if hidden else []
     firsts = [log.first_seq(n) for n in range(1, turn + 1)] if hidden else []
     is_hidden = rewinding.is_hidden
@@ -152,7 +153,7 @@ def _come_back(log: Reader, turn: int, hidden: rewinding.Ranges) -> int:
 
 
 def _kept(events: Sequence[Event], name: str) -> Event | None:
-    """What was kept before the last rewind."""
+    """The snapshot that was kept before the last rewind."""
     for each in reversed(events):
         if each.update.get("when") == "rewind" and lenient.text(each.update, "id") == name:
             return each
@@ -164,13 +165,13 @@ def _notes(events: Sequence[Event], taken: Event | None, turn: int) -> list[str]
         passed = rewinding.is_passed_over(events, turn)
         return [no_snapshot(turn, passed=passed).message]
     if taken.update.get("late") is True:
-        words = "The snapshot was taken while the agent was already at work: "
-        return [f"{words}files may have some of what turn {turn + 1} changed."]
+        warning = "The snapshot was taken while the agent was already at work: "
+        return [f"{warning}files may have some of what turn {turn + 1} changed."]
     return []
 
 
 def unchanged(asked: Question) -> Preview:
-    """Of a rewind without files."""
+    """Return the preview of a rewind without files."""
     made = fingerprint([asked.session, asked.turn, asked.undo, asked.last], [])
     known = Preview(asked.turn, asked.undo, asked.last, hides=asked.hides, notes=asked.notes)
     return known._replace(own_fingerprint=made, fingerprint=made, shows=asked.shows)
@@ -179,30 +180,30 @@ def unchanged(asked: Question) -> Preview:
 # --- whose doing ---------------------------------------------------------------------------------
 
 
-def judged(home: str, asked: Question, said: Json) -> Preview:
-    """`said`: what the comparison found."""
-    rows = list(lenient.mappings(said, "changes"))
-    committed = said.get("committed")
+def judged(home: str, asked: Question, comparison: Json) -> Preview:
+    """Return the preview of what the comparison of the files found."""
+    rows = list(lenient.mappings(comparison, "changes"))
+    committed = comparison.get("committed")
     origin = _Origin(home, asked)
     known = None if committed is None else {*committed}
-    found = [_judged(row, origin, known) for row in rows]
+    changes = [_judged(row, origin, known) for row in rows]
     totals: Json = {}
-    for each in found:
+    for each in changes:
         totals[each.by] = totals.get(each.by, 0) + 1
-    found.sort(key=lambda each: (ORDER.index(each.by), each.path))
+    changes.sort(key=lambda each: (ORDER.index(each.by), each.path))
     states = {row["path"]: [row["path"], *(row[key] for key in STATES)] for row in rows}
     about = [asked.session, asked.turn, asked.undo, asked.last, asked.target]
-    own = [states[each.path] for each in found if each.by == OWN]
-    spared = [f"{path} ({why})" for path, why in lenient.mapping(said, "spared").items()]
+    own = [states[each.path] for each in changes if each.by == OWN]
+    spared = [f"{path} ({why})" for path, why in lenient.mapping(comparison, "spared").items()]
     return Preview(
         asked.turn,
         asked.undo,
         asked.last,
         asked.target,
-        str(said["id"]),
-        found,
+        str(comparison["id"]),
+        changes,
         totals,
-        lenient.mapping(said, "left") | {"spared": spared},
+        lenient.mapping(comparison, "left") | {"spared": spared},
         asked.hides,
         [*asked.notes, *([UNKNOWN_COMMITS] if known is None else [])],
         fingerprint(about, own),
@@ -213,23 +214,23 @@ def judged(home: str, asked: Question, said: Json) -> Preview:
 
 def _judged(row: Json, origin: "_Origin", committed: set[str] | None) -> FileChange:
     path = str(row["path"])
-    found = FileChange(str(row["kind"]), path)
+    change = FileChange(str(row["kind"]), path)
     if committed is not None and path in committed:
-        return found._replace(by=COMMITTED)
+        return change._replace(by=COMMITTED)
     if not row["acts"] or row["whole"] is not True:
         who = origin.others(path)
-        return found._replace(by=SESSION if who else HAND, who=who)
+        return change._replace(by=SESSION if who else HAND, who=who)
     if committed is None:
-        return found._replace(by=UNCLEAR)
+        return change._replace(by=UNCLEAR)
     for number in row["acts"]:
         by, who = origin.of(int(number), path)
         if by != OWN:
-            return found._replace(by=by, who=who)
-    return found
+            return change._replace(by=by, who=who)
+    return change
 
 
 class _Origin:
-    """The log and those of others are read where it matters."""
+    """Attributes changes to sessions; its log and those of others are read only if needed."""
 
     def __init__(self, home: str, asked: Question) -> None:
         self._home, self._asked = home, asked
@@ -241,7 +242,8 @@ class _Origin:
             return origins.calls(log, turn)
 
     def _others(self, turn: int) -> dict[str, str]:
-        """Those that had a turn at the same time; 0: at any time since."""
+        """The sessions that had a turn at the same time as `turn`; 0: at any time since the
+        target."""
         if self._rivals is None:
             asked = self._asked
             turns = sorted({act.turn for act in asked.acts if not act.is_rewind})
@@ -251,13 +253,13 @@ class _Origin:
         return self._rivals.get(turn, {})
 
     def others(self, path: str) -> str:
-        """The sessions whose calls name a path, since the target."""
+        """Return the sessions whose calls have named a path since the target."""
         name = _name(path)
         return ", ".join(sorted(who for who, text in self._others(0).items() if name in text))
 
     def of(self, number: int, path: str) -> tuple[str, str]:
-        """Whose doing it is that an act of the session's changed a path, and which others may have
-        had a part in it."""
+        """Return whose doing it was that an act of the session changed a path, and which others may
+        have contributed."""
         act, name = self._asked.acts[number], _name(path)
         if act.is_rewind:
             return OWN, ""

@@ -1,4 +1,4 @@
-"""The turns of a session to which it can be rewound."""
+"""The turns that a session can be rewound to."""
 
 from rookery.client.config import in_force
 from rookery.core.agent.prompt import words_of
@@ -12,8 +12,9 @@ from rookery.log.reader import Reader
 
 
 def turns(home: str, session: str, most: int | None = None) -> list[Json]:
-    """Oldest first, from 0, the beginning: when each ended, what was asked, whether its files are
-    known, and whether a rewind hides it. `most`: only that many, the newest. Raises LogError."""
+    """List the turns, oldest first, from 0, the beginning: when each ended, its prompt, whether its
+    files are known, and whether a rewind hides it. `most`: only that many, the newest. Raises
+    LogError."""
     with Reader.open(paths.session_dir(home, session)) as log:
         header = log.header()
         events = log.of_kinds("_prompt", rewinding.SNAPSHOT)
@@ -37,7 +38,8 @@ def turns(home: str, session: str, most: int | None = None) -> list[Json]:
 
 
 def snapshot_file_bytes(home: str) -> int:
-    """Bytes of a file that is kept; a configuration that cannot be read has the usual ones."""
+    """Return the size up to which a file is kept; the default if the configuration is
+    unreadable."""
     try:
         return in_force.load(home).policy.snapshot_file_bytes
     except ConfigError:
@@ -47,5 +49,5 @@ def snapshot_file_bytes(home: str) -> int:
 def no_snapshot(turn: int, *, passed: bool = False) -> Refusal:
     why = " It was passed over: the next turn was quicker than the snapshot." if passed else ""
     hint = "To rewind only the conversation: rookery rewind --conversation"
-    words = f"There is no snapshot of the files after turn {turn}.{why} {hint}"
-    return Refusal("no_snapshot", words)
+    message = f"There is no snapshot of the files after turn {turn}.{why} {hint}"
+    return Refusal("no_snapshot", message)

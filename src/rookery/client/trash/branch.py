@@ -1,11 +1,10 @@
 """The git side of a worktree in the trash.
 
 Its branch is deleted, so that no list of branches shows it; references of ours keep its commits and
-what was staged. What the repository knows of the worktree (its `worktrees/NAME`) stays there:
-locked, so that `git worktree prune` leaves it alone, and without `gitdir`, so that
-`git worktree list` does not show it. The way back is a rename. Each step can be repeated, and the
-lock comes first and goes last: whoever finds it goes on where a killed process stopped.
-"""
+what was staged. The repository's record of the worktree (its `worktrees/NAME`) stays: locked, so
+that `git worktree prune` leaves it alone, and without `gitdir`, so that `git worktree list` does
+not show it. Restoring is a rename. Every step can be repeated, and the lock is created first and
+removed last: whoever finds it continues where a killed process stopped."""
 
 import os
 import re
@@ -24,8 +23,8 @@ _STAGED = re.compile(rb"(?::\d{6} )?1[02]0\d{3} (?:[0-9a-f]{40,64} )?([0-9a-f]{4
 
 
 def retire(name: str, tree: Json) -> bool:
-    """Put the branch of a worktree in the trash by. `name`: of the entry. False: it could not be
-    done now (no space, the repository is gone); all commits are still there, then."""
+    """Set aside the branch of a worktree in the trash. `name`: the trash entry. Returns False if it
+    could not be done now (no space, the repository is gone); all commits are still there then."""
     admin, shared = tree.get("admin") or "", tree["git"]
     if entry_of(tree) == name and os.path.exists(os.path.join(admin, ASIDE)):
         return True
@@ -52,7 +51,8 @@ def retire(name: str, tree: Json) -> bool:
 
 
 def entry_of(tree: Json) -> str:
-    """The trash entry that a worktree belongs to by its lock; "": it is not in the trash."""
+    """Return the trash entry that a worktree belongs to, according to its lock; "" if it is not in
+    the trash."""
     try:
         path = os.path.join(tree.get("admin") or "", LOCKED)
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -63,7 +63,8 @@ def entry_of(tree: Json) -> str:
 
 
 def check(tree: Json) -> None:
-    """Before anything is restored. Raises NoWorktree: another branch has its name now."""
+    """Check that a worktree can be restored, before anything is moved. Raises NoWorktree if another
+    branch has its name now."""
     branch, shared = tree["branch"], tree["git"]
     if not os.path.isdir(shared) or _is_listed(tree):
         return
@@ -76,16 +77,17 @@ def check(tree: Json) -> None:
 
 
 def bring_back(name: str, tree: Json) -> str:
-    """Make the branch again, once the worktree is where it was; what is missing, in words."""
+    """Recreate the branch, once the worktree is back in its place; return a sentence on what is
+    missing."""
     admin, shared = tree.get("admin") or "", tree["git"]
     if not os.path.isdir(shared):
         return f"Its repository {shared} is gone. Its files are in {tree['path']}."
     git, branch = Git(shared, shared), f"refs/heads/{tree['branch']}"
     kept = _commit(git, _ref(name, BRANCH))
     if kept and not _commit(git, branch):
-        told = git.try_("update-ref", "-m", "restored", branch, kept)
-        if told.code != 0:
-            return f"Its branch {tree['branch']} could not be made again: {told.said}"
+        outcome = git.try_("update-ref", "-m", "restored", branch, kept)
+        if outcome.code != 0:
+            return f"Its branch {tree['branch']} could not be made again: {outcome.said}"
     if entry_of(tree) != name:
         if _is_listed(tree):  # it was never put by
             return _missing(git, tree)
@@ -101,8 +103,8 @@ def bring_back(name: str, tree: Json) -> str:
 
 
 def erase(name: str, tree: Json) -> None:
-    """Give up the branch and the worktree's part of the repository; git's own cleaning takes the
-    commits if nothing else has them. Raises OSError."""
+    """Drop the branch and the worktree's record in the repository; git's own garbage collection
+    removes the commits if nothing else refers to them. Raises OSError."""
     admin, shared = tree.get("admin") or "", tree["git"]
     if not os.path.isdir(shared):
         return
@@ -125,10 +127,10 @@ def _missing(git: Git, tree: Json) -> str:
 
 
 def _staged(shared: str, admin: str) -> str:
-    """A tree with the files that are staged and not committed: `git gc` would take them."""
-    words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z")
+    """A tree of the files that are staged but not committed: `git gc` would remove them."""
+    args = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z")
     try:
-        rows = objects.run(admin, *words, "HEAD", "--").split(b"\0")
+        rows = objects.run(admin, *args, "HEAD", "--").split(b"\0")
         rows += objects.run(admin, "ls-files", "--unmerged", "-z").split(b"\0")
         blobs = sorted({match[1] for row in rows if (match := _STAGED.match(row))})
         lines = b"".join(b"100644 blob %b\t%b\0" % (each, each) for each in blobs)
@@ -143,7 +145,7 @@ def _forget_refs(git: Git, name: str) -> None:
 
 
 def _is_listed(tree: Json) -> bool:
-    """Whether git lists the worktree, and no other one in its place."""
+    """Whether git lists the worktree, and not another one in its place."""
     try:
         with open(os.path.join(tree.get("admin") or "", GITDIR), "rb") as file:
             path = os.fsdecode(file.read(8192)).removesuffix("\n")
@@ -157,5 +159,5 @@ def _ref(name: str, kind: str) -> str:
 
 
 def _commit(git: Git, name: str) -> str:
-    told = git.try_("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-    return text_of(told.data) if told.code == 0 else ""
+    outcome = git.try_("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    return text_of(outcome.data) if outcome.code == 0 else ""

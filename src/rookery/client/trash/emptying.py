@@ -1,6 +1,7 @@
-"""What leaves the trash by itself: each session after its 14 days, and the oldest before that where
-the disk is nearly full. The daemon sees to it; without one, whoever makes a session or runs out of
-space does, in a small detached process. What went early is said by the next who can say it."""
+"""Automatic emptying of the trash: each session after its 14 days, and the oldest before that if
+the disk is nearly full. The daemon does it; without one, whoever creates a session or runs out of
+space does, in a small detached process. Early deletions are reported by the next process that can.
+"""
 
 import os
 import sys
@@ -21,7 +22,7 @@ LOCK = "emptying"
 
 
 def is_low(home: str) -> bool:
-    """Whether the disk of a home is nearly full."""
+    """Tell whether a home's disk is nearly full."""
     try:
         disk = os.statvfs(home)
     except OSError:
@@ -30,12 +31,12 @@ def is_low(home: str) -> bool:
 
 
 def is_due(home: str) -> bool:
-    """Whether something should be deleted. Two calls to the system, where nothing is."""
+    """Tell whether something should be deleted. Costs two system calls if not."""
     names = store.names(home)
     if any(name.endswith(store.DELETED) for name in names):
         return True
-    found = store.entries(home) if names else []
-    return bool(found) and (_is_over(found[-1]) or is_low(home))
+    entries = store.entries(home) if names else []
+    return bool(entries) and (_is_over(entries[-1]) or is_low(home))
 
 
 def _is_over(entry: Entry) -> bool:
@@ -43,7 +44,7 @@ def _is_over(entry: Entry) -> bool:
 
 
 def tend(home: str) -> list[str]:
-    """Delete what is due; what there is to say of it. Raises OSError."""
+    """Delete what is due; return notices to show. Raises OSError."""
     store.mend(home)
     moves.clear_leftovers(home)
     moves.erase_all(entry for entry in store.entries(home) if _is_over(entry))
@@ -51,62 +52,67 @@ def tend(home: str) -> list[str]:
 
 
 def make_room(home: str) -> list[str]:
-    """While the disk is nearly full, delete the oldest; what there is to say. Raises OSError."""
-    said: list[str] = []
-    while is_low(home) and (found := store.entries(home)):
-        head = paths.read_json(os.path.join(found[-1].directory, paths.HEAD))
+    """Delete the oldest sessions while the disk is nearly full; return notices to show. Raises
+    OSError."""
+    notices: list[str] = []
+    while is_low(home) and (entries := store.entries(home)):
+        head = paths.read_json(os.path.join(entries[-1].directory, paths.HEAD))
         title = " ".join(lenient.text(head, "title").split())
         with suppress(TrashError):  # it was restored just now
-            moves.erase(found[-1])
-            named = f"{found[-1].session} {title}".strip()
-            said.append(f"The disk is nearly full, so the oldest in the trash was deleted: {named}")
-    return said
+            moves.erase(entries[-1])
+            named = f"{entries[-1].session} {title}".strip()
+            notices.append(
+                f"The disk is nearly full, so the oldest in the trash was deleted: {named}"
+            )
+    return notices
 
 
 # ---------------------------------------------------------------- by itself
 
 
-def before_session(home: str, told: Callable[[str], object] | None = None) -> None:
-    """For who is about to make a session. Nothing is waited for, unless there is no space. `told`
-    gets what went early; None: whoever lists sessions next says it."""
+def before_session(home: str, report: Callable[[str], object] | None = None) -> None:
+    """Tidy the trash before a session is created, without waiting for it unless there is no space.
+    `report` gets notices of early deletions; None: they are left for whoever lists sessions next.
+    """
     with suppress(OSError):
         if is_low(home):
-            said = make_room(home)
-            if told is None:
-                _keep(home, said)
+            notices = make_room(home)
+            if report is None:
+                _keep(home, notices)
             else:
-                for words in said:
-                    told(words)
+                for notice in notices:
+                    report(notice)
         if is_due(home):
             start(home)
 
 
 def start(home: str) -> None:
-    """In a process of its own: agents may take their time to forget."""
+    """Empty the trash in a process of its own: agents may take their time to delete sessions."""
     waking.start_detached("rookery.client.trash.emptying", home)
 
 
 def keep_in_order(home: str) -> list[str]:
-    """For a process that stays; what went early. Raises OSError."""
-    said = tend(home)
-    _keep(home, said)
-    return said
+    """Empty the trash from a long-running process; return notices of early deletions. Raises
+    OSError."""
+    notices = tend(home)
+    _keep(home, notices)
+    return notices
 
 
-def _keep(home: str, said: list[str]) -> None:
-    if said:
+def _keep(home: str, notices: list[str]) -> None:
+    if notices:
         path = os.path.join(paths.trash(home), EARLY)
         with suppress(OSError):
-            paths.write_atomic(path, dumps({"said": [*_read(home), *said]}).encode("ascii"))
+            paths.write_atomic(path, dumps({"said": [*_read(home), *notices]}).encode("ascii"))
 
 
 def untold(home: str) -> list[str]:
-    """What went early and nobody was told of yet; once."""
-    said = _read(home)
-    if said:
+    """Return the notices of early deletions that have not been shown yet; each once."""
+    notices = _read(home)
+    if notices:
         with suppress(OSError):
             os.unlink(os.path.join(paths.trash(home), EARLY))
-    return said
+    return notices
 
 
 def _read(home: str) -> list[str]:

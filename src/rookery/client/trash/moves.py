@@ -1,4 +1,5 @@
-"""Sessions to the trash, back, and out of it permanently: what every face calls."""
+"""Moving sessions to the trash, restoring them, and deleting them permanently: called by every
+face."""
 
 import asyncio
 import fcntl
@@ -20,7 +21,7 @@ from rookery.core.refusals import Refused
 from rookery.home import paths
 from rookery.log.lock import becomes_free
 
-type Told = Callable[[str], object]
+type Report = Callable[[str], object]
 
 
 class Restored(NamedTuple):
@@ -31,7 +32,7 @@ class Restored(NamedTuple):
 
 def remove(home: str, session: str, *, force: bool = False) -> Entry:
     """Move a session to the trash: its worker is ended first. `force`: also if its worktree has
-    work that was not merged; else raises Unmerged. Raises UnknownSession, TrashError."""
+    unmerged work; otherwise raises Unmerged. Raises UnknownSession, TrashError."""
     check_format(home)
     directory = paths.session_dir(home, session)
     drop.refuse_loss(home, session, force=force)
@@ -48,7 +49,7 @@ def remove(home: str, session: str, *, force: bool = False) -> Entry:
 
 
 def _stop(home: str, session: str) -> None:
-    """Let its worker end the turn and the agent, if it answers."""
+    """Let the worker end the turn and the agent, if it answers."""
     directory = paths.session_dir(home, session)
     if not connectable(paths.socket_path(directory)):
         return
@@ -64,7 +65,7 @@ def _stop(home: str, session: str) -> None:
 
 
 def listed(home: str) -> list[Json]:
-    """What can be restored, newest first."""
+    """Return what can be restored, newest first."""
     return [_row(entry) for entry in store.entries(home)]
 
 
@@ -82,31 +83,31 @@ def _row(entry: Entry) -> Json:
 
 
 def find(home: str, name: str) -> Entry:
-    """The entry of the session with that id, unique prefix of one, or title; the newest, if the id
-    is there twice. Raises TrashError, Ambiguous."""
-    found: dict[str, Entry] = {}
+    """Return the entry of the session with that id, unique prefix of an id, or title; the newest,
+    if the id occurs twice. Raises TrashError, Ambiguous."""
+    by_session: dict[str, Entry] = {}
     for entry in store.entries(home):
-        found.setdefault(entry.session, entry)
+        by_session.setdefault(entry.session, entry)
     heads = [
         {
             "id": entry.session,
             "title": lenient.text(paths.read_json(f"{entry.directory}/{paths.HEAD}"), "title"),
         }
-        for entry in found.values()
+        for entry in by_session.values()
     ]
     try:
-        return found[fleet.named(name, heads)]
+        return by_session[fleet.named(name, heads)]
     except fleet.UnknownSession:
         raise not_there(name) from None
 
 
 def not_there(name: str) -> TrashError:
-    words = f"There is no session {name!r} in the trash."
-    return TrashError("not_in_trash", words, kind="missing")
+    message = f"There is no session {name!r} in the trash."
+    return TrashError("not_in_trash", message, kind="missing")
 
 
 def restore(home: str, name: str) -> Restored:
-    """Raises TrashError, Ambiguous."""
+    """Restore a session from the trash. Raises TrashError, Ambiguous."""
     check_format(home)
     store.mend(home)
     entry = find(home, name)
@@ -118,21 +119,21 @@ def restore(home: str, name: str) -> Restored:
     return Restored(entry.session, missing)
 
 
-def delete(home: str, name: str, stays: Told = lambda _: None) -> str:
-    """Delete a session in the trash; its id. Raises TrashError, Ambiguous."""
+def delete(home: str, name: str, stays: Report = lambda _: None) -> str:
+    """Permanently delete a session in the trash; return its id. Raises TrashError, Ambiguous."""
     check_format(home)
     entry = find(home, name)
     erase(entry, stays)
     return entry.session
 
 
-def empty(home: str, stays: Told = lambda _: None) -> list[str]:
-    """Delete all of them; their ids."""
+def empty(home: str, stays: Report = lambda _: None) -> list[str]:
+    """Permanently delete all sessions in the trash; return their ids."""
     check_format(home)
     return erase_all(store.entries(home), stays)
 
 
-def erase_all(entries: Iterable[Entry], stays: Told = lambda _: None) -> list[str]:
+def erase_all(entries: Iterable[Entry], stays: Report = lambda _: None) -> list[str]:
     gone: list[str] = []
     for entry in entries:
         with suppress(TrashError):  # somebody else restored or deleted it
@@ -141,9 +142,10 @@ def erase_all(entries: Iterable[Entry], stays: Told = lambda _: None) -> list[st
     return gone
 
 
-def erase(entry: Entry, stays: Told = lambda _: None) -> None:
-    """Delete a session. It leaves the trash at once; what a killed process leaves of it,
-    `clear_leftovers` deletes. `stays` gets what could not be deleted. Raises TrashError."""
+def erase(entry: Entry, stays: Report = lambda _: None) -> None:
+    """Permanently delete a session. It leaves the trash at once; if the process is killed,
+    `clear_leftovers` deletes the rest. `stays` gets what could not be deleted. Raises TrashError.
+    """
     with store.held(entry.home):
         try:
             os.rename(entry.directory, entry.deleted)
@@ -153,7 +155,7 @@ def erase(entry: Entry, stays: Told = lambda _: None) -> None:
 
 
 def clear_leftovers(home: str) -> None:
-    """What killed processes did not delete to the end. Raises OSError."""
+    """Finish the deletions of killed processes. Raises OSError."""
     for name in store.names(home):
         if name.endswith(store.DELETED) and (
             entry := store.entry_of(home, name.removesuffix(store.DELETED))
@@ -161,8 +163,9 @@ def clear_leftovers(home: str) -> None:
             clear(entry)
 
 
-def clear(entry: Entry, stays: Told = lambda _: None) -> None:
-    """The agents forget the session, then its files go. Nothing is done if somebody is at it."""
+def clear(entry: Entry, stays: Report = lambda _: None) -> None:
+    """Have the agents delete the session, then delete its files. Does nothing if another process is
+    doing it."""
     try:
         folder = os.open(entry.deleted, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -170,8 +173,8 @@ def clear(entry: Entry, stays: Told = lambda _: None) -> None:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         conversations = deletion.conversations_of(entry.deleted, last_too=True)
-        for words in deletion.forget(entry.home, entry.deleted, conversations):
-            stays(words)
+        for failure in deletion.forget(entry.home, entry.deleted, conversations):
+            stays(failure)
         if not os.path.isdir(paths.session_dir(entry.home, entry.session)):
             deletion.strike(entry.home, entry.session)
         if (tree := entry.tree()) is not None:

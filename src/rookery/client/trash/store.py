@@ -1,12 +1,11 @@
-"""What is in the trash, and how a session gets there and back: by renames, which need no space.
+"""The contents of the trash, and how a session gets in and out: by renames, which need no space.
 
 `trash/TIME-SESSION` of Rookery's home is the session's directory as it was, and
 `trash/TIME-SESSION.worktree` the folder of its worktree. `TIME-SESSION.deleted` is a session that
 is being deleted permanently. Builds that know no trash do not look there.
 
-Whoever moves something holds a lock on the folder. Killed in between, a process leaves a worktree
-whose session is not beside it: `mend` brings it back.
-"""
+Whoever moves something holds a lock on the folder. A process killed midway leaves a worktree
+without its session beside it: `mend` moves it back."""
 
 import errno
 import fcntl
@@ -60,16 +59,16 @@ class Entry(NamedTuple):
         return self.at + KEPT
 
     def tree(self) -> Json | None:
-        """The record of its worktree; None: it has none that can be read."""
+        """Return the record of the session's worktree; None if it has none that is readable."""
         tree = paths.read_json(os.path.join(self.worktree, place.RECORD))
         whole = tree and all(isinstance(tree.get(key), str) for key in ("path", "git", "branch"))
         return tree if whole else None
 
 
 def entries(home: str) -> list[Entry]:
-    """Those that can be restored, newest first."""
-    found = [entry for name in names(home) if (entry := entry_of(home, name))]
-    return sorted(found, key=lambda entry: -entry.at)
+    """Return the sessions that can be restored, newest first."""
+    restorable = [entry for name in names(home) if (entry := entry_of(home, name))]
+    return sorted(restorable, key=lambda entry: -entry.at)
 
 
 def names(home: str) -> list[str]:
@@ -86,7 +85,8 @@ def entry_of(home: str, name: str) -> Entry | None:
 
 @contextmanager
 def held(home: str, *, wait: bool = True) -> Iterator[None]:
-    """Nobody else moves anything meanwhile. Raises BlockingIOError without `wait`, OSError."""
+    """Hold the trash's lock, so that nobody else moves anything. Raises OSError, and
+    BlockingIOError without `wait`."""
     folder = os.open(paths.trash(home), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -96,8 +96,8 @@ def held(home: str, *, wait: bool = True) -> Iterator[None]:
 
 
 def put(home: str, session: str) -> Entry:
-    """Move a session that no worker has to the trash. Raises TrashError, Busy, NoWorktree;
-    FileNotFoundError: it is gone."""
+    """Move a session that has no worker to the trash. Raises TrashError, Busy, NoWorktree, and
+    FileNotFoundError if it is gone."""
     try:
         paths.make_private(paths.trash(home))
     except OSError as error:
@@ -118,7 +118,7 @@ def put(home: str, session: str) -> Entry:
 
 
 def _move(home: str, entry: Entry) -> None:
-    """The worktree first: one without a session is cleared by those who tidy up."""
+    """Move the worktree first: one without a session is cleared by those who tidy up."""
     folder = place.folder(home, entry.session)
     try:
         if os.path.isdir(folder):
@@ -137,40 +137,41 @@ def _move(home: str, entry: Entry) -> None:
 
 
 def _not_moved(session: str, error: OSError) -> TrashError:
-    words = f"The session cannot be moved to the trash: {error.strerror or error}."
+    message = f"The session cannot be moved to the trash: {error.strerror or error}."
     if error.errno == errno.EXDEV:
-        words = "The session cannot be moved to the trash, which is on another file system."
-    return TrashError("no_trash", words, f"To delete it: rookery remove --permanently {session}")
+        message = "The session cannot be moved to the trash, which is on another file system."
+    return TrashError("no_trash", message, f"To delete it: rookery remove --permanently {session}")
 
 
 def restore(entry: Entry) -> str:
-    """Move a session back to where it was; what is missing, in words. Raises TrashError."""
+    """Move a session back to where it was; return a sentence on what is missing. Raises
+    TrashError."""
     home, session = entry.home, entry.session
     directory, folder = paths.session_dir(home, session), place.folder(home, session)
     with held(home):
         if not os.path.isdir(entry.directory):
-            words = f"Session {session} is no longer in the trash."
-            raise TrashError("not_in_trash", words, kind="missing")
+            message = f"Session {session} is no longer in the trash."
+            raise TrashError("not_in_trash", message, kind="missing")
         for taken in (directory, folder if os.path.isdir(entry.worktree) else ""):
             if os.path.lexists(taken):
-                words = f"Session {session} cannot be restored: {taken} exists."
-                raise TrashError("id_taken", words, "Move it away, or remove that session first.")
+                message = f"Session {session} cannot be restored: {taken} exists."
+                raise TrashError("id_taken", message, "Move it away, or remove that session first.")
         tree = entry.tree()
         try:
             if tree is not None:
                 branch.check(tree)
             _move_back(entry, directory, folder)
         except NoWorktree as error:
-            words = f"Session {session} cannot be restored. {error}"
-            raise TrashError(error.reason, words, error.remedy, error.kind) from error
+            message = f"Session {session} cannot be restored. {error}"
+            raise TrashError(error.reason, message, error.remedy, error.kind) from error
         except OSError as error:
-            words = f"Session {session} cannot be restored: {error.strerror or error}."
-            raise TrashError("not_restored", words) from error
+            message = f"Session {session} cannot be restored: {error.strerror or error}."
+            raise TrashError("not_restored", message) from error
         return branch.bring_back(entry.name, tree) if tree is not None else ""
 
 
 def _move_back(entry: Entry, directory: str, folder: str) -> None:
-    """The session first, for the same reason. Raises OSError."""
+    """Move the session first, for the same reason as in `_move`. Raises OSError."""
     paths.make_private(paths.sessions(entry.home))
     os.rename(entry.directory, directory)
     if os.path.isdir(entry.worktree):
@@ -183,8 +184,8 @@ def _move_back(entry: Entry, directory: str, folder: str) -> None:
 
 
 def mend(home: str) -> None:
-    """Finish what killed processes left half done, unless somebody is at it. It costs a look into a
-    directory, and one at each worktree. Raises OSError."""
+    """Finish what killed processes left half done, unless another process is at work. Costs reading
+    one directory, and a look at each worktree. Raises OSError."""
     with suppress(BlockingIOError, FileNotFoundError), held(home, wait=False):
         for name in names(home):
             entry = entry_of(home, name.removesuffix(WORKTREE)) if name.endswith(WORKTREE) else None

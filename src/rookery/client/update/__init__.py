@@ -1,1 +1,1 @@
-"""Updates: what becomes of the workers that an older build started."""
+"""Updating Rookery, and replacing the workers that an older build started."""

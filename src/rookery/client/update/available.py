@@ -1,5 +1,5 @@
-"""What an update would install: the build that is to be had where this one came from, or at a path,
-and what is new in it. Looking changes nothing, but that a checkout learns what its upstream has."""
+"""Available updates: the build that can be had from where this one came, or at a path, and what is
+new in it. Looking changes nothing, except that a checkout fetches its upstream."""
 
 import os
 import re
@@ -28,7 +28,7 @@ FIXED = re.compile(r"[0-9a-f]{7,40}")
 
 
 class Unavailable(Fixed):
-    """There is nothing to update to, or it cannot be found out; the message says what to do."""
+    """There is nothing to update to, or it is impossible to tell; the message says what to do."""
 
     reason = "no_update"
 
@@ -47,11 +47,11 @@ class Offer(NamedTuple):
     """What the user has to do for there to be anything new."""
 
 
-def look(found: Installation, path: str = "") -> Offer:
-    """What an installation can be updated to. Blocks. Raises Unavailable."""
+def look(installation: Installation, path: str = "") -> Offer:
+    """Return what an installation can be updated to. Blocks. Raises Unavailable."""
     if path:
         return _at(os.path.abspath(path))
-    source = found.source
+    source = installation.source
     match source.kind:
         case "editable" | "checkout":
             if not source.place or source.is_gone:
@@ -64,7 +64,7 @@ def look(found: Installation, path: str = "") -> Offer:
         case "git":
             return _address(source)
         case "index":
-            return _index(found)
+            return _index(installation)
     return Offer(source, "", DIFFERS)
 
 
@@ -91,7 +91,7 @@ def _at(path: str) -> Offer:
 
 
 def _wheel(path: str) -> Offer:
-    """Of a file: ours by its name and its author, whatever the file is called."""
+    """The offer of a file: ours if its name and author are, whatever the file is called."""
     try:
         with zipfile.ZipFile(path) as file:
             names = file.namelist()
@@ -111,7 +111,7 @@ def _wheel(path: str) -> Offer:
 
 
 def _upstream(source: Source) -> Offer:
-    """Of a checkout: what its branch follows, where that is ahead."""
+    """The offer of a checkout: the upstream of its branch, if that is ahead."""
     place = source.place
     if not os.path.exists(os.path.join(place, ".git")):
         note = f"{place} is not a git repository: bring it up to date yourself."
@@ -141,7 +141,7 @@ def _upstream(source: Source) -> Offer:
 
 
 def _checkout(source: Source, revision: str) -> Offer:
-    """Of a checkout as it is at a revision; with its changes, where that is HEAD."""
+    """The offer of a checkout at a revision; including its uncommitted changes, if that is HEAD."""
     place = source.place
     commit = checkout.ask(place, "rev-parse", "--short=12", revision)
     if not commit:
@@ -159,7 +159,7 @@ def _checkout(source: Source, revision: str) -> Offer:
 
 
 def _address(source: Source) -> Offer:
-    """Of an address like git+https://host/path@branch."""
+    """The offer of an address like git+https://host/path@branch."""
     match = ADDRESS.match(source.place)
     if match is None:
         return Offer(source, "", DIFFERS)
@@ -178,29 +178,36 @@ def _address(source: Source) -> Offer:
 # ---------------------------------------------------------------- an index
 
 
-def _index(found: Installation) -> Offer:
-    """As the installer itself would choose."""
-    said = _run(commands.rehearsal(found))
-    versions = re.findall(rf"\b{NAME.replace('-', '[-_]')}(?:==|-)(\d[\w.]*)", said)
-    newest = versions[-1] if versions else found.version
-    order = SAME if newest == found.version else compare(f"{newest}+index")
-    return Offer(found.source, newest, order)
+def _index(installation: Installation) -> Offer:
+    """The offer of the package index, as the installer itself would choose."""
+    output = _run(commands.rehearsal(installation))
+    versions = re.findall(rf"\b{NAME.replace('-', '[-_]')}(?:==|-)(\d[\w.]*)", output)
+    newest = versions[-1] if versions else installation.version
+    order = SAME if newest == installation.version else compare(f"{newest}+index")
+    return Offer(installation.source, newest, order)
 
 
 # ---------------------------------------------------------------- programs
 
 
-def rehearse(found: Installation, source: Source) -> None:
-    """Resolve what would be installed, and install nothing. Raises Unavailable."""
-    _run(commands.rehearsal(found, source))
+def rehearse(installation: Installation, source: Source) -> None:
+    """Resolve what would be installed, without installing anything. Raises Unavailable."""
+    _run(commands.rehearsal(installation, source))
 
 
 def quiet_environment() -> Mapping[str, str]:
-    """Nothing asks for a password here, pip says nothing about itself, and programs are not looked
-    for below the working directory, nor is git led to a repository."""
-    found = {key: each for key, each in os.environ.items() if key not in ("GIT_DIR", "PYTHONPATH")}
-    path = [each for each in found.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(each)]
-    return found | {
+    """Return an environment in which nothing asks for a password, pip does not announce its own
+    updates, programs are not looked up below the working directory, and git is not pointed at a
+    repository."""
+    environment = {
+        key: each for key, each in os.environ.items() if key not in ("GIT_DIR", "PYTHONPATH")
+    }
+    path = [
+        each
+        for each in environment.get("PATH", os.defpath).split(os.pathsep)
+        if os.path.isabs(each)
+    ]
+    return environment | {
         "PATH": os.pathsep.join(path),
         "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
         "GIT_TERMINAL_PROMPT": "0",
@@ -208,10 +215,10 @@ def quiet_environment() -> Mapping[str, str]:
     }
 
 
-def _run(words: Sequence[str]) -> str:
+def _run(argv: Sequence[str]) -> str:
     try:
         done = subprocess.run(
-            words,
+            argv,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -222,13 +229,13 @@ def _run(words: Sequence[str]) -> str:
             check=False,
         )
     except FileNotFoundError:
-        raise Unavailable(f"{words[0]} is not on your PATH, and it is needed here.") from None
+        raise Unavailable(f"{argv[0]} is not on your PATH, and it is needed here.") from None
     except OSError as error:
-        raise Unavailable(f"Cannot run {words[0]}: {error.strerror}.") from error
+        raise Unavailable(f"Cannot run {argv[0]}: {error.strerror}.") from error
     except subprocess.TimeoutExpired:
-        late = f"This did not end within {SECONDS:.0f} s: {shlex.join(words)}"
+        late = f"This did not end within {SECONDS:.0f} s: {shlex.join(argv)}"
         raise Unavailable(late) from None
     if done.returncode:
         end = "\n".join((done.stderr or done.stdout).strip().splitlines()[-8:])
-        raise Unavailable(f"This failed: {shlex.join(words)}\n{end}")
+        raise Unavailable(f"This failed: {shlex.join(argv)}\n{end}")
     return done.stdout + done.stderr

@@ -1,5 +1,5 @@
 """Git in the checkout that Rookery was installed from. An agent may have edited its configuration,
-so nothing that it names is run. To reach its upstream, the user's own configuration counts."""
+so no program named there is run. The user's own configuration applies for reaching the upstream."""
 
 import os
 import subprocess
@@ -18,48 +18,48 @@ UPSTREAM = "@{upstream}"
 
 
 class Failed(Fixed):
-    """The message is git's own."""
+    """Git failed; the message is its own."""
 
     reason = "git_failed"
 
 
-def ask(place: str, *words: str) -> str:
-    """What git prints; "": it fails."""
-    found = git.run(place, words)
-    return found.data.decode("utf-8", "replace").strip() if found else ""
+def ask(place: str, *args: str) -> str:
+    """Return what git prints; "" if it fails."""
+    output = git.run(place, args)
+    return output.data.decode("utf-8", "replace").strip() if output else ""
 
 
 def fetch(place: str) -> None:
-    """What the branch's upstream has. Raises Failed."""
-    found = places.find(place)
-    if found is None:
+    """Fetch what the branch's upstream has. Raises Failed."""
+    repository = places.find(place)
+    if repository is None:
         raise Failed(f"{place} is not in a git repository.")
-    words = ["fetch", "--quiet", "--no-recurse-submodules", "--no-auto-maintenance"]
+    args = ["fetch", "--quiet", "--no-recurse-submodules", "--no-auto-maintenance"]
     home = paths.home() if os.path.isdir(paths.home()) else ""
     try:
-        more = settings.read(found).network
+        more = settings.read(repository).network
         with (
-            shadow.opened(found, more=more, home=home, writes=True) as opened,
-            opened.start(place, words, stderr=subprocess.PIPE, more=for_network()) as process,
+            shadow.opened(repository, more=more, home=home, writes=True) as opened,
+            opened.start(place, args, stderr=subprocess.PIPE, more=for_network()) as process,
         ):
             try:
-                _, said = process.communicate(timeout=SECONDS)
+                _, errors = process.communicate(timeout=SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise Failed(f"git fetch did not end within {SECONDS:.0f} s.") from None
     except (NoGit, OSError) as error:
         raise Failed(str(error)) from error
     if process.returncode:
-        raise Failed(said.decode("utf-8", "replace").strip())
+        raise Failed(errors.decode("utf-8", "replace").strip())
 
 
 def fast_forward(place: str) -> str:
-    """To the upstream. What git prints. Raises Failed."""
-    found = places.find(place)
-    if found is None:
+    """Fast-forward to the upstream; return what git prints. Raises Failed."""
+    repository = places.find(place)
+    if repository is None:
         raise Failed(f"{place} is not in a git repository.")
     try:
-        store = Git(found.own, found.top)
+        store = Git(repository.own, repository.top)
         changed = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "HEAD", UPSTREAM)
         programs.check(store, names_of(store.data(*changed)), UPSTREAM)
     except NoWorktree as error:
@@ -71,5 +71,5 @@ def fast_forward(place: str) -> str:
 
 
 def fast_forward_line(place: str) -> list[str]:
-    """What `fast_forward` does, as one would type it."""
+    """Return the command line equivalent to `fast_forward`, as a user would type it."""
     return ["git", "-C", place, "merge", "--ff-only", UPSTREAM]

@@ -1,5 +1,5 @@
-"""Where two builds meet: the daemon's and this command's, or a running process's and the one that
-was installed since. Which is newer, in words, with the line to run."""
+"""Comparing builds: the daemon's with this command's, or a running process's with the one installed
+since. Says in a sentence which is newer, with the command to run."""
 
 from rookery.build import DIFFERS, NEWER, OLDER, SAME, compare, described, installed
 from rookery.client.daemon import local as daemon
@@ -11,7 +11,8 @@ IN_FOREGROUND = "Restart it where it runs: in its terminal, or with systemctl or
 
 
 def of_daemon(home: str) -> str:
-    """How the daemon's build differs from this command's; "": it does not, or there is none."""
+    """Describe how the daemon's build differs from this command's; "" if it does not, or there is
+    no daemon."""
     if paths.read_json(f"{home}/{daemon.RECORD}") is None:
         return ""  # the usual case costs no more than this
     record = daemon.record(home)
@@ -19,7 +20,7 @@ def of_daemon(home: str) -> str:
 
 
 def between(record: Json) -> str:
-    """The same of a daemon's record."""
+    """Describe the same, given a daemon's record."""
     name = lenient.text(record, "build")
     restart = IN_BACKGROUND if record.get("background") else IN_FOREGROUND
     match compare(name):
@@ -33,7 +34,7 @@ def between(record: Json) -> str:
 
 
 def since_start() -> str:
-    """What was installed in the place of this running process; "": nothing."""
+    """Describe the build that has replaced this running process's; "" if none has."""
     now = installed()
     kind = {SAME: "", NEWER: "A newer", OLDER: "An older", DIFFERS: "Another"}[compare(now)]
     return kind and f"{kind} build is installed: {described(now)}."

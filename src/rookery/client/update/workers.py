@@ -1,10 +1,9 @@
-"""Workers of an older build. Each is put to sleep at the first moment with nothing to do, and the
-next prompt starts one of the build that is installed then. The daemon sees to it while it runs;
-without one, `rookery update` starts this module as a small detached process, which ends with the
-last such worker.
+"""Workers of an older build. Each is put to sleep as soon as it has nothing to do, and the next
+prompt starts one of the build then installed. The daemon does this while it runs; without one,
+`rookery update` starts this module as a small detached process, which ends with the last such
+worker.
 
-A worker of a newer build, or of one whose order is not known, is left alone.
-"""
+A worker of a newer build, or of one whose order is unknown, is left alone."""
 
 import os
 import sys
@@ -30,24 +29,24 @@ EACH = 2.0
 
 
 def is_older(worker: Json | None) -> bool:
-    """Whether the worker of a record (worker.json) is of an older build than this process."""
+    """Tell whether the worker of a record (worker.json) is of an older build than this process."""
     name = lenient.text(worker, "build")
     return bool(name) and compare(name) == OLDER
 
 
 def older(home: str) -> list[str]:
-    """The sessions that are awake in a worker of an older build."""
-    found = []
+    """Return the sessions that are awake in a worker of an older build."""
+    sessions = []
     for session in paths.session_ids(home):
         directory = paths.session_dir(home, session)
         worker = paths.read_json(os.path.join(directory, paths.WORKER))
         if is_older(worker) and is_awake(paths.socket_path(directory)):
-            found.append(session)
-    return found
+            sessions.append(session)
+    return sessions
 
 
 def put_to_sleep(home: str, sessions: Iterable[str]) -> list[str]:
-    """Those that still have something to do. Blocks."""
+    """Put idle sessions to sleep; return those that still have something to do. Blocks."""
     return [session for session in sessions if not _sleeps(home, session)]
 
 
@@ -62,8 +61,8 @@ def _sleeps(home: str, session: str) -> bool:
 
 
 def is_replaceable(header: Json, worker: Json) -> bool:
-    """Whether a session has nothing to do, and runs no command that a turn left behind: it would
-    end with its worker. Earlier builds do not look at these themselves."""
+    """Tell whether a session has nothing to do and runs no command left over from a turn, which
+    would end with its worker. Earlier builds do not check this themselves."""
     if not idle.is_idle(header):
         return False
     if not terminals.are_running(header):
@@ -77,7 +76,7 @@ def is_replaceable(header: Json, worker: Json) -> bool:
 
 
 def watch(home: str) -> None:
-    """Start the process that waits for those that are busy."""
+    """Start the process that waits for busy workers."""
     waking.start_detached("rookery.client.update.workers", home)
 
 

@@ -1,1 +1,1 @@
-"""A session's directory: its files, and what changed in it."""
+"""A session's working directory: its files, and what changed in them."""

@@ -1,5 +1,5 @@
-"""What changed in a directory since a commit, by file and by hunk, as git tells it; new files that
-git does not know yet are changes, too."""
+"""The changes in a directory since a commit, by file and by hunk, as git reports them; new files
+that git does not track yet count as changes, too."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ from rookery.snapshots import place
 
 PATCH_BYTES = 2 * 1024 * 1024
 FILE_BYTES = 256 * 1024
-"""Of a new file that is shown whole."""
+"""Up to this size a new file is shown whole."""
 MOST_FILES = 2000
 NAME_BYTES = 4 * 1024 * 1024
 BASE = re.compile(r"[A-Za-z0-9_@][\w./@{}~^+-]{0,199}", re.ASCII)
@@ -52,7 +52,7 @@ REMEDIES = {
 
 
 class NoDiff(Refused):
-    """It cannot be told what changed, or it cannot be undone or committed."""
+    """The changes cannot be determined, undone or committed."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(reason, message, REMEDIES.get(reason, ""))
@@ -107,44 +107,44 @@ class Changes(NamedTuple):
 
 
 def changes(cwd: str, base: str = "") -> Changes:
-    """Against a commit; "": the last one. Raises NoDiff."""
+    """Return the changes since a commit; "": the last one. Raises NoDiff."""
     if (why := git.unusable(cwd)) is not None:
         raise NoDiff("no_git", why)
     commit = commit_of(cwd, base)
     against = commit or _empty_tree(cwd)
     for left in reversed(range(_TRIES)):
         began = time.time_ns() - _JUST_NOW
-        found = _read(cwd, against)
-        files = [each._replace(digest=_digest(cwd, each, began)) for each in found.files]
+        diff = _read(cwd, against)
+        files = [each._replace(digest=_digest(cwd, each, began)) for each in diff.files]
         if all(each.digest or each.note == SUBMODULE for each in files) or not left:
             break
         time.sleep(_JUST_NOW / 1e9)
-    return Changes(commit, files, found.cut)
+    return Changes(commit, files, diff.cut)
 
 
 def commit_of(cwd: str, base: str) -> str:
-    """Its whole name; "": there is none yet. Raises NoDiff."""
+    """Return the full hash of a commit, "" if there is none yet. Raises NoDiff."""
     if base and not BASE.fullmatch(base):
         raise NoDiff("bad_base", f"{base[:100]!r} is not a commit, branch or tag.")
-    words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{base or 'HEAD'}^{{commit}}"]
-    found = git.run(cwd, words)
-    if found is None:
-        plain = [*words[:-1], base or "HEAD"]
+    args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{base or 'HEAD'}^{{commit}}"]
+    output = git.run(cwd, args)
+    if output is None:
+        plain = [*args[:-1], base or "HEAD"]
         if (named := git.run(cwd, plain)) is not None:
             _check_objects(cwd, named.data.decode("ascii", "replace").strip())
-    if found is None and base:
+    if output is None and base:
         raise NoDiff("unknown_base", f"There is no commit, branch or tag {base!r}.")
-    return found.data.decode("ascii", "replace").strip() if found else ""
+    return output.data.decode("ascii", "replace").strip() if output else ""
 
 
 def _check_objects(cwd: str, commit: str) -> None:
-    """Raises NoDiff: the repository lacks some that the commit needs."""
+    """Raises NoDiff if the repository lacks objects that the commit needs."""
     if git.run(cwd, ["cat-file", "-e", commit]) is None:
         missing = commit
     else:
-        words = ["rev-list", "--objects", "--no-walk", "--missing=print", commit]
-        said = git.run(cwd, words, most=NAME_BYTES)
-        lines = said.data.decode("ascii", "replace").splitlines() if said else []
+        args = ["rev-list", "--objects", "--no-walk", "--missing=print", commit]
+        output = git.run(cwd, args, most=NAME_BYTES)
+        lines = output.data.decode("ascii", "replace").splitlines() if output else []
         missing = next((line[1:] for line in lines if line.startswith("?")), "")
     if missing:
         raise NoDiff(
@@ -155,18 +155,18 @@ def _check_objects(cwd: str, commit: str) -> None:
 
 
 def commit_at(cwd: str, seconds: int) -> str:
-    """What HEAD was at a time, as far as its log goes back; "": it is not known."""
+    """Return the commit that HEAD was at a time, as far back as its reflog goes; "" if unknown."""
     when = time.strftime("%Y-%m-%d %H:%M:%S +0000", time.gmtime(max(0, seconds)))
-    words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"HEAD@{{{when}}}^{{commit}}"]
-    found = git.run(cwd, words)
-    return found.data.decode("ascii", "replace").strip() if found else ""
+    args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"HEAD@{{{when}}}^{{commit}}"]
+    output = git.run(cwd, args)
+    return output.data.decode("ascii", "replace").strip() if output else ""
 
 
 def _empty_tree(cwd: str) -> str:
-    found = git.run(cwd, ["hash-object", "-t", "tree", os.devnull])
-    if found is None:
+    output = git.run(cwd, ["hash-object", "-t", "tree", os.devnull])
+    if output is None:
         raise NoDiff("no_diff", "git does not respond.")
-    return found.data.decode("ascii", "replace").strip()
+    return output.data.decode("ascii", "replace").strip()
 
 
 def _digest(cwd: str, file: File, began: int) -> str:
@@ -182,8 +182,8 @@ def _digest(cwd: str, file: File, began: int) -> str:
 
 
 def _read(cwd: str, against: str) -> Changes:
-    words = [*DIFF, "-M", "--relative", "-z", "--raw", "--numstat", "--patch", against, "--", "."]
-    output = git.run(cwd, words, most=NAME_BYTES + PATCH_BYTES)
+    args = [*DIFF, "-M", "--relative", "-z", "--raw", "--numstat", "--patch", against, "--", "."]
+    output = git.run(cwd, args, most=NAME_BYTES + PATCH_BYTES)
     if output is None:
         _check_objects(cwd, against)
         raise NoDiff("no_diff", "git could not compare the files in time.")
@@ -204,7 +204,7 @@ def _read(cwd: str, against: str) -> Changes:
 
 
 def parsed(data: bytes) -> Changes:
-    """Those of a difference that git printed, with the records of all files first."""
+    """Parse the changes from a diff that git printed with the records of all files first."""
     files, _, cut = _files_of(data, cut=False)
     return Changes("", files, cut)
 
@@ -244,13 +244,13 @@ def _records(data: bytes) -> tuple[list[File], bytes, bool]:
 
 
 def _unmerged(cwd: str) -> set[str]:
-    found = git.run(cwd, ["ls-files", "-z", "--unmerged", "--", "."], most=NAME_BYTES)
-    rows = found.data.split(b"\0")[:-1] if found else []
+    output = git.run(cwd, ["ls-files", "-z", "--unmerged", "--", "."], most=NAME_BYTES)
+    rows = output.data.split(b"\0")[:-1] if output else []
     return {_name(row.partition(b"\t")[2]) for row in rows}
 
 
 class _Fields:
-    """Texts that end with a NUL."""
+    """A sequence of NUL-terminated fields."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
@@ -261,17 +261,17 @@ class _Fields:
     def next(self) -> bytes:
         end = self._data.find(b"\0", self._at)
         end = len(self._data) if end < 0 else end
-        found, self._at = self._data[self._at : end], end + 1
-        return found
+        field, self._at = self._data[self._at : end], end + 1
+        return field
 
     def rest(self) -> bytes:
         return self._data[self._at :]
 
 
 def _about(record: bytes) -> tuple[tuple[str, str], str, str]:
-    """`:100644 100755 1234… 5678… M`: the modes, what it is now, and the state."""
-    words = record.decode("ascii", "replace").lstrip(":").split()
-    return (words[0], words[1]), words[3], words[-1]
+    """Parse `:100644 100755 1234… 5678… M`: the modes, the new object, and the status."""
+    fields = record.decode("ascii", "replace").lstrip(":").split()
+    return (fields[0], fields[1]), fields[3], fields[-1]
 
 
 def _name(data: bytes) -> str:
@@ -285,17 +285,17 @@ def _number(text: bytes) -> int | None:
 def _with_hunks(files: list[File], patch: bytes, *, cut: bool) -> list[File]:
     """Each file with its part of the patch: both are in the same order."""
     parts = iter(_parts(patch))
-    found: list[File] = []
+    complete: list[File] = []
     for file in files:
         part = next(parts, None)
         if part is not None and _changes_kind(file):  # it is deleted, and made
             part += next(parts, b"")
         if part is None:
-            found.append(file._replace(note=file.note or (CUT if cut else "")))
+            complete.append(file._replace(note=file.note or (CUT if cut else "")))
             continue
         last = cut and part.startswith(b"diff ") and patch.endswith(part)
-        found.append(_with_part(file, part, last=last))
-    return found
+        complete.append(_with_part(file, part, last=last))
+    return complete
 
 
 def _changes_kind(file: File) -> bool:
@@ -314,13 +314,13 @@ def _with_part(file: File, part: bytes, *, last: bool) -> File:
 
 
 def _parts(patch: bytes) -> Iterator[bytes]:
-    starts = [found.start() for found in re.finditer(rb"^diff --git ", patch, re.MULTILINE)]
+    starts = [match.start() for match in re.finditer(rb"^diff --git ", patch, re.MULTILINE)]
     for at, start in enumerate(starts):
         yield patch[start : starts[at + 1] if at + 1 < len(starts) else len(patch)]
 
 
 def _hunks(part: bytes) -> Iterator[Hunk]:
-    starts = [found.start() for found in re.finditer(rb"^@@ ", part, re.MULTILINE)]
+    starts = [match.start() for match in re.finditer(rb"^@@ ", part, re.MULTILINE)]
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(part)
         text = part[start:end].partition(b"\ndiff --git ")[0]
@@ -336,16 +336,16 @@ def _hunks(part: bytes) -> Iterator[Hunk]:
 
 
 def _untracked(cwd: str) -> Iterator[str]:
-    words = ["ls-files", "-z", "-o", "--exclude-standard", "--", "."]
-    found = git.run(cwd, words, most=NAME_BYTES)
-    names = found.data.decode("utf-8", "replace").split("\0")[:-1] if found else []
+    args = ["ls-files", "-z", "-o", "--exclude-standard", "--", "."]
+    output = git.run(cwd, args, most=NAME_BYTES)
+    names = output.data.decode("utf-8", "replace").split("\0")[:-1] if output else []
     # What stands after the last mark is nothing, or half a name; a name that ends with a slash is
     # a repository of its own.
     return (name for name in names if not name.endswith("/"))
 
 
 def _new_file(cwd: str, path: str, room: int) -> File:
-    """No link is followed: of one, its target is told, as git does."""
+    """A new file as a change. No link is followed: its target is shown, as git does."""
     change = Change(path, UNTRACKED)
     try:
         mode = os.lstat(os.path.join(cwd, path)).st_mode

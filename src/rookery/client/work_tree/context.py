@@ -12,7 +12,7 @@ BYTES = 4 * 1024 * 1024
 
 
 class Gap(NamedTuple):
-    """Lines that no hunk shows, by their numbers after the change."""
+    """Lines that are in no hunk, by their numbers after the change."""
 
     first: int
     last: int
@@ -22,22 +22,23 @@ class Gap(NamedTuple):
 
 
 def gaps(file: File) -> list[Gap | None]:
-    """Before each hunk, and after the last; None: there is nothing between."""
+    """Return the gap before each hunk, and the one after the last; None where nothing is
+    left out."""
     if file.note or "000000" in file.modes or not file.hunks:
         return [None] * (len(file.hunks) + 1)
-    found: list[Gap | None] = []
+    between: list[Gap | None] = []
     at = 1
     for hunk in file.hunks:
         gap = Gap(at, hunk.new - 1, hunk.new - hunk.old)
-        found.append(gap if gap.last >= gap.first else None)
+        between.append(gap if gap.last >= gap.first else None)
         at = hunk.new + _size(hunk, "+")
     last = file.hunks[-1]
     shift = at - last.old - _size(last, "-")
-    return [*found, None if _ends_file(last) else Gap(at, 0, shift)]
+    return [*between, None if _ends_file(last) else Gap(at, 0, shift)]
 
 
 def whole(file: File, lines: Sequence[bytes]) -> File:
-    """The file with all its lines: `lines` are those after the change."""
+    """Return the file with all its lines; `lines` are those after the change."""
     hunks = list[Hunk]()
     for hunk, gap in zip(file.hunks, gaps(file), strict=False):
         above = [b" " + line for line in lines[gap.first - 1 : gap.last]] if gap else []
@@ -55,24 +56,25 @@ def lines_of(data: bytes) -> list[bytes]:
 
 
 def on_disk(cwd: str, file: File) -> bytes:
-    """What is in the file now. Raises NoDiff."""
+    """Return the current content of the file. Raises NoDiff."""
     path = file.change.path
     try:
-        found = place.read(cwd, path, BYTES)
+        content = place.read(cwd, path, BYTES)
     except (place.Outside, OSError, ValueError):
         raise NoDiff("too_large", f"{path} cannot be shown whole.") from None
-    if place.digest_of(found) != file.digest:
+    if place.digest_of(content) != file.digest:
         raise NoDiff("changed_since", f"{path} changed since it was shown.")
-    return found.data
+    return content.data
 
 
 def _size(hunk: Hunk, sign: str) -> int:
-    """How many lines it has on one side."""
+    """The number of the hunk's lines on one side."""
     return sum(line[:1] in (b" ", sign.encode()) for line in hunk.lines)
 
 
 def _ends_file(hunk: Hunk) -> bool:
-    """Fewer lines than usual, or a mark, stand where the file ends."""
+    """Whether the hunk reaches the end of the file: it has fewer context lines than usual, or a
+    mark."""
     below = 0
     for line in reversed(hunk.lines):
         if line[:1] == NO_NEWLINE:

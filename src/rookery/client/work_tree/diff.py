@@ -1,4 +1,4 @@
-"""What changed in a directory since a commit, as one patch."""
+"""The changes in a directory since a commit, as one patch."""
 
 from typing import NamedTuple
 
@@ -14,6 +14,6 @@ class Diff(NamedTuple):
     """There is more than is shown."""
 
 
-def as_patch(found: Changes) -> Diff:
-    patch = b"".join(file.patch for file in found.files).decode("utf-8", "replace")
-    return Diff(found.base, [file.change for file in found.files], patch, found.cut)
+def as_patch(changed: Changes) -> Diff:
+    patch = b"".join(file.patch for file in changed.files).decode("utf-8", "replace")
+    return Diff(changed.base, [file.change for file in changed.files], patch, changed.cut)

@@ -1,5 +1,5 @@
-"""Filters and merge drivers that only a repository's own configuration has: anybody may have
-written it, so they run where the user trusts them, by their commands and in that repository."""
+"""Filters and merge drivers that are only in a repository's own configuration: anybody may have
+written them, so they run only if the user trusts them, by their commands and in that repository."""
 
 import base64
 import json
@@ -19,20 +19,21 @@ from rookery.git.program import NoGit
 from rookery.git.settings import Driver
 
 
-def found(place: Place) -> list[Driver]:
-    """Raises NoGit."""
+def configured(place: Place) -> list[Driver]:
+    """Return the drivers of the repository's own configuration. Raises NoGit."""
     return list(settings.read(place).own.values())
 
 
 def trusted(home: str, place: Place) -> list[tuple[str, str]]:
-    """The settings of those that may run. Raises NoGit."""
-    own = found(place)
+    """Return the settings of the drivers that may run. Raises NoGit."""
+    own = configured(place)
     known = _known(home, place) if own else ()
     return [pair for each in own for pair in _runnable(place, each, known)]
 
 
 def untrusted(home: str, place: Place, names: Iterable[tuple[str, str]]) -> list[Driver]:
-    """Of those that attributes name, by kind and name. Raises NoGit."""
+    """Return those drivers that attributes refer to, by kind and name, and that are not trusted.
+    Raises NoGit."""
     known = _known(home, place)
     own = settings.read(place).own
     asked = [own[name] for name in dict.fromkeys(names) if name in own]
@@ -40,17 +41,19 @@ def untrusted(home: str, place: Place, names: Iterable[tuple[str, str]]) -> list
 
 
 def trust(home: str, place: Place, chosen: Sequence[Driver]) -> None:
-    """Whoever calls it has asked the user. Raises Waiting, FromAgent, ConfigError, OSError."""
+    """Trust these drivers; the caller has asked the user. Raises Waiting, FromAgent, ConfigError,
+    OSError."""
     trusts.keep(home, _name(place), [fingerprint(place, each) for each in chosen])
 
 
 def forget(home: str, place: Place) -> bool:
-    """Whether there was something. Raises FromAgent."""
+    """Forget which drivers are trusted; return whether there were any. Raises FromAgent."""
     return trusts.forget(home, _name(place))
 
 
 def fingerprint(place: Place, driver: Driver) -> str:
-    """Of the commands, and of the repository's files that they name."""
+    """Return a fingerprint of the driver's commands, and of the repository's files that they
+    name."""
     return _fingerprint(place, driver, _files(place, driver))
 
 
@@ -61,7 +64,8 @@ def _fingerprint(place: Place, driver: Driver, files: dict[str, str]) -> str:
 
 
 def _runnable(place: Place, driver: Driver, known: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Each command, behind a look at the files that it names: they are what was trusted."""
+    """Yield each command, preceded by a check that the files it names are still those that were
+    trusted."""
     files = _files(place, driver)
     if _fingerprint(place, driver, files) not in known:
         return
@@ -73,14 +77,15 @@ def _runnable(place: Place, driver: Driver, known: Sequence[str]) -> Iterable[tu
 
 
 def _files(place: Place, driver: Driver) -> dict[str, str]:
-    """Those of the work tree and of the repository, each as it is now."""
-    words: list[str] = []
+    """The files of the work tree and of the repository that the commands name, each with its
+    current signature."""
+    tokens: list[str] = []
     for _, command in driver.values:
         try:
-            words += shlex.split(command)
+            tokens += shlex.split(command)
         except ValueError:
-            words += command.split()
-    spots = {os.path.realpath(os.path.join(place.top, word)) for word in words}
+            tokens += command.split()
+    spots = {os.path.realpath(os.path.join(place.top, word)) for word in tokens}
     inside = (f"{place.top}/", f"{place.shared}/")
     named = sorted(each for each in spots if each.startswith(inside) and os.path.isfile(each))
     return {path: hook_guard.signature(path) for path in named}
@@ -95,4 +100,13 @@ def _name(place: Place) -> str:
     return OF_GIT + os.path.realpath(place.shared)
 
 
-__all__ = ["Driver", "NoGit", "fingerprint", "forget", "found", "trust", "trusted", "untrusted"]
+__all__ = [
+    "Driver",
+    "NoGit",
+    "configured",
+    "fingerprint",
+    "forget",
+    "trust",
+    "trusted",
+    "untrusted",
+]

@@ -7,7 +7,7 @@ import time
 from rookery.client.work_tree import git
 from rookery.core.view import fuzzy
 
-MOST = 50_000
+MAX_PATHS = 50_000
 LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".cache"}
     | {".mypy_cache", ".ruff_cache", ".pytest_cache", "target", "dist", "build", ".next"}
@@ -19,32 +19,32 @@ KEPT = 8
 
 
 def listed(cwd: str) -> list[str]:
-    """Relative paths, at most MOST."""
-    found = _known_to_git(cwd)
-    return _walked(cwd) if found is None else found
+    """Return relative paths, at most MAX_PATHS."""
+    known = _known_to_git(cwd)
+    return _walked(cwd) if known is None else known
 
 
 def _known_to_git(cwd: str) -> list[str] | None:
-    found = git.run(cwd, ["ls-files", "-z", "-co", "--exclude-standard"])
-    if found is None:
+    output = git.run(cwd, ["ls-files", "-z", "-co", "--exclude-standard"])
+    if output is None:
         return None
-    names = found.data.decode("utf-8", "surrogateescape").split("\0")
-    if found.cut:
+    names = output.data.decode("utf-8", "surrogateescape").split("\0")
+    if output.cut:
         names.pop()
-    return [name for name in dict.fromkeys(names) if name and _can_be_said(name)][:MOST]
+    return [name for name in dict.fromkeys(names) if name and _can_be_said(name)][:MAX_PATHS]
 
 
 def _walked(cwd: str) -> list[str]:
-    found: list[str] = []
+    listing: list[str] = []
     for place, folders, names in os.walk(cwd):
         folders[:] = sorted(name for name in folders if name not in LEFT_OUT)
         for name in sorted(names):
             path = os.path.relpath(os.path.join(place, name), cwd)
             if _can_be_said(path):
-                found.append(path)
-        if len(found) >= MOST:
+                listing.append(path)
+        if len(listing) >= MAX_PATHS:
             break
-    return found[:MOST]
+    return listing[:MAX_PATHS]
 
 
 def _can_be_said(name: str) -> bool:
@@ -52,7 +52,7 @@ def _can_be_said(name: str) -> bool:
 
 
 class Finder:
-    """Finds files by some letters of their names. For any number of threads."""
+    """Finds files by some letters of their names. May be used from any number of threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

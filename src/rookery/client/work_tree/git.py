@@ -1,6 +1,6 @@
-"""Git, asked about a directory that an agent works in. Its configuration may be the agent's: no
-program that it names is run, but those that the user trusts (`drivers`) and, where a commit is made
-for the user, hooks."""
+"""Git, run in a directory that an agent works in. Its configuration may be the agent's: no program
+named there is run, except those that the user trusts (`drivers`) and, for a commit on the user's
+behalf, hooks."""
 
 import os
 import signal
@@ -19,8 +19,8 @@ from rookery.processes import roots, tree
 from rookery.processes.lineage import MARK, home_tag
 
 SECONDS = 10.0
-MOST = 32 * 1024 * 1024
-"""Bytes that are read of an answer."""
+MAX_OUTPUT_BYTES = 32 * 1024 * 1024
+"""Most bytes of output that are read."""
 SAID = 16 * 1024
 
 
@@ -32,17 +32,18 @@ class Output(NamedTuple):
 
 def run(
     cwd: str,
-    words: Sequence[str],
+    args: Sequence[str],
     *,
-    most: int = MOST,
+    most: int = MAX_OUTPUT_BYTES,
     seconds: float = SECONDS,
 ) -> Output | None:
-    """What git says; None: it failed, took too long, or is not there, or there is no repository."""
+    """Run a git command and return its output; None if it failed, took too long, or is not
+    installed, or there is no repository."""
     place = places.find(cwd)
     if place is None:
         return None
     with suppress(NoGit, OSError, ValueError), opened(place) as git:
-        process = git.start(cwd, words)
+        process = git.start(cwd, args)
         late = threading.Timer(seconds, process.kill)
         late.start()
         try:
@@ -59,7 +60,7 @@ def run(
 
 
 def unusable(cwd: str) -> str | None:
-    """Why git cannot be asked about a directory; None: it can."""
+    """Return why git cannot be used in a directory; None if it can."""
     place = places.find(cwd)
     if place is None or not place.top:
         return f"{cwd} is not in a git repository."
@@ -70,8 +71,8 @@ def unusable(cwd: str) -> str | None:
         return str(error)
 
 
-class Told(NamedTuple):
-    """How a command of the user's ended."""
+class GitResult(NamedTuple):
+    """The outcome of a git command that the user asked for."""
 
     code: int | None
     """None: it took too long, or git is not there."""
@@ -82,7 +83,7 @@ class Told(NamedTuple):
 
 def do(
     cwd: str,
-    words: Sequence[str],
+    args: Sequence[str],
     given: bytes = b"",
     seconds: float = 120.0,
     *,
@@ -90,12 +91,12 @@ def do(
     index: str = "",
     hooks: str = "",
     environment: Mapping[str, str] | None = None,
-) -> Told:
-    """What the user asked for. Nothing can be typed into it. `hooks`: a folder of those that run;
-    "": none."""
+) -> GitResult:
+    """Run a git command that the user asked for, without terminal input. `hooks`: a folder of those
+    that run; "": none."""
     place = place or places.find(cwd)
     if place is None:
-        return Told(None, b"", f"{cwd} is not in a git repository.")
+        return GitResult(None, b"", f"{cwd} is not in a git repository.")
     home = paths.home()
     more = {"GIT_LITERAL_PATHSPECS": "1", **(environment or {})}
     if hooks:  # an agent may have written them: what they run answers and loosens nothing
@@ -103,18 +104,18 @@ def do(
     try:
         with opened(place, index=index, hooks=hooks, writes=True) as git:
             pipe = subprocess.PIPE
-            process = git.start(cwd, words, stdin=pipe, stderr=pipe, more=more, session=True)
+            process = git.start(cwd, args, stdin=pipe, stderr=pipe, more=more, session=True)
             if hooks:
                 roots.record(home, process.pid, tree.start_time(process.pid))
             return _ended(process, given, seconds)
     except (NoGit, OSError, ValueError) as error:
-        return Told(None, b"", str(error))
+        return GitResult(None, b"", str(error))
 
 
 def opened(
     place: Place, *, index: str = "", hooks: str = "", writes: bool = False
 ) -> shadow.Opened:
-    """Raises NoGit."""
+    """Open a repository with the hooks and drivers that may run. Raises NoGit."""
     home = paths.home()
     more = [("core.hookspath", hooks)] if hooks else []
     more += drivers.trusted(home, place)
@@ -122,19 +123,19 @@ def opened(
     return shadow.opened(place, index=index, more=more, home=home, writes=writes)
 
 
-def _ended(process: subprocess.Popen[bytes], given: bytes, seconds: float) -> Told:
+def _ended(process: subprocess.Popen[bytes], given: bytes, seconds: float) -> GitResult:
     with process:
         try:
-            data, said = process.communicate(given, seconds)
+            data, printed = process.communicate(given, seconds)
         except subprocess.TimeoutExpired:
             _end(process)
-            return Told(None, b"", f"It took longer than {seconds:g} s.")
-    said = said if process.returncode == 0 or said.strip() else data
-    return Told(process.returncode, data, said[-SAID:].decode("utf-8", "replace").strip())
+            return GitResult(None, b"", f"It took longer than {seconds:g} s.")
+    printed = printed if process.returncode == 0 or printed.strip() else data
+    return GitResult(process.returncode, data, printed[-SAID:].decode("utf-8", "replace").strip())
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """With all that it started: hooks would keep its pipes open."""
+    """Kill the process with all that it started: hooks would keep its pipes open."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):

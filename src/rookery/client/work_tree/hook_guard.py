@@ -1,5 +1,6 @@
-"""Stands before a program that git runs: it goes on if the files that the program is made of are as
-they were when they were judged. A program of its own: it needs the standard library alone."""
+"""A guard in front of a program that git runs: it runs the program only if the files it consists of
+are the same as when they were checked. A program of its own, which needs only the standard library.
+"""
 
 import base64
 import errno
@@ -15,7 +16,7 @@ which no program can set."""
 
 
 def signature(path: str) -> str:
-    """What a file is now."""
+    """Return a signature of a file as it is now."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -33,14 +34,14 @@ def signature(path: str) -> str:
 def unchanged(files: dict[str, str], name: str) -> bool:
     for path, before in files.items():
         if signature(path) != before:
-            words = f"{path} changed after it was checked, so {name} was not run."
-            print(words, file=sys.stderr)
+            message = f"{path} changed after it was checked, so {name} was not run."
+            print(message, file=sys.stderr)
             return False
     return True
 
 
 def main() -> int:
-    """`files LIST`: only look. `hook FILE NAME …`: run it then."""
+    """Check the files; with `hook FILE NAME …` run the hook then, with `files LIST` only check."""
     what, listed, *rest = sys.argv[1:]
     if what == "files":
         return 0 if unchanged(json.loads(base64.b64decode(listed)), "the program") else 1

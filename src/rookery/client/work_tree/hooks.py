@@ -1,6 +1,6 @@
-"""Hooks that a commit runs. An agent may have put one there: those that are new, or changed since
-the session began, are named to the user first. What was judged is what runs: git finds a guard in
-the place of each, which looks once more."""
+"""Git hooks that a commit runs. An agent may have installed one, so those that are new or changed
+since the session began are shown to the user first. What was checked is what runs: git finds a
+guard in place of each, which checks once more."""
 
 import json
 import os
@@ -38,7 +38,7 @@ class Hook(NamedTuple):
 
     @property
     def known_as(self) -> dict[str, str]:
-        """The same in each work tree of a repository."""
+        """The files by paths that are the same in each work tree of a repository."""
         inside = self.top + os.sep
         return {path.removeprefix(inside): each for path, each in self.files.items()}
 
@@ -51,8 +51,8 @@ class Unknown(NamedTuple):
         return f"{self.hook.name} {self.reason}"
 
 
-def found(place: Place) -> list[Hook]:
-    """Those that a commit runs. Raises NoGit."""
+def active(place: Place) -> list[Hook]:
+    """Return the hooks that a commit runs. Raises NoGit."""
     folder = _folder(place)
     spots = [(name, os.path.join(folder, name)) for name in NAMES]
     return [
@@ -63,14 +63,14 @@ def found(place: Place) -> list[Hook]:
 
 
 def _folder(place: Place) -> str:
-    """Where git looks for them."""
+    """The folder in which git looks for hooks."""
     chosen = settings.read(place).hooks
     usual = os.path.join(place.shared, "hooks")
     return os.path.join(place.top, os.path.expanduser(chosen)) if chosen else usual
 
 
 def _files(name: str, path: str, top: str) -> dict[str, str]:
-    """With the file of the same name in the folder above, which husky runs."""
+    """The hook's files, with the file of the same name in the folder above, which husky runs."""
     folder = os.path.dirname(path)
     result = dict[str, str]()
     waiting = [path, os.path.join(os.path.dirname(folder), name)]
@@ -104,18 +104,18 @@ def _text(path: str) -> str:
 
 
 def keep(directory: str, cwd: str) -> None:
-    """What is here when a session begins. Raises OSError."""
+    """Record the hooks that exist when a session begins. Raises OSError."""
     place = places.find(cwd)
     if place is None or not place.top:
         return
     try:
-        _write(directory, {hook.name: hook.known_as for hook in found(place)})
+        _write(directory, {hook.name: hook.known_as for hook in active(place)})
     except NoGit:
         return  # each of them is a new one, then
 
 
 def unknown(directory: str, hooks: Sequence[Hook]) -> list[Unknown]:
-    """Those that the user was not told of."""
+    """Return the hooks that the user has not been told about."""
     kept = paths.read_json(os.path.join(directory, paths.GIT_HOOKS))
     if kept is None:
         return [Unknown(hook, "may be new") for hook in hooks]
@@ -131,7 +131,7 @@ def unknown(directory: str, hooks: Sequence[Hook]) -> list[Unknown]:
 
 
 def agree(directory: str, hooks: Sequence[Hook]) -> None:
-    """The user said yes to them."""
+    """Record that the user agreed to these hooks."""
     kept = lenient.mapping(paths.read_json(os.path.join(directory, paths.GIT_HOOKS)), "hooks")
     _write(directory, {**kept, **{hook.name: hook.known_as for hook in hooks}})
 
@@ -147,7 +147,7 @@ def fingerprint(hooks: Sequence[Unknown]) -> str:
 
 
 def shown(hooks: Sequence[Unknown]) -> str:
-    """Their scripts, to read before one agrees."""
+    """Return the hooks' scripts, to read before agreeing."""
     return "\n\n".join(f"# {each.hook.path}\n{_text(each.hook.path)}" for each in hooks)
 
 
@@ -156,7 +156,7 @@ def shown(hooks: Sequence[Unknown]) -> str:
 
 @contextmanager
 def guarded(home: str, hooks: Sequence[Hook]) -> Iterator[str]:
-    """A folder for git to look in, with a guard for each. Raises OSError."""
+    """Yield a folder for git to look in, with a guard for each hook. Raises OSError."""
     if not hooks:
         yield ""
         return

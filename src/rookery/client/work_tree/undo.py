@@ -1,5 +1,5 @@
-"""A change taken back: a hunk or a whole file, as it was shown and not as it may be by now. What
-stood there is kept beside the session's log, so that this can be taken back, too."""
+"""Undoes a change: a hunk or a whole file, as it was shown and not as it may be by now. The content
+that is replaced is kept beside the session's log, so that the undo can itself be undone."""
 
 import base64
 import json
@@ -33,7 +33,7 @@ _one_at_a_time = threading.Lock()
 
 
 class Step(NamedTuple):
-    """A file that becomes another."""
+    """The replacement of one file's content."""
 
     path: str
     now: Content
@@ -47,11 +47,11 @@ class Undone(NamedTuple):
 
 
 def undo(cwd: str, kept: str, base: str, path: str, digest: str, hunk: str = "") -> Undone:
-    """`digest`: of the file as it was shown. `hunk`: one of its hunks; "": all of it. `kept`: the
-    session's directory. Raises NoDiff."""
+    """Undo a change. `digest`: that of the file as it was shown. `hunk`: one of its hunks; "": all
+    of it. `kept`: the session's directory. Raises NoDiff."""
     with _one_at_a_time:
-        found = changes(cwd, base)
-        file = found.file(path)
+        current = changes(cwd, base)
+        file = current.file(path)
         if file is None:
             raise NoDiff("unchanged", f"{path} no longer has changes.")
         if reason := _unfit(cwd, file):
@@ -59,14 +59,14 @@ def undo(cwd: str, kept: str, base: str, path: str, digest: str, hunk: str = "")
         if not digest or file.digest != digest:
             raise _changed(path)
         try:
-            steps = _hunk_undone(cwd, file, hunk) if hunk else _file_undone(cwd, file, found.base)
+            steps = _hunk_undone(cwd, file, hunk) if hunk else _file_undone(cwd, file, current.base)
             return _done(cwd, kept, steps)
         except (place.Outside, OSError) as error:
             raise NoDiff("not_undoable", f"{path} cannot be changed: {error}") from error
 
 
 def put_back(cwd: str, kept: str, name: str) -> Undone:
-    """Raises NoDiff."""
+    """Undo an undo. Raises NoDiff."""
     with _one_at_a_time:
         steps = _kept(kept, name)
         try:
@@ -91,14 +91,14 @@ def _changed(path: str) -> NoDiff:
 
 
 def _unfit(cwd: str, file: File) -> str:
-    """Why it cannot be undone here; "": it can."""
+    """Why the change cannot be undone here; "" if it can."""
     path = file.change.path
     if file.note == SUBMODULE:
         return f"{path} is a submodule. Use git in it."
     if file.note == CONFLICT:
         return f"{path} has a merge conflict. Resolve it first."
-    found = git.run(cwd, ["check-attr", "-z", "filter", "--", path])
-    values = found.data.split(b"\0") if found else []
+    output = git.run(cwd, ["check-attr", "-z", "filter", "--", path])
+    values = output.data.split(b"\0") if output else []
     if len(values) > 2 and values[2] not in (b"unspecified", b"unset", b""):
         name = values[2].decode("utf-8", "replace")
         return f"{path} goes through the git filter {name!r}. Use git restore."
@@ -117,9 +117,9 @@ def _done(cwd: str, kept: str, steps: list[Step]) -> Undone:
 
 
 def _forget_staged(cwd: str, paths: list[str]) -> None:
-    """What is undone must not be committed because it was staged before."""
-    words = ["--literal-pathspecs", "reset", "-q", "--", *paths]
-    git.run(cwd, words)
+    """Unstage the paths: what is undone must not be committed because it was staged before."""
+    args = ["--literal-pathspecs", "reset", "-q", "--", *paths]
+    git.run(cwd, args)
 
 
 # --- a file --------------------------------------------------------------------------------------
@@ -140,22 +140,22 @@ def _file_undone(cwd: str, file: File, base: str) -> list[Step]:
 
 
 def _small(cwd: str, path: str) -> Content:
-    if (found := place.read(cwd, path)).kind in (FILE, LINK, ABSENT):
-        return found
+    if (content := place.read(cwd, path)).kind in (FILE, LINK, ABSENT):
+        return content
     raise NoDiff("not_undoable", f"{path} is neither a file nor a link.")
 
 
 def _committed(cwd: str, base: str, path: str, mode: str, now: Content) -> Content:
-    """As a checkout would write it."""
-    words = ["cat-file", "--filters", f"{base}:./{path}"]
-    found = git.run(cwd, words, most=place.LARGEST)
-    if found is None or found.cut:
+    """The file's content at `base`, as a checkout would write it."""
+    args = ["cat-file", "--filters", f"{base}:./{path}"]
+    output = git.run(cwd, args, most=place.LARGEST)
+    if output is None or output.cut:
         raise NoDiff("not_undoable", f"git cannot read {path} as it was, or it is too large.")
     if mode == "120000":
-        return Content(LINK, 0, found.data)
+        return Content(LINK, 0, output.data)
     bits = now.mode if now.kind == FILE else 0o644 & ~_umask()
     bits = bits | (bits & 0o444) >> 2 if mode == "100755" else bits & ~0o111
-    return Content(FILE, bits, found.data)
+    return Content(FILE, bits, output.data)
 
 
 def _umask() -> int:
@@ -175,35 +175,35 @@ def _hunk_undone(cwd: str, file: File, name: str) -> list[Step]:
     now = _small(cwd, change.path)
     data = without(now.data, hunk)
     if data is None:
-        words = f"This hunk no longer applies to {change.path}. Undo the whole file."
-        raise NoDiff("not_undoable", words)
+        message = f"This hunk no longer applies to {change.path}. Undo the whole file."
+        raise NoDiff("not_undoable", message)
     return [Step(change.path, now, now._replace(data=data))]
 
 
 def without(data: bytes, hunk: Hunk) -> bytes | None:
-    """A text before a hunk was made; None: the hunk is not of this text. Lines end as those around
-    them do: git may show other line ends than the file has."""
+    """Return a text as it was before the hunk; None if the hunk does not match this text. Lines end
+    like those around them: git may show other line endings than the file has."""
     lines = _lines(data)
     at = max(0, hunk.new - (1 if _has_new(hunk) else 0))
-    found, last = lines[:at], at
+    restored, last = lines[:at], at
     for number, line in enumerate(hunk.lines):
         sign, text = line[:1], line[1:]
         if sign == NO_NEWLINE:
             continue
         bare = hunk.lines[number + 1 : number + 2] and hunk.lines[number + 1][:1] == NO_NEWLINE
         if sign == b"-":
-            found.append(text + (b"" if bare else _ending(lines, last, text)))
+            restored.append(text + (b"" if bare else _ending(lines, last, text)))
             continue
         if last >= len(lines) or _bare(lines[last]) not in (text, text.removesuffix(b"\r")):
             return None
         if sign == b" ":
-            found.append(lines[last])
+            restored.append(lines[last])
         last += 1
-    return b"".join([*found, *lines[last:]])
+    return b"".join([*restored, *lines[last:]])
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """At newlines alone, unlike bytes.splitlines."""
+    """The lines, split at newlines only, unlike bytes.splitlines."""
     pieces = data.split(b"\n")
     return [piece + b"\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])
 
@@ -213,7 +213,8 @@ def _bare(line: bytes) -> bytes:
 
 
 def _has_new(hunk: Hunk) -> bool:
-    """Of a hunk that only removes, git names the line before it."""
+    """Whether the hunk has lines after the change: for one that only removes, git gives the line
+    before it."""
     return any(line[:1] in (b" ", b"+") for line in hunk.lines)
 
 
@@ -239,9 +240,9 @@ def _keep(kept: str, steps: list[Step]) -> str:
 
 def _prune(folder: str) -> None:
     with suppress(OSError), os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda each: each.stat().st_mtime_ns, reverse=True)
+        newest_first = sorted(entries, key=lambda each: each.stat().st_mtime_ns, reverse=True)
         size = 0
-        for number, each in enumerate(found):
+        for number, each in enumerate(newest_first):
             size += each.stat().st_size
             if number and (number >= KEPT or size > KEPT_BYTES):
                 os.unlink(each.path)
@@ -262,5 +263,5 @@ def _told(content: Content) -> list[Any]:
     return [content.kind, content.mode, base64.b64encode(content.data).decode()]
 
 
-def _read(told: list[Any]) -> Content:
-    return Content(str(told[0]), int(told[1]), base64.b64decode(told[2]))
+def _read(saved: list[Any]) -> Content:
+    return Content(str(saved[0]), int(saved[1]), base64.b64decode(saved[2]))

@@ -1,5 +1,5 @@
-"""Files of a session's directories, as they are read on a page: never one from outside, none of
-Rookery's or the user's keys, a bounded part at a time, without secrets."""
+"""Shows files of a session's directories on a page: never one from outside them, none of Rookery's
+or the user's keys, a bounded part at a time, with secrets masked."""
 
 import os
 import stat
@@ -16,7 +16,7 @@ from rookery.snapshots import place
 LARGEST = 16 * 1024 * 1024
 """Bytes of a file that is shown at all."""
 LINES, LINE = 400, 1_000
-"""Of one part: its lines, and the characters of each that are shown."""
+"""The most lines of one part, and the most characters shown of each."""
 ABOVE = 100
 """Lines above the one that was asked for."""
 AROUND = 400
@@ -26,7 +26,7 @@ _SYSTEM = ("/proc", "/sys", "/dev")
 
 
 class Unreadable(Refused):
-    """A file is not shown."""
+    """A file cannot be shown."""
 
 
 class Part(NamedTuple):
@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
 
 class Directories(NamedTuple):
-    """Where files of a session may be read."""
+    """The directories in which a session's files may be read."""
 
     roots: tuple[str, ...]
     """Its own first."""
@@ -54,28 +54,29 @@ class Directories(NamedTuple):
     """Rookery's."""
 
     def read(self, given: str, line: int = 0, first: int = 0, last: int = 0) -> Part:
-        """A part around this line, or from one line to another. Raises Unreadable."""
+        """Return a part of a file, around `line`, or from one line to another. Raises
+        Unreadable."""
         root, path = self._located(given)
         shown = path if root == os.path.realpath(self.roots[0]) else os.path.join(root, path)
         _check_kind(shown, os.path.join(root, path))
         try:
-            found = place.read(root, path, LARGEST)
+            content = place.read(root, path, LARGEST)
         except place.Outside:
             raise Unreadable("not_a_file", f"{shown} is not a file that can be shown.") from None
         except OSError as error:
             raise _unreadable(shown, error, os.path.join(root, path)) from None
-        if found.kind == place.ABSENT:
+        if content.kind == place.ABSENT:
             remedy = "It may have been moved."
             raise Unreadable("no_file", f"{shown} does not exist.", remedy, "missing")
-        if found.kind != place.FILE:  # a link since it was resolved
+        if content.kind != place.FILE:  # a link since it was resolved
             raise Unreadable("outside", f"{shown} has just become a link.", "Try again.")
-        if b"\0" in found.data[:8_000]:
-            return Part(shown, len(found.data), binary=True)
+        if b"\0" in content.data[:8_000]:
+            return Part(shown, len(content.data), binary=True)
         hides = any(map(hides_values, (given, path)))
-        return _part(Part(shown, len(found.data), masked=hides), found.data, line, first, last)
+        return _part(Part(shown, len(content.data), masked=hides), content.data, line, first, last)
 
     def known(self, given: Iterable[str]) -> list[str]:
-        """Those that name a file which can be read."""
+        """Return those of the paths that name a readable file."""
         return [each for each in given if self._is_file(each)]
 
     def _is_file(self, given: str) -> bool:
@@ -86,8 +87,8 @@ class Directories(NamedTuple):
             return False
 
     def _located(self, given: str) -> tuple[str, str]:
-        """One of the directories and a path in it, both without links. Whatever becomes one later
-        is not followed. Raises Unreadable."""
+        """Resolve a path to one of the directories and a path in it, both without links. A part
+        that becomes a link later is not followed. Raises Unreadable."""
         if "\0" in given or not given.strip() or len(given) > 4_096:
             raise Unreadable("bad_path", "This is not a path.")
         meant = os.path.normpath(os.path.join(self.roots[0], given))
@@ -106,7 +107,7 @@ class Directories(NamedTuple):
         return root, path
 
     def _check_private(self, meant: str, real: str, root: str) -> None:
-        """Raises Unreadable: it is a key, or Rookery's own."""
+        """Raises Unreadable if the file is a key, or Rookery's own."""
         rookery, user = os.path.realpath(self.home), os.path.realpath(os.path.expanduser("~"))
         own = _in(real, rookery) and (root == rookery or not _in(root, rookery))
         keys = any(_in(real, os.path.join(user, each)) for each in KEYS)
@@ -118,12 +119,12 @@ class Directories(NamedTuple):
 
 
 def directories_of(head: Json, home: str) -> Directories:
-    """`head`: a session's header or its row in the list."""
+    """Return the directories of a session. `head`: its header or its row in the list."""
     return Directories((str(head["cwd"]), *lenient.texts(head, "roots")), home)
 
 
 def inside(roots: Sequence[str], path: str) -> bool:
-    """Whether a path names a place in there, as it is written."""
+    """Tell whether a path, as written, lies below one of the roots."""
     meant = os.path.normpath(os.path.join(roots[0], path)) if roots else ""
     return any(_in(meant, os.path.normpath(each)) and meant != each for each in roots if each)
 
@@ -133,7 +134,7 @@ def _in(path: str, folder: str) -> bool:
 
 
 def _check_kind(shown: str, path: str) -> None:
-    """Raises Unreadable. Devices are not even opened: some act on that."""
+    """Raises Unreadable. Devices are not even opened, since opening some has effects."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:

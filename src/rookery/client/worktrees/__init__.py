@@ -1,1 +1,1 @@
-"""Git worktrees of sessions: made in Rookery's home, compared, merged, dropped, cleaned up."""
+"""Git worktrees of sessions: created in Rookery's home, compared, merged, dropped, cleaned up."""

@@ -1,8 +1,8 @@
-"""A worktree and a branch for a new session: from the last commit of the directory's repository, or
-another one, with the files that the settings name, and with their set-up command run in it.
+"""Creates a worktree and a branch for a new session: from the last commit of the directory's
+repository, or another one, with the files that the settings name, and with their set-up command run
+in it.
 
-A failure leaves nothing; what a killed process leaves, `upkeep` removes.
-"""
+A failure leaves nothing behind; what a killed process leaves, `upkeep` removes."""
 
 import os
 import re
@@ -30,7 +30,7 @@ from rookery.snapshots import place as files
 
 PREFIX = "rookery/"
 NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*")
-LONGEST = 100
+MAX_NAME_LENGTH = 100
 SETUP = 1800.0
 """Seconds for the set-up command."""
 SAID = 30
@@ -39,7 +39,7 @@ MOST_COPIED = 1000
 UNUSUAL = re.compile(r"[^\w.-]+|\.lock$|\.\.+", re.ASCII)
 MOST_NAMES = 10_000
 
-type Told = Callable[[str], object]
+type Report = Callable[[str], object]
 
 
 @contextmanager
@@ -49,27 +49,28 @@ def making(
     cwd: str,
     name: str,
     settings: config.Config,
-    told: Told,
+    report: Report,
     base: str = "",
 ) -> Iterator[tuple[str, Json]]:
-    """The session's directory, and what its header says of the worktree. If the block fails, the
-    worktree goes. `name`: of the branch; "": the session's id. `base`: the commit, branch or tag
-    that it begins at; "": what is checked out. Raises NoWorktree."""
-    found = repository.look(cwd)
+    """Create a worktree; yield the session's directory, and the header's fields about the worktree.
+    If the block fails, the worktree is removed. `name`: that of the branch; "": the session's id.
+    `base`: the commit, branch or tag that it starts at; "": what is checked out. Raises NoWorktree.
+    """
+    repo = repository.look(cwd)
     if base:
-        found = found._replace(head=_commit(cwd, base))
+        repo = repo._replace(head=_commit(cwd, base))
     branch = PREFIX + name_of(name or session)
-    if Git(found.git, found.top).try_("check-ref-format", f"refs/heads/{branch}").code != 0:
+    if Git(repo.git, repo.top).try_("check-ref-format", f"refs/heads/{branch}").code != 0:
         raise _bad_name(name)
-    _check_free(found, branch)
-    top = os.path.join(place.prepare(home, session), os.path.basename(found.top) or "worktree")
+    _check_free(repo, branch)
+    top = os.path.join(place.prepare(home, session), os.path.basename(repo.top) or "worktree")
     tree: Json = {
         "path": top,
         "branch": branch,
-        "base": found.head,
+        "base": repo.head,
         "origin": os.path.abspath(cwd),
-        "from": found.branch,
-        "git": found.git,
+        "from": repo.branch,
+        "git": repo.git,
         "admin": "",
         "copied": [],
         "state": OPEN,
@@ -77,16 +78,16 @@ def making(
     with place.held(home, session), ExitStack() as undo:
         place.write(home, session, tree | {"phase": place.MAKING})
         undo.callback(clear, home, session, tree)
-        _add(found, tree)
+        _add(repo, tree)
         place.write(home, session, tree | {"phase": place.MAKING})
-        prepared = preparation_of(settings.worktrees, found.top)
-        tree["copied"] = _copy(found.top, top, prepared.copy, told)
-        inside = os.path.join(top, found.inside)
+        prepared = preparation_of(settings.worktrees, repo.top)
+        tree["copied"] = _copy(repo.top, top, prepared.copy, report)
+        inside = os.path.join(top, repo.inside)
         os.makedirs(inside, exist_ok=True)  # the directory may have nothing that is committed
         if prepared.setup:
-            _set_up(home, session, tree, prepared, told)
+            _set_up(home, session, tree, prepared, report)
         elif repository.has_submodules(top):
-            told("The worktree's submodules are empty: a set-up command can fill them.")
+            report("The worktree's submodules are empty: a set-up command can fill them.")
         yield inside, tree
         undo.pop_all()
         place.write(home, session, tree | {"phase": place.MADE})
@@ -100,61 +101,61 @@ def _commit(cwd: str, base: str) -> str:
 
 
 def name_of(name: str) -> str:
-    """As a part of a branch's name. Raises NoWorktree."""
-    found = "-".join(name.split())
-    if len(found) > LONGEST or not NAME.fullmatch(found) or ".." in found:
+    """Return the name as part of a branch's name. Raises NoWorktree."""
+    part = "-".join(name.split())
+    if len(part) > MAX_NAME_LENGTH or not NAME.fullmatch(part) or ".." in part:
         raise _bad_name(name)
-    return found
+    return part
 
 
 def _bad_name(name: str) -> NoWorktree:
     remedy = "Use letters, digits, dots, dashes and slashes."
-    return NoWorktree("bad_name", f"{name[:LONGEST]!r} cannot name a branch.", remedy)
+    return NoWorktree("bad_name", f"{name[:MAX_NAME_LENGTH]!r} cannot name a branch.", remedy)
 
 
-def _check_free(found: repository.Repository, branch: str) -> None:
-    git = Git(found.git, found.top)
+def _check_free(repo: repository.Repository, branch: str) -> None:
+    git = Git(repo.git, repo.top)
     if git.try_("show-ref", "--verify", "--quiet", f"refs/heads/{branch}").code == 0:
-        words = f"There is already a branch {branch} in {found.top}."
-        raise NoWorktree("branch_exists", words, "Choose another name.")
+        message = f"There is already a branch {branch} in {repo.top}."
+        raise NoWorktree("branch_exists", message, "Choose another name.")
 
 
 def check_programs(cwd: str) -> None:
-    """Whether a worktree of a directory's repository needs a program that is not trusted. Raises
+    """Check that a worktree of a directory's repository needs no untrusted program. Raises
     Untrusted, NoWorktree."""
     _check_programs(repository.look(cwd))
 
 
-def _check_programs(found: repository.Repository) -> None:
-    git = Git(found.git, found.top)
-    names = names_of(git.data("ls-tree", "-r", "-z", "--name-only", found.head))
-    programs.check(git, names, found.head)
+def _check_programs(repo: repository.Repository) -> None:
+    git = Git(repo.git, repo.top)
+    names = names_of(git.data("ls-tree", "-r", "-z", "--name-only", repo.head))
+    programs.check(git, names, repo.head)
 
 
-def _add(found: repository.Repository, tree: Json) -> None:
-    """Not by `git worktree add`, which runs another git with the repository's settings."""
-    git = Git(found.git, found.top)
-    _check_programs(found)
+def _add(repo: repository.Repository, tree: Json) -> None:
+    """Create the worktree, but not by `git worktree add`, which runs another git with the
+    repository's settings."""
+    git = Git(repo.git, repo.top)
+    _check_programs(repo)
     head = f"refs/heads/{tree['branch']}"
-    git.data(
-        "update-ref", "-m", "branch: Created from HEAD", head, found.head, "0" * len(found.head)
-    )
+    git.data("update-ref", "-m", "branch: Created from HEAD", head, repo.head, "0" * len(repo.head))
     try:
         os.mkdir(tree["path"], 0o755)
-        tree["admin"] = _admin(os.path.realpath(found.git), os.path.realpath(tree["path"]), head)
-        said = f"gitdir: {tree['admin']}\n".encode("utf-8", "surrogateescape")
-        paths.write_atomic(os.path.join(tree["path"], ".git"), said, 0o644)
+        tree["admin"] = _admin(os.path.realpath(repo.git), os.path.realpath(tree["path"]), head)
+        pointer = f"gitdir: {tree['admin']}\n".encode("utf-8", "surrogateescape")
+        paths.write_atomic(os.path.join(tree["path"], ".git"), pointer, 0o644)
     except OSError as error:
         raise NoWorktree("git_failed", f"The worktree could not be made: {error}") from error
     made = places.at(tree["admin"], os.path.realpath(tree["path"]))
-    words = ("reset", "--hard", "--quiet", "--no-recurse-submodules")
-    told = run_git.do(tree["path"], words, seconds=SECONDS, place=made)
-    if told.code != 0:
-        raise NoWorktree("git_failed", f"git could not make the worktree: {told.said}")
+    args = ("reset", "--hard", "--quiet", "--no-recurse-submodules")
+    outcome = run_git.do(tree["path"], args, seconds=SECONDS, place=made)
+    if outcome.code != 0:
+        raise NoWorktree("git_failed", f"git could not make the worktree: {outcome.said}")
 
 
 def _admin(shared: str, top: str, head: str) -> str:
-    """What the repository knows of the worktree; whole when it appears, or git would prune it."""
+    """Create the repository's record of the worktree. It is complete when it appears, or git would
+    prune it."""
     os.makedirs(above := os.path.join(shared, "worktrees"), exist_ok=True)
     fresh = os.path.join(shared, f"rookery-worktree-{secrets.token_hex(8)}")
     os.mkdir(fresh)
@@ -177,8 +178,8 @@ def _admin(shared: str, top: str, head: str) -> str:
 # --- files and the set-up command -----------------------------------------------------------------
 
 
-def _copy(source: str, top: str, patterns: tuple[str, ...], told: Told) -> list[str]:
-    """Files that are not in the worktree already; their names."""
+def _copy(source: str, top: str, patterns: tuple[str, ...], report: Report) -> list[str]:
+    """Copy the files that the worktree does not have yet; return their names."""
     done: list[str] = []
     for pattern in patterns:
         for name in iglob(pattern, root_dir=source, recursive=True, include_hidden=True):
@@ -194,13 +195,16 @@ def _copy(source: str, top: str, patterns: tuple[str, ...], told: Told) -> list[
                 raise NoWorktree("not_copied", f"{name} could not be copied: {error}") from None
             done.append(name)
     if done:
-        told(f"Copied {count(len(done), 'file')}: {', '.join(done[:5])}{' …' if done[5:] else ''}")
+        report(
+            f"Copied {count(len(done), 'file')}: {', '.join(done[:5])}{' …' if done[5:] else ''}"
+        )
     return done
 
 
-def _set_up(home: str, session: str, tree: Json, prepared: Preparation, told: Told) -> None:
-    """In the worktree's root. Raises NoWorktree with the end of what it printed."""
-    told(f"Set-up: {prepared.setup}")
+def _set_up(home: str, session: str, tree: Json, prepared: Preparation, report: Report) -> None:
+    """Run the set-up command in the worktree's root. Raises NoWorktree with the end of its
+    output."""
+    report(f"Set-up: {prepared.setup}")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     process = subprocess.Popen(
         ["/bin/sh", "-c", prepared.setup],
@@ -215,12 +219,12 @@ def _set_up(home: str, session: str, tree: Json, prepared: Preparation, told: To
     place.write(home, session, tree | {"phase": place.MAKING, "setup": running})
     late = threading.Timer(SETUP, _end, [process])
     late.start()
-    said: list[str] = []
+    output: list[str] = []
     assert process.stdout is not None
     try:
         for line in process.stdout:
-            said = [*said[-SAID:], line.decode("utf-8", "replace").rstrip()]
-            told(f"  {said[-1]}")
+            output = [*output[-SAID:], line.decode("utf-8", "replace").rstrip()]
+            report(f"  {output[-1]}")
         code = process.wait()
     finally:
         late.cancel()
@@ -228,9 +232,9 @@ def _set_up(home: str, session: str, tree: Json, prepared: Preparation, told: To
         process.stdout.close()
     if code != 0:
         how = f"exit code {code}" if code > 0 else f"signal {-code}"
-        tail = "".join(f"\n  {line}" for line in said[-SAID:])
-        words = f"The set-up command failed ({how}): {prepared.setup}{tail}"
-        raise NoWorktree("setup_failed", words, "Nothing was created.")
+        tail = "".join(f"\n  {line}" for line in output[-SAID:])
+        message = f"The set-up command failed ({how}): {prepared.setup}{tail}"
+        raise NoWorktree("setup_failed", message, "Nothing was created.")
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

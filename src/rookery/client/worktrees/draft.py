@@ -1,5 +1,5 @@
-"""The message of a commit that nobody wrote one for: what it changes, by file. Never the prompt: a
-task is no description of what came of it."""
+"""A default message for a commit: what it changes, by file. Never the prompt: a task does not
+describe what came of it."""
 
 import os
 
@@ -7,7 +7,7 @@ from rookery.client.worktrees.repository import Git, names_of
 from rookery.core.json.safe_text import count
 
 VERBS = {"A": "add", "D": "delete", "R": "rename"}
-"""By git's letter; anything else is a change."""
+"""Verbs by git's status letter; anything else is a change."""
 SUBJECT = 68
 """Characters of the first line; a longer one has no names."""
 LISTED = 20
@@ -15,7 +15,7 @@ LISTED = 20
 
 
 def drafted(store: Git, before: str, after: str) -> str:
-    """Between two commits or trees. "": nothing changed."""
+    """Return a message for the changes between two commits or trees; "" if nothing changed."""
     rows = iter(names_of(store.data("diff-tree", "-r", "-z", "-M", "--name-status", before, after)))
     changed: dict[str, list[str]] = {"add": [], "change": [], "rename": [], "delete": []}
     for letter in rows:
@@ -27,7 +27,7 @@ def drafted(store: Git, before: str, after: str) -> str:
 
 
 def _shown(path: str) -> str:
-    """As a line of text can have it."""
+    """The path as it can stand in a line of text."""
     plain = path.encode("utf-8", "replace").decode()
     return "".join(char if char.isprintable() else "?" for char in plain)
 
@@ -55,6 +55,6 @@ def _names(paths: list[str]) -> str:
 
 
 def _place(paths: list[str]) -> str:
-    """The directory that has them all, if there is one."""
+    """The directory that contains them all, if there is one."""
     common = os.path.commonpath([os.path.dirname(path.partition(" to ")[0]) for path in paths])
     return f" in {common}" if common and len(common) <= SUBJECT else ""

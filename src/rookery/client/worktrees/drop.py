@@ -1,4 +1,4 @@
-"""A worktree and its branch dropped; and what would be lost with them."""
+"""Drops a worktree and its branch, and finds what would be lost with them."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from rookery.home import paths
 
 
 class Work(NamedTuple):
-    """What only the worktree and its branch have."""
+    """The work that exists only in the worktree and on its branch."""
 
     files: int
     """Changed and not committed, or new."""
@@ -30,30 +30,30 @@ class Work(NamedTuple):
     def __str__(self) -> str:
         if self.unknown:
             return self.unknown
-        said = [count(self.commits, "commit")] if self.commits else []
-        said += [f"{count(self.files, 'uncommitted file')}"] if self.files else []
-        return " and ".join(said)
+        parts = [count(self.commits, "commit")] if self.commits else []
+        parts += [f"{count(self.files, 'uncommitted file')}"] if self.files else []
+        return " and ".join(parts)
 
     def __bool__(self) -> bool:
         return bool(str(self) or self.guests)
 
 
 class Unmerged(NoWorktree):
-    """There is work that would be lost."""
+    """There is unmerged work that would be lost."""
 
     kind = "preview"
 
     def __init__(self, session: str, work: Work) -> None:
-        words = f"The worktree of session {session} has work that was not merged: {work}."
+        message = f"The worktree of session {session} has work that was not merged: {work}."
         shared = together(work.guests, f"in the worktree of session {session}")
-        known = [words, shared] if str(work) else [shared]
+        known = [message, shared] if str(work) else [shared]
         keep = "" if work.unknown or not str(work) else f"To keep it: rookery merge {session}. "
         remedy = f"{keep}To remove it anyway: --force"
         super().__init__("unmerged_work", " ".join(known).strip(), remedy)
 
 
 def together(guests: Sequence[str], where: str = "there") -> str:
-    """That other sessions work in a worktree; "": none does."""
+    """Say that other sessions work in a worktree; "" if none does."""
     if not guests:
         return ""
     who = f"Session {guests[0]} works" if len(guests) == 1 else f"Sessions {', '.join(guests)} work"
@@ -78,48 +78,48 @@ def work_of(tree: object) -> Work:
 
 
 def tip_of(tree: Json) -> str:
-    """The commit that the worktree stands on: its branch's, unless the agent checked out another.
-    Raises NoWorktree."""
+    """Return the commit that the worktree is at: its branch's, unless the agent checked out
+    another. Raises NoWorktree."""
     own_git.exchange(tree)
     shared = Git(tree["git"], tree["path"])
     for ref in (
         f"worktrees/{os.path.basename(tree['admin'])}/HEAD",
         f"refs/heads/{tree['branch']}",
     ):
-        told = shared.try_("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
-        if told.code == 0:
-            return text_of(told.data)
-    words = f"The branch {tree['branch']} is gone from {tree['git']}."
+        outcome = shared.try_("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        if outcome.code == 0:
+            return text_of(outcome.data)
+    message = f"The branch {tree['branch']} is gone from {tree['git']}."
     again = f"git branch {tree['branch']} {_last_commit(tree)[:12]}"
     remedy = f"To make it again: {again}. To give up the worktree: rookery drop --force."
-    raise NoWorktree("no_branch", words, remedy)
+    raise NoWorktree("no_branch", message, remedy)
 
 
 def _last_commit(tree: Json) -> str:
-    """As far as the worktree's own log of commits tells; else where it began."""
-    found: list[str] = []
+    """The last commit in the worktree's own reflog, or the one it started from."""
+    fields: list[str] = []
     with suppress(OSError), open(os.path.join(tree["admin"], "logs", "HEAD"), "rb") as log:
-        found = log.read().decode("utf-8", "replace").strip().rpartition("\n")[2].split(" ", 2)
-    name = found[1] if len(found) > 1 else ""
+        fields = log.read().decode("utf-8", "replace").strip().rpartition("\n")[2].split(" ", 2)
+    name = fields[1] if len(fields) > 1 else ""
     return name if re.fullmatch("[0-9a-f]{40,64}", name) else str(tree["base"])
 
 
 def uncommitted(tree: Json) -> list[str]:
-    """Files that differ from the last commit, and new ones; not what git ignores, nor what was
-    copied into it. Raises NoWorktree."""
+    """Return the files that differ from the last commit, and new ones; not those that git ignores,
+    nor those that were copied into the worktree. Raises NoWorktree."""
     if not os.path.isdir(tree["path"]):
         return []
     with with_index(tree["git"], tree["path"], tip_of(tree)) as git_:
-        words = ("--name-only", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "-z")
-        found = names_of(git_.data("diff", *words))
+        args = ("--name-only", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "-z")
+        changed = names_of(git_.data("diff", *args))
         fresh = names_of(git_.data("ls-files", "-z", "-o", "--exclude-standard"))
-        programs.check(git_, [*found, *fresh])
+        programs.check(git_, [*changed, *fresh])
     copied = set(tree.get("copied", ()))
-    return [*found, *(name for name in fresh if name not in copied)]
+    return [*changed, *(name for name in fresh if name not in copied)]
 
 
 def _unmerged(tree: Json) -> int:
-    """Commits that nothing else has: no other branch, no tag."""
+    """The number of commits that are on no other branch or tag."""
     shared = Git(tree["git"], tree["path"])
     tips = {tip_of(tree), f"refs/heads/{tree['branch']}"}
     others = ("--not", f"--exclude={tree['branch']}", "--branches", "--tags", "--remotes")
@@ -132,44 +132,44 @@ def _unmerged(tree: Json) -> int:
 
 
 def _is_known(shared: Git, name: str) -> bool:
-    told = shared.try_("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-    return told.code == 0
+    outcome = shared.try_("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    return outcome.code == 0
 
 
 def unmerged(home: str, session: str) -> Work:
-    """What would be lost with a session, also where its log cannot be read."""
+    """Return what would be lost with a session, even if its log is unreadable."""
     tree = place.record(home, session)
     return work_of(tree)._replace(guests=guests_of(home, session, tree))
 
 
 def guests_of(home: str, session: str, tree: object) -> tuple[str, ...]:
-    """Other sessions that would lose their directory with its worktree."""
+    """Return the other sessions that would lose their directory with the worktree."""
     if not isinstance(tree, dict) or not os.path.isdir(tree["path"]):
         return ()
-    top, found = os.path.realpath(tree["path"]), list[str]()
+    top, guests = os.path.realpath(tree["path"]), list[str]()
     for name in sorted(os.listdir(paths.sessions(home))):
         if paths.is_id(name) and name != session:
             head = paths.read_json(os.path.join(paths.session_dir(home, name), paths.HEAD))
             cwd = lenient.text(head, "cwd")
             inside = session in cwd and os.path.commonpath([os.path.realpath(cwd), top]) == top
-            found += [name] if inside else []
-    return tuple(found)
+            guests += [name] if inside else []
+    return tuple(guests)
 
 
 def refuse_loss(home: str, session: str, *, force: bool) -> None:
-    """Raises Unmerged."""
+    """Refuse to lose unmerged work. Raises Unmerged."""
     if not force and (work := unmerged(home, session)):
         raise Unmerged(session, work)
 
 
 def drop_recorded(home: str, session: str) -> None:
-    """While a session is deleted."""
+    """Drop the worktree of a session that is being deleted."""
     if (tree := place.record(home, session)) is not None:
         drop(home, session, tree)
 
 
 def drop(home: str, session: str, tree: Json) -> None:
-    """With all that is in it. Raises NoWorktree, OSError."""
+    """Delete a worktree with everything in it. Raises NoWorktree, OSError."""
     with suppress(NoWorktree), place.held(home, session):
         clear(home, session, tree)
         return
@@ -177,7 +177,8 @@ def drop(home: str, session: str, tree: Json) -> None:
 
 
 def clear(home: str, session: str, tree: Json) -> None:
-    """Under the lock, where there is one."""
+    """Delete the worktree, its record and its branch. The caller holds the lock, if there is
+    one."""
     own = place.folder(home, session)
     if os.path.lexists(tree["path"]) and _is_in(tree["path"], own):
         place.erase(tree["path"])

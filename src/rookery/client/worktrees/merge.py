@@ -1,9 +1,8 @@
-"""A worktree's work brought back to the directory that it came from.
+"""Merges a worktree's work back into the directory that it came from.
 
-First everything is worked out in git's store alone: a commit of what was not committed, and the
-tree that the merge gives. Conflicts and files that are in the way are found there. Only then the
-directory is touched, by one command that changes all of it or nothing.
-"""
+First everything is worked out in git's object store alone: a commit of what was uncommitted, and
+the tree that results from the merge. Conflicts and files that are in the way are found there. Only
+then is the directory touched, by one command that changes all of it or nothing."""
 
 import os
 from typing import NamedTuple
@@ -42,7 +41,7 @@ class Size(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a merge would do; nothing is touched yet."""
+    """A merge worked out in advance; nothing has been touched yet."""
 
     how: str
     top: str
@@ -68,11 +67,11 @@ class Plan(NamedTuple):
 
     @property
     def into(self) -> str:
-        """The branch, or the directory where none is checked out."""
+        """The target branch, or the directory if none is checked out."""
         return self.branch or self.top
 
     def resolution(self) -> str:
-        """The prompt that has the agent resolve the conflicts; "": there are none."""
+        """Return the prompt that has the agent resolve the conflicts; "" if there are none."""
         if not self.conflicts:
             return ""
         into, commit = self.branch or "HEAD", self.onto[:12]
@@ -84,7 +83,7 @@ class Plan(NamedTuple):
         )
 
     def check(self) -> None:
-        """Raises NoWorktree: it cannot be done now."""
+        """Raises NoWorktree if it cannot be done now."""
         if self.conflicts:
             raise NoWorktree(
                 "conflict",
@@ -93,50 +92,50 @@ class Plan(NamedTuple):
                 "To have the agent resolve it: rookery merge SESSION --ask-agent",
             )
         if self.in_the_way:
-            words = f"{self.top} has uncommitted changes in files that the merge changes"
+            problem = f"{self.top} has uncommitted changes in files that the merge changes"
             raise NoWorktree(
                 "dirty_target",
-                f"{words}: {_listed(self.in_the_way)}. Nothing was changed.",
+                f"{problem}: {_listed(self.in_the_way)}. Nothing was changed.",
                 "Commit or stash them, then try again.",
             )
 
 
 def plan(tree: Json, how: str = MERGE, message: str = "") -> Plan:
-    """Raises NoWorktree. It writes nothing but objects into git's store."""
+    """Work out a merge, writing nothing but objects into git's store. Raises NoWorktree."""
     if how not in WAYS:
         raise NoWorktree("unknown_way", f"A worktree is merged by: {', '.join(WAYS)}.")
     if not worktree.exists(tree) or not os.path.isdir(tree["path"]):
         raise NoWorktree("no_worktree", gone(tree))
-    found = repository.look(_origin(tree))
-    if os.path.realpath(found.git) != os.path.realpath(tree["git"]):
+    repo = repository.look(_origin(tree))
+    if os.path.realpath(repo.git) != os.path.realpath(tree["git"]):
         raise NoWorktree("other_repository", f"{tree['origin']} is now in another repository.")
-    if not found.branch and how != APPLY:
-        words = f"{found.top} has no branch checked out, so a merge would be lost."
-        raise NoWorktree("detached", words, "Check out a branch there, or use --apply.")
-    _check_quiet(found.top)
+    if not repo.branch and how != APPLY:
+        problem = f"{repo.top} has no branch checked out, so a merge would be lost."
+        raise NoWorktree("detached", problem, "Check out a branch there, or use --apply.")
+    _check_quiet(repo.top)
     files = uncommitted(tree)
     tip = commit(tree, message) if files else tip_of(tree)
-    store = Git(found.git, found.top)
-    programs.check_merge(store, found.head, tip)
-    commits = int(store.text("rev-list", "--count", f"{found.head}..{tip}"))
+    store = Git(repo.git, repo.top)
+    programs.check_merge(store, repo.head, tip)
+    commits = int(store.text("rev-list", "--count", f"{repo.head}..{tip}"))
     moved = ""
     if how == REBASE:
-        moved, result, conflicts = _rebased(store, found.head, tip)
+        moved, result, conflicts = _rebased(store, repo.head, tip)
     else:
-        result, conflicts = _merged(store, found.head, tip)
+        result, conflicts = _merged(store, repo.head, tip)
     size, way = Size(0, 0, 0), list[str]()
     if result:
-        changed, size = _changed(store, found.head, result)
+        changed, size = _changed(store, repo.head, result)
         programs.check(store, changed, result)
-        way = _in_the_way(store, found, changed, result)
-    about = (found.top, found.branch, found.head, tip, moved, result, conflicts, commits)
+        way = _in_the_way(store, repo, changed, result)
+    about = (repo.top, repo.branch, repo.head, tip, moved, result, conflicts, commits)
     text = ""
     if how == SQUASH and result:
-        text = message.strip() or drafted(store, found.head, result)
+        text = message.strip() or drafted(store, repo.head, result)
     elif files and how != APPLY:
         text = store.text("log", "-1", "--format=%B", tip)
-    elif how == MERGE and result and not _leads_to(store, found.head, tip):
-        text = _joining(tree, found.branch, message)
+    elif how == MERGE and result and not _leads_to(store, repo.head, tip):
+        text = _joining(tree, repo.branch, message)
     return Plan(how, *about, len(files), size, way, text)
 
 
@@ -154,27 +153,27 @@ def _origin(tree: Json) -> str:
 
 
 def _check_quiet(top: str) -> None:
-    found = places.find(top)
-    own = found.own if found else ""
+    git_place = places.find(top)
+    own = git_place.own if git_place else ""
     for name in BUSY:
         if own and os.path.lexists(os.path.join(own, name)):
             what = name.lower().partition("_head")[0].partition("-")[0].replace("_", "-")
-            words = f"A {what} is not finished in {top}."
-            raise NoWorktree("unfinished", words, "Finish it, or abort it, then try again.")
+            message = f"A {what} is not finished in {top}."
+            raise NoWorktree("unfinished", message, "Finish it, or abort it, then try again.")
 
 
 # --- in git's store -------------------------------------------------------------------------------
 
 
 def commit(tree: Json, message: str) -> str:
-    """What is in the worktree and not committed, on top of its last commit. Raises NoWorktree."""
+    """Commit the worktree's uncommitted changes on top of its last commit. Raises NoWorktree."""
     tip = tip_of(tree)
     with with_index(tree["git"], tree["path"], tip) as store:
         names = uncommitted(tree)
         if inner := [name.rstrip("/") for name in names if name.endswith("/")]:
-            words = f"{_listed(inner)}: a repository of its own, which a merge would not bring."
+            problem = f"{_listed(inner)}: a repository of its own, which a merge would not bring."
             raise NoWorktree(
-                "inner_repository", words, "Remove its .git, or add it as a submodule."
+                "inner_repository", problem, "Remove its .git, or add it as a submodule."
             )
         # Not by `git add`: it would ask each submodule, by a git that reads the settings there.
         given = "".join(f"{name}\0" for name in names).encode("utf-8", "surrogateescape")
@@ -186,22 +185,22 @@ def commit(tree: Json, message: str) -> str:
 
 
 def _merged(store: Git, onto: str, tip: str) -> tuple[str, list[str]]:
-    """The tree that a merge gives; or the files in conflict."""
-    words = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages")
-    told = store.try_(*words, onto, tip)
-    rows = names_of(told.data)
-    if told.code == 0:
+    """The tree that results from a merge, or the files in conflict."""
+    args = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages")
+    outcome = store.try_(*args, onto, tip)
+    rows = names_of(outcome.data)
+    if outcome.code == 0:
         return rows[0].strip(), []
-    if told.code == 1 and rows:
+    if outcome.code == 1 and rows:
         return "", list(dict.fromkeys(rows[1:])) or ["(unknown)"]
-    if "usage:" in told.said or "unknown option" in told.said:
+    if "usage:" in outcome.said or "unknown option" in outcome.said:
         raise NoWorktree("old_git", "A merge needs git 2.38 or newer.")
-    raise failure(words, told)
+    raise failure(args, outcome)
 
 
 def _rebased(store: Git, onto: str, tip: str) -> tuple[str, str, list[str]]:
-    """Each commit of the worktree on top of the others, without merges; the last one, its tree, or
-    the files in conflict."""
+    """Rebase each commit of the worktree, without merges; return the last one and its tree, or the
+    files in conflict."""
     base = store.text("merge-base", onto, tip)
     order = ("--reverse", "--topo-order", "--no-merges")
     at, result = onto, store.text("rev-parse", f"{onto}^{{tree}}")
@@ -229,9 +228,9 @@ def _again(store: Git, each: str, tree: str, parent: str) -> str:
     head, _, message = raw.partition(b"\n\n")
     lines = [line for line in head.split(b"\n") if line.startswith((b"author ", b"encoding "))]
     who = text_of(store.data("var", "GIT_COMMITTER_IDENT"))
-    found = [b"tree " + tree.encode(), b"parent " + parent.encode(), *lines[:1]]
-    found += [b"committer " + who.encode("utf-8", "surrogateescape"), *lines[1:]]
-    given = b"\n".join(found) + b"\n\n" + message
+    headers = [b"tree " + tree.encode(), b"parent " + parent.encode(), *lines[:1]]
+    headers += [b"committer " + who.encode("utf-8", "surrogateescape"), *lines[1:]]
+    given = b"\n".join(headers) + b"\n\n" + message
     return store.text("hash-object", "-t", "commit", "-w", "--stdin", given=given)
 
 
@@ -247,18 +246,18 @@ def _changed(store: Git, onto: str, result: str) -> tuple[list[str], Size]:
 
 
 def _in_the_way(
-    store: Git, found: repository.Repository, changed: list[str], result: str
+    store: Git, repo: repository.Repository, changed: list[str], result: str
 ) -> list[str]:
-    """Of the files that a merge changes, those with changes of their own; and what stands where a
-    new one goes, which git may ignore."""
-    words = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=no"]
-    said = git.run(found.top, [*words, "--ignore-submodules=dirty"], seconds=SECONDS)
-    if said is None:
-        raise NoWorktree("git_failed", f"git status failed in {found.top}.")
-    dirty = {row[3:] for row in names_of(said.data)}
+    """Those of the files a merge changes that have local changes, and whatever is in the place of a
+    new one, which git may ignore."""
+    args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=no"]
+    output = git.run(repo.top, [*args, "--ignore-submodules=dirty"], seconds=SECONDS)
+    if output is None:
+        raise NoWorktree("git_failed", f"git status failed in {repo.top}.")
+    dirty = {row[3:] for row in names_of(output.data)}
     fresh = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A")
-    new = names_of(store.data(*fresh, found.head, result))
-    taken = [name for name in new if os.path.lexists(os.path.join(found.top, name))]
+    new = names_of(store.data(*fresh, repo.head, result))
+    taken = [name for name in new if os.path.lexists(os.path.join(repo.top, name))]
     return list(dict.fromkeys([*(name for name in changed if name in dirty), *taken]))
 
 
@@ -271,7 +270,7 @@ def _listed(names: list[str]) -> str:
 
 
 def carry_out(planned: Plan, tree: Json, message: str) -> str:
-    """Change the directory; the commit that it has now, "" where there is none. Raises
+    """Change the directory; return the commit that it has now, "" if there is none. Raises
     NoWorktree."""
     planned.check()
     top = Git(tree["git"], planned.top)
@@ -279,15 +278,15 @@ def carry_out(planned: Plan, tree: Json, message: str) -> str:
         return _apply(planned, top)
     new = _commit_of(planned, top, tree, message)
     if new != planned.onto:
-        told = git.do(planned.top, ["merge", "--ff-only", "--quiet", new], seconds=SECONDS)
-        if told.code != 0:
-            words = f"git could not change {planned.top}: {told.said}"
-            raise NoWorktree("git_failed", words, "Try again.")
+        outcome = git.do(planned.top, ["merge", "--ff-only", "--quiet", new], seconds=SECONDS)
+        if outcome.code != 0:
+            problem = f"git could not change {planned.top}: {outcome.said}"
+            raise NoWorktree("git_failed", problem, "Try again.")
     return new
 
 
 def _commit_of(planned: Plan, store: Git, tree: Json, message: str) -> str:
-    """What the branch is moved to."""
+    """The commit that the branch is moved to."""
     onto = planned.onto
     if planned.tree == store.text("rev-parse", f"{onto}^{{tree}}"):
         ahead = planned.how == MERGE and planned.commits
@@ -305,8 +304,8 @@ def _joined(store: Git, planned: Plan, tree: Json, message: str) -> str:
     if _leads_to(store, onto, tip):
         return tip
     text = _joining(tree, planned.branch, message)
-    words = ("commit-tree", planned.tree, "-p", onto, "-p", tip, "-F", "-")
-    return store.text(*words, given=text.encode())
+    args = ("commit-tree", planned.tree, "-p", onto, "-p", tip, "-F", "-")
+    return store.text(*args, given=text.encode())
 
 
 def _leads_to(store: Git, onto: str, tip: str) -> bool:
@@ -314,26 +313,29 @@ def _leads_to(store: Git, onto: str, tip: str) -> bool:
 
 
 def _joining(tree: Json, branch: str, message: str) -> str:
-    """The message of a merge commit: the usual line, then what the user says of it."""
+    """The message of a merge commit: the usual line, then the user's text."""
     into = f" into {branch}" if branch not in ("main", "master") else ""
-    title, said = f"Merge branch '{tree['branch']}'{into}", message.strip()
-    return said if said.startswith(title) else f"{title}\n\n{said}".strip()
+    title, body = f"Merge branch '{tree['branch']}'{into}", message.strip()
+    return body if body.startswith(title) else f"{title}\n\n{body}".strip()
 
 
 def _apply(planned: Plan, store: Git) -> str:
-    words = ("--binary", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
+    args = ("--binary", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
     patch = store.data(
-        "diff", *words, "--src-prefix=a/", "--dst-prefix=b/", planned.onto, planned.tree
+        "diff", *args, "--src-prefix=a/", "--dst-prefix=b/", planned.onto, planned.tree
     )
     if patch.strip():
-        told = git.do(planned.top, ["apply", "--whitespace=nowarn", "-"], patch)
-        if told.code != 0:
-            raise NoWorktree("git_failed", f"git apply failed: {told.said}. Nothing was changed.")
+        outcome = git.do(planned.top, ["apply", "--whitespace=nowarn", "-"], patch)
+        if outcome.code != 0:
+            raise NoWorktree(
+                "git_failed", f"git apply failed: {outcome.said}. Nothing was changed."
+            )
     return ""
 
 
 def keep(home: str, session: str, tree: Json, planned: Plan) -> None:
-    """After a merge of a worktree that stays: what was not committed is committed there, too."""
+    """Update a worktree that stays after its merge: what was uncommitted is committed there,
+    too."""
     if planned.uncommitted:
         head = f"worktrees/{os.path.basename(tree['admin'])}/HEAD"
         Git(tree["git"], tree["path"]).data("update-ref", head, planned.tip)

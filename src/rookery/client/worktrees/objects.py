@@ -1,9 +1,8 @@
-"""Objects that an agent made in a sandbox, taken over into the repository by git itself.
+"""Imports objects that an agent made in a sandbox into the repository, by git itself.
 
-They are copied out of the agent's reach, without following a link; git packs what the wanted
-commits need and the repository lacks, and `index-pack --strict` names and checks each object anew.
-What is wrong, incomplete or too large is refused, and the repository is as before.
-"""
+They are copied out of the agent's reach, without following links; git packs what the wanted commits
+need and the repository lacks, and `index-pack --strict` names and checks each object anew. Anything
+wrong, incomplete or too large is refused, and the repository stays as it was."""
 
 import os
 import re
@@ -19,7 +18,7 @@ from rookery.git import places
 
 MOST_FILES = 300_000
 MOST_BYTES = 1024**3
-"""Of all files that are copied, and of the pack."""
+"""Most bytes of all copied files, and of the pack."""
 COPIES = "taking-"
 _FAN, _LOOSE = re.compile("[0-9a-f]{2}"), re.compile("[0-9a-f]{38}|[0-9a-f]{62}")
 _PACK = re.compile(r"pack-[0-9a-f]{40,64}\.pack")
@@ -30,17 +29,17 @@ PLAIN = {"GIT_NO_REPLACE_OBJECTS": "1"}
 
 
 def take(shared: str, source: str, folder: str, tips: Sequence[str]) -> str:
-    """Have the repository `shared` get all that the commits need, from the object directory
-    `source`; a file that keeps `git gc` from it until a ref leads there, "": there is none.
-    `folder`: for the copies. Raises NoWorktree."""
+    """Give the repository `shared` everything that the commits need, from the object directory
+    `source`. Returns a file that keeps `git gc` from deleting it until a ref leads there, or "" if
+    there is none. `folder`: for the copies. Raises NoWorktree."""
     forget(shared, folder)
     with tempfile.TemporaryDirectory(prefix=COPIES, dir=folder) as copy:
         _make(copy, shared, tips[0])
         _copy(shared, source, copy)
         known = text_of(run(shared, "for-each-ref", "--format=%(objectname)")).split()
         wanted = "".join(f"{each}\n" for each in (*tips, "--not", *known))
-        words = ("pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset", "--threads=1")
-        pack = run(copy, *words, given=wanted.encode())
+        args = ("pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset", "--threads=1")
+        pack = run(copy, *args, given=wanted.encode())
     if len(pack) > MOST_BYTES:
         raise too_large()
     kept = _index(shared, pack, folder) if pack[8:12] != _EMPTY else ""
@@ -63,7 +62,7 @@ def release(kept: str) -> None:
 
 
 def forget(shared: str, folder: str) -> None:
-    """What a killed process left."""
+    """Remove what a killed process left."""
     for name in os.listdir(folder):
         if name.startswith(COPIES):
             shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
@@ -102,23 +101,23 @@ def _reason(folder: str) -> str:
 
 
 def _index(shared: str, pack: bytes, folder: str) -> str:
-    words = ("index-pack", "--stdin", "--strict", "--threads=1", f"--max-input-size={MOST_BYTES}")
-    said = run(shared, *words, f"--keep={_reason(folder)}", given=pack)
-    name = text_of(said).rpartition("\t")[2]
+    args = ("index-pack", "--stdin", "--strict", "--threads=1", f"--max-input-size={MOST_BYTES}")
+    output = run(shared, *args, f"--keep={_reason(folder)}", given=pack)
+    name = text_of(output).rpartition("\t")[2]
     return os.path.join(shared, "objects", "pack", f"pack-{name}.keep")
 
 
-def run(directory: str, *words: str, given: bytes = b"") -> bytes:
-    """git, in a git directory that no agent can write. Raises NoWorktree."""
+def run(directory: str, *args: str, given: bytes = b"") -> bytes:
+    """Run git in a git directory that no agent can write to. Raises NoWorktree."""
     place = places.at(directory, "")
-    told = git.do(directory, words, given, SECONDS, place=place, environment=PLAIN)
-    if told.code != 0:
-        raise refused(f"{words[0]}: {told.said or 'it took too long.'}")
-    return told.data
+    outcome = git.do(directory, args, given, SECONDS, place=place, environment=PLAIN)
+    if outcome.code != 0:
+        raise refused(f"{args[0]}: {outcome.said or 'it took too long.'}")
+    return outcome.data
 
 
 def _make(copy: str, shared: str, tip: str) -> None:
-    """A repository of ours that sees the other one's objects."""
+    """Create a repository of ours that sees the other one's objects."""
     for name in ("objects/info", "objects/pack", "refs"):
         os.makedirs(os.path.join(copy, name))
     extension = "[extensions]\n\tobjectFormat = sha256\n" if len(tip) == 64 else ""
@@ -133,7 +132,8 @@ def _make(copy: str, shared: str, tip: str) -> None:
 
 
 def _copy(shared: str, source: str, copy: str) -> None:
-    """Objects that the repository lacks. Their names may lie: git gives each its own later."""
+    """Copy the objects that the repository lacks. Their names may be wrong: git renames each
+    later."""
     left = MOST_BYTES
     loose, packs = _listed(source)
     given = "".join(f"{fan}{name}\n" for fan, name in loose).encode()
@@ -174,17 +174,17 @@ def _listed(source: str) -> tuple[list[tuple[str, str]], list[str]]:
 
 def _names(top: int, folder: str) -> Iterator[str]:
     try:
-        found = os.open(folder, _FOLDER, dir_fd=top)
+        fd = os.open(folder, _FOLDER, dir_fd=top)
     except OSError:  # a link, a file, or nothing
         return
     try:
-        yield from sorted(os.listdir(found))
+        yield from sorted(os.listdir(fd))
     finally:
-        os.close(found)
+        os.close(fd)
 
 
 def _read(source: str, names: tuple[str, str], most: int) -> bytes:
-    """Of a file; of what is none, nothing. Raises NoWorktree."""
+    """The content of a file, b"" if it is not a regular file. Raises NoWorktree."""
     opened = [os.open(source, _FOLDER)]
     try:
         opened.append(os.open(names[0], _FOLDER, dir_fd=opened[-1]))

@@ -1,10 +1,9 @@
-"""The git directory that a sandboxed session has instead of the repository's: inside, it stands in
-that one's place. Its refs, index, logs and new objects are the agent's own. The repository's
-objects are seen beside them, read-only, through alternates. Git outside reads nothing of it.
+"""The private git directory of a sandboxed session: inside the sandbox, it takes the place of the
+repository's. Its refs, index, logs and new objects are the agent's own. The repository's objects
+are visible beside them, read-only, through alternates. Git outside reads nothing of it.
 
-After each turn, and before the branch is read outside, both sides are brought together: git takes
-the agent's objects over, then the branch moves. Where the user moved it, the agent's follows.
-"""
+After each turn, and before the branch is read outside, the two sides are synchronised: git imports
+the agent's objects, then the branch moves. If the user moved it, the agent's follows."""
 
 import fcntl
 import os
@@ -24,7 +23,7 @@ from rookery.snapshots import place as files
 FOLDER, LOCK, STATE = "sandbox.git", "sandbox.lock", "sandbox.json"
 SHARED = "shared-objects"
 BESIDE = ("hooks", "lfs", "annex", "modules")
-"""Of the repository, what is read inside as it is."""
+"""Folders of the repository that are read inside as they are."""
 COPIED = ("HEAD", "config", "shallow", "info/exclude", "info/attributes", "info/sparse-checkout")
 LARGEST = 256 * 1024 * 1024
 """Bytes of a file that is copied or read: an index, packed refs."""
@@ -39,7 +38,7 @@ class Mount(NamedTuple):
 
 
 class Side(NamedTuple):
-    """Where the agent's branch is, and where its worktree stands."""
+    """The commits that one side's branch and worktree are at."""
 
     branch: str
     head: str
@@ -56,7 +55,8 @@ def exists(tree: Json) -> bool:
 
 
 def prepare(tree: Json) -> list[Mount]:
-    """It is made, or brought up to date; what a sandbox mounts. Raises NoWorktree, OSError."""
+    """Create the git directory, or bring it up to date; return what a sandbox mounts. Raises
+    NoWorktree, OSError."""
     with _locked(tree):
         if not exists(tree):
             _make(tree)
@@ -64,16 +64,16 @@ def prepare(tree: Json) -> list[Mount]:
         _mend(tree)
         _write_refs(tree)
     own, shared = folder_of(tree), os.path.realpath(tree["git"])
-    found = [Mount(own, shared, True)]
-    found += [Mount(os.path.join(shared, "objects"), os.path.join(shared, SHARED))]
+    mounts = [Mount(own, shared, True)]
+    mounts += [Mount(os.path.join(shared, "objects"), os.path.join(shared, SHARED))]
     for name in BESIDE:
         if os.path.isdir(os.path.join(shared, name)) and files.is_folder(own, name):
-            found.append(Mount(os.path.join(shared, name), os.path.join(shared, name)))
-    return [*found, *(Mount(each, each) for each in _alternates(shared))]
+            mounts.append(Mount(os.path.join(shared, name), os.path.join(shared, name)))
+    return [*mounts, *(Mount(each, each) for each in _alternates(shared))]
 
 
 def exchange(tree: Json) -> None:
-    """Raises NoWorktree."""
+    """Synchronise the two sides. Raises NoWorktree."""
     if not exists(tree):
         return
     try:
@@ -84,7 +84,7 @@ def exchange(tree: Json) -> None:
 
 
 def give_up(tree: Json) -> None:
-    """The session sees the repository itself from now on."""
+    """Remove the git directory: the session sees the repository itself from now on."""
     if exists(tree):
         with _locked(tree):
             _exchange(tree)
@@ -112,8 +112,8 @@ def _make(tree: Json) -> None:
     for name in BESIDE:
         os.makedirs(os.path.join(fresh, name), exist_ok=True)
     for name in COPIED:
-        if (found := files.read(shared, name, LARGEST)).kind == files.FILE:
-            _write(os.path.join(fresh, name), found.data)
+        if (content := files.read(shared, name, LARGEST)).kind == files.FILE:
+            _write(os.path.join(fresh, name), content.data)
     _write(os.path.join(fresh, "objects", "info", "alternates"), f"../{SHARED}\n".encode())
     _copy_part(tree["admin"], part)
     _write(os.path.join(part, "commondir"), b"../..\n")
@@ -131,8 +131,8 @@ def _make(tree: Json) -> None:
 
 
 def _copy_part(source: str, target: str) -> None:
-    """The worktree's own part: its HEAD, index and logs, and what a rebase has left. Earlier builds
-    let the agent write it: what is no file is left out."""
+    """Copy the worktree's own part: its HEAD, index and logs, and the state of an unfinished
+    rebase. Earlier builds let the agent write it, so anything but regular files is left out."""
     os.makedirs(target)
     for above, folders, names in os.walk(source):
         inside = os.path.relpath(above, source)
@@ -141,13 +141,13 @@ def _copy_part(source: str, target: str) -> None:
                 os.makedirs(os.path.join(target, inside, name), exist_ok=True)
         for name in names:
             with suppress(files.Outside, OSError):
-                found = files.read(source, os.path.normpath(os.path.join(inside, name)), LARGEST)
-                if found.kind == files.FILE:
-                    _write(os.path.join(target, inside, name), found.data)
+                content = files.read(source, os.path.normpath(os.path.join(inside, name)), LARGEST)
+                if content.kind == files.FILE:
+                    _write(os.path.join(target, inside, name), content.data)
 
 
 def _mend(tree: Json) -> None:
-    """What the agent removed, without which git would not work inside. Raises NoWorktree."""
+    """Restore what the agent removed and git inside cannot do without. Raises NoWorktree."""
     own, part = folder_of(tree), _part(tree)
     pointer = os.fsencode(os.path.join(tree["path"], ".git")) + b"\n"
     branch = f"refs/heads/{tree['branch']}"
@@ -181,10 +181,10 @@ def _write(path: str, data: bytes) -> None:
 
 
 def _write_refs(tree: Json) -> None:
-    """The repository's refs as they are now, and beside them those that the agent packed."""
+    """Write the repository's current refs, and beside them those that the agent packed."""
     own = folder_of(tree)
-    said = objects.run(tree["git"], "for-each-ref", "--format=%(objectname) %(refname)")
-    rows = dict(row.split(" ", 1)[::-1] for row in text_of(said).splitlines())
+    output = objects.run(tree["git"], "for-each-ref", "--format=%(objectname) %(refname)")
+    rows = dict(row.split(" ", 1)[::-1] for row in text_of(output).splitlines())
     rows.pop(f"refs/heads/{tree['branch']}", None)
     rows = _packed(own) | rows
     data = "".join(f"{rows[name]} {name}\n" for name in sorted(rows))
@@ -194,16 +194,16 @@ def _write_refs(tree: Json) -> None:
 
 
 def _alternates(shared: str, depth: int = ALTERNATES) -> list[str]:
-    """Where else the repository has objects, as its own files say."""
+    """The other places where the repository has objects, according to its own files."""
     folder = os.path.join(shared, "objects")
-    found: list[str] = []
+    alternates: list[str] = []
     with suppress(OSError), open(os.path.join(folder, "info", "alternates"), "rb") as file:
         lines = [os.fsdecode(line) for line in file.read(65536).splitlines()]
         for line in lines if depth else ():
             path = os.path.normpath(os.path.join(folder, line))
             if line and not line.startswith("#") and os.path.isdir(path):
-                found += [path, *_alternates(os.path.dirname(path), depth - 1)]
-    return found
+                alternates += [path, *_alternates(os.path.dirname(path), depth - 1)]
+    return alternates
 
 
 # --- both sides -----------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def _exchange(tree: Json) -> None:
 
 
 def _move(tree: Json, inside: Side, outside: str, known: str) -> None:
-    """The branch outside, and where the worktree stands; by then the objects are there."""
+    """Move the branch outside, and the worktree's HEAD; the objects are already there."""
     ref, new = f"refs/heads/{tree['branch']}", inside.branch
     if outside not in (known, new, "") and not _is_in(tree, outside, new):
         own = f"refs/rookery/{os.path.basename(_above(tree))}"
@@ -247,7 +247,7 @@ def _move(tree: Json, inside: Side, outside: str, known: str) -> None:
 
 
 def _follow(tree: Json, inside: Side, outside: str) -> None:
-    """The user moved the branch: the agent's follows, with an index that fits."""
+    """Follow the user, who moved the branch: move the agent's, with an index that fits."""
     ref = os.path.join("refs", "heads", tree["branch"])
     files.write(folder_of(tree), ref, files.Content(files.FILE, 0o644, f"{outside}\n".encode()))
     if inside.attached:
@@ -266,10 +266,10 @@ def _renew_index(tree: Json, commit: str, path: str) -> None:
 
 
 def _outside(tree: Json) -> str:
-    said = objects.run(
+    output = objects.run(
         tree["git"], "for-each-ref", "--format=%(objectname)", f"refs/heads/{tree['branch']}"
     )
-    return text_of(said).partition("\n")[0]
+    return text_of(output).partition("\n")[0]
 
 
 def _head(tree: Json) -> str:
@@ -287,28 +287,28 @@ def _is_in(tree: Json, commit: str, tip: str) -> bool:
 
 
 def _inside(tree: Json) -> Side:
-    """By the files that the agent writes: nothing but names of objects is taken from them. A branch
-    that it removed stays outside as it was."""
+    """The agent's side, from the files that the agent writes: only names of objects are taken from
+    them. A branch that it removed stays outside as it was."""
     ref = f"refs/heads/{tree['branch']}"
     branch = _id_of(tree, ref) or _noted(tree)
-    said = _text(tree, os.path.join(_part(tree), "HEAD"))
-    at = said.removeprefix("ref:").strip()
-    if at == ref or not said:
+    text = _text(tree, os.path.join(_part(tree), "HEAD"))
+    at = text.removeprefix("ref:").strip()
+    if at == ref or not text:
         return Side(branch, branch, attached=True)
     head = at if _ID.fullmatch(at) else _id_of(tree, at) if _NAME.fullmatch(at) else ""
     return Side(branch, head or branch, attached=not head)
 
 
 def _id_of(tree: Json, ref: str) -> str:
-    found = _text(tree, ref) or _packed(folder_of(tree)).get(ref, "")
-    return found if _ID.fullmatch(found) and len(found) == len(tree["base"]) else ""
+    object_id = _text(tree, ref) or _packed(folder_of(tree)).get(ref, "")
+    return object_id if _ID.fullmatch(object_id) and len(object_id) == len(tree["base"]) else ""
 
 
 def _text(tree: Json, path: str) -> str:
     with suppress(files.Outside, OSError, ValueError):
-        found = files.read(folder_of(tree), os.path.normpath(path), 4096)
-        if found.kind == files.FILE:
-            return found.data.decode("utf-8", "surrogateescape").strip()
+        content = files.read(folder_of(tree), os.path.normpath(path), 4096)
+        if content.kind == files.FILE:
+            return content.data.decode("utf-8", "surrogateescape").strip()
     return ""
 
 

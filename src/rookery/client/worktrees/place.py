@@ -1,5 +1,5 @@
-"""Where worktrees are: `worktrees/SESSION/` in Rookery's home, with the worktree in it under the
-repository's own name, and a record for when a process is killed at it."""
+"""The location of worktrees: `worktrees/SESSION/` in Rookery's home, with the worktree in it under
+the repository's own name, and a record in case a process is killed midway."""
 
 import fcntl
 import os
@@ -31,7 +31,8 @@ def prepare(home: str, session: str) -> str:
 
 @contextmanager
 def held(home: str, session: str) -> Iterator[None]:
-    """No other process makes, merges or drops it meanwhile. Raises NoWorktree."""
+    """Hold the worktree's lock: no other process creates, merges or drops it meanwhile. Raises
+    NoWorktree."""
     try:
         file = os.open(folder(home, session), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -40,8 +41,8 @@ def held(home: str, session: str) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            words = f"Another command is at work on the worktree of session {session}."
-            raise NoWorktree("busy", words, "Try again when it is done.") from None
+            message = f"Another command is at work on the worktree of session {session}."
+            raise NoWorktree("busy", message, "Try again when it is done.") from None
         yield
     finally:
         os.close(file)
@@ -64,8 +65,8 @@ def sessions(home: str) -> list[str]:
 
 
 def erase(path: str) -> None:
-    """A directory with all that is in it, also what its owner may not write: caches of some tools
-    are so. Raises OSError."""
+    """Delete a directory with everything in it, including what its owner may not write to, such as
+    the caches of some tools. Raises OSError."""
 
     def open_up(_function: object, name: str, error: BaseException) -> None:
         if isinstance(error, FileNotFoundError):

@@ -1,5 +1,5 @@
-"""Filters and merge drivers that files need, and that only the repository's own configuration has:
-nothing is taken over without them, and none of them runs before the user trusts it."""
+"""Filters and merge drivers that files need and that are only in the repository's own
+configuration: nothing is merged without them, and none of them runs before the user trusts it."""
 
 import os
 import shlex
@@ -17,22 +17,22 @@ UNTRUSTED = "untrusted_program"
 
 
 class Untrusted(NoWorktree):
-    """The user has not said that these may run."""
+    """Programs are needed that the user has not trusted."""
 
     def __init__(self, git: Git, chosen: Sequence[Driver], names: Sequence[str]) -> None:
         self.place, self.chosen = git.place, chosen
         listed = "; ".join(f"{each.kind} {each.name} ({each})" for each in chosen)
         some = names[0] + (f" and {count(len(names) - 1, 'more file')}" if names[1:] else "")
         need = "need" if names[1:] else "needs"
-        words = f"{some} {need} a program that only {git.place.shared} names: {listed}."
+        message = f"{some} {need} a program that only {git.place.shared} names: {listed}."
         top = shlex.quote(git.place.top)
         remedy = f"If you trust it: rookery config trust-git {top}. Nothing was changed."
-        super().__init__(UNTRUSTED, words, remedy)
+        super().__init__(UNTRUSTED, message, remedy)
 
 
 def check(git: Git, names: Sequence[str], tree: str = "") -> None:
-    """Files that are read from the work tree, or written as a tree has them. Raises Untrusted,
-    NoWorktree."""
+    """Check the filters of files that are read from the work tree, or written as they are in
+    `tree`. Raises Untrusted, NoWorktree."""
     if not names or not _has(git, "filter"):
         return
     asked = _asked(git, "filter", names)
@@ -42,15 +42,15 @@ def check(git: Git, names: Sequence[str], tree: str = "") -> None:
 
 
 def check_merge(git: Git, ours: str, theirs: str) -> None:
-    """Files that both sides changed. Raises Untrusted, NoWorktree."""
+    """Check the merge drivers of files that both sides changed. Raises Untrusted, NoWorktree."""
     if not _has(git, "merge"):
         return
     base = git.try_("merge-base", ours, theirs)
     if base.code != 0:
         return
     start = base.data.decode("ascii", "replace").strip()
-    words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", start)
-    both = {*names_of(git.data(*words, ours))} & {*names_of(git.data(*words, theirs))}
+    args = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", start)
+    both = {*names_of(git.data(*args, ours))} & {*names_of(git.data(*args, theirs))}
     names = sorted(both)
     if names:
         asked = _asked(git, "merge", names) + _asked_in(git, "merge", names, ours)
@@ -59,7 +59,7 @@ def check_merge(git: Git, ours: str, theirs: str) -> None:
 
 def _has(git: Git, kind: str) -> bool:
     try:
-        return any(each.kind == kind for each in drivers.found(git.place))
+        return any(each.kind == kind for each in drivers.configured(git.place))
     except NoGit as error:
         raise NoWorktree("git_failed", str(error)) from error
 
@@ -67,8 +67,8 @@ def _has(git: Git, kind: str) -> bool:
 def _asked(git: Git, kind: str, names: Iterable[str], *more: str) -> list[tuple[str, str]]:
     """Each file with the driver that its attributes name."""
     given = "".join(f"{name}\0" for name in names).encode("utf-8", "surrogateescape")
-    said = git.data("check-attr", *more, "-z", "--stdin", kind, given=given)
-    fields = said.decode("utf-8", "surrogateescape").split("\0")
+    output = git.data("check-attr", *more, "-z", "--stdin", kind, given=given)
+    fields = output.decode("utf-8", "surrogateescape").split("\0")
     return list(zip(fields[::3], fields[2::3], strict=False))
 
 

@@ -1,9 +1,8 @@
-"""The git repository of a directory, and git run for a worktree.
+"""The git repository of a directory, and running git for a worktree.
 
 Nothing that an agent can write into its worktree decides which repository is used: git gets the
-directory that was noted when the worktree was made, and an index of ours. No hook runs, nor any
-other program that the repository alone names (docs/worktrees.md).
-"""
+directory that was noted when the worktree was created, and an index of ours. No hooks run, nor any
+other programs that only the repository names (docs/worktrees.md)."""
 
 import os
 import tempfile
@@ -22,7 +21,7 @@ SECONDS = 600.0
 
 
 class NoWorktree(Refused):
-    """It cannot be done with a worktree."""
+    """The operation on a worktree is impossible; the message says why."""
 
 
 class Repository(NamedTuple):
@@ -38,54 +37,54 @@ class Repository(NamedTuple):
 
 
 def look(cwd: str) -> Repository:
-    """Raises NoWorktree."""
+    """Return the repository of a directory. Raises NoWorktree if it cannot have worktrees."""
     place = places.find(cwd)
     if place is None:
-        words = f"{cwd} is not in a git repository, and a worktree needs one."
-        raise NoWorktree("no_repository", words, "Run git init there, or leave out --worktree.")
+        message = f"{cwd} is not in a git repository, and a worktree needs one."
+        raise NoWorktree("no_repository", message, "Run git init there, or leave out --worktree.")
     top = place.top
     if not top:
-        words = f"{cwd} is in a bare repository, or in a .git directory."
-        raise NoWorktree("bare_repository", words, "Use a directory with checked out files.")
+        message = f"{cwd} is in a bare repository, or in a .git directory."
+        raise NoWorktree("bare_repository", message, "Use a directory with checked out files.")
     if places.is_submodule(place):
-        words = f"{top} is a submodule. Worktrees of submodules are not supported."
-        raise NoWorktree("submodule", words, "Leave out --worktree, or clone it on its own.")
+        message = f"{top} is a submodule. Worktrees of submodules are not supported."
+        raise NoWorktree("submodule", message, "Leave out --worktree, or clone it on its own.")
     sparse = _is_sparse(place)
     head = _asked(cwd, "--verify", "--quiet", "HEAD^{commit}")
     if not head:
         raise NoWorktree("no_commit", f"{top} has no commit yet.", "Commit something first.")
     if sparse:
-        words = f"{top} is a sparse checkout. Worktrees of those are not supported."
-        raise NoWorktree("sparse_checkout", words, "Leave out --worktree.")
+        message = f"{top} is a sparse checkout. Worktrees of those are not supported."
+        raise NoWorktree("sparse_checkout", message, "Leave out --worktree.")
     inside = os.path.relpath(os.path.realpath(cwd), os.path.realpath(top))
     return Repository(top, "" if inside == "." else inside, place.shared, head, branch_of(cwd))
 
 
 def _is_sparse(place: Place) -> bool:
-    """Raises NoWorktree: git cannot be asked there."""
+    """Whether it is a sparse checkout. Raises NoWorktree if git cannot be used there."""
     try:
         program(place)
     except NoGit:
         raise NoWorktree("no_git", "git is not installed, and a worktree needs it.") from None
     try:
-        with git.opened(place) as found:
-            return found.settings.sparse
+        with git.opened(place) as opened:
+            return opened.settings.sparse
     except NoGit as error:
         raise NoWorktree("git_failed", str(error)) from error
 
 
 def branch_of(cwd: str) -> str:
-    found = git.run(cwd, ["symbolic-ref", "--quiet", "--short", "HEAD"])
-    return text_of(found.data) if found else ""
+    output = git.run(cwd, ["symbolic-ref", "--quiet", "--short", "HEAD"])
+    return text_of(output.data) if output else ""
 
 
 def has_submodules(cwd: str) -> bool:
     return os.path.exists(os.path.join(cwd, ".gitmodules"))
 
 
-def _asked(cwd: str, *words: str) -> str:
-    found = git.run(cwd, ["rev-parse", *words])
-    return text_of(found.data) if found else ""
+def _asked(cwd: str, *args: str) -> str:
+    output = git.run(cwd, ["rev-parse", *args])
+    return text_of(output.data) if output else ""
 
 
 def text_of(data: bytes) -> str:
@@ -100,49 +99,53 @@ def names_of(data: bytes) -> list[str]:
 
 
 class Git:
-    """git for the files of a worktree, with an index of ours."""
+    """Git for the files of a worktree, with an index of ours."""
 
     def __init__(self, shared: str, top: str, index: str = "") -> None:
         self.place = places.at(shared, os.path.realpath(top))
         self._top = top
         self._index = index
 
-    def try_(self, *words: str, given: bytes = b"", seconds: float = SECONDS) -> git.Told:
+    def try_(self, *args: str, given: bytes = b"", seconds: float = SECONDS) -> git.GitResult:
         return git.do(
             self._top if os.path.isdir(self._top) else "/",
-            words,
+            args,
             given,
             seconds,
             place=self.place,
             index=self._index,
         )
 
-    def data(self, *words: str, given: bytes = b"") -> bytes:
-        """What git prints. Raises NoWorktree."""
-        told = self.try_(*words, given=given)
-        if told.code != 0:
-            raise failure(words, told)
-        return told.data
+    def data(self, *args: str, given: bytes = b"") -> bytes:
+        """Return what git prints. Raises NoWorktree."""
+        outcome = self.try_(*args, given=given)
+        if outcome.code != 0:
+            raise failure(args, outcome)
+        return outcome.data
 
-    def text(self, *words: str, given: bytes = b"") -> str:
-        return text_of(self.data(*words, given=given))
+    def text(self, *args: str, given: bytes = b"") -> str:
+        return text_of(self.data(*args, given=given))
 
 
 @contextmanager
 def with_index(shared: str, top: str, commit: str) -> Iterator[Git]:
-    """The files of a worktree compared with a commit. Raises NoWorktree."""
+    """Yield git for comparing the files of a worktree with a commit. Raises NoWorktree."""
     with tempfile.TemporaryDirectory(prefix="rookery-index-") as place:
-        found = Git(shared, top, os.path.join(place, "index"))
-        found.data("read-tree", commit)
-        yield found
+        store = Git(shared, top, os.path.join(place, "index"))
+        store.data("read-tree", commit)
+        yield store
 
 
-def failure(words: Sequence[str], told: git.Told) -> NoWorktree:
-    said = told.said
-    if "tell me who you are" in said or "empty ident" in said or "no email was given" in said:
+def failure(args: Sequence[str], outcome: git.GitResult) -> NoWorktree:
+    printed = outcome.said
+    if (
+        "tell me who you are" in printed
+        or "empty ident" in printed
+        or "no email was given" in printed
+    ):
         remedy = "Run git config --global user.name and git config --global user.email."
         return NoWorktree("no_identity", "git does not know who commits here.", remedy)
-    if ".lock" in said and "exist" in said.lower():
-        words_ = f"Another git command is at work, or was killed: {said}"
+    if ".lock" in printed and "exist" in printed.lower():
+        words_ = f"Another git command is at work, or was killed: {printed}"
         return NoWorktree("busy", words_, "Try again when it is done.")
-    return NoWorktree("git_failed", f"git {words[0]} failed: {said or 'it took too long.'}")
+    return NoWorktree("git_failed", f"git {args[0]} failed: {printed or 'it took too long.'}")

@@ -1,5 +1,5 @@
-"""What killed processes left of worktrees, mended. Called when a worktree is made, when sessions
-are listed and by `doctor`. Without worktrees it costs one look into a directory."""
+"""Repairs what killed processes left of worktrees. Called when a worktree is created, when sessions
+are listed and by `doctor`. If there are no worktrees, it costs reading one directory."""
 
 import os
 import shutil
@@ -16,13 +16,14 @@ from rookery.processes import tree as processes
 
 
 def mend(home: str) -> list[str]:
-    """What there is to say: worktrees that were kept though their session is gone."""
-    said = []
+    """Repair all worktrees; return notices about those that were kept though their session
+    is gone."""
+    notices = []
     for session in place.sessions(home):
         with suppress(NoWorktree, OSError), place.held(home, session):
-            if words := _mend(home, session):
-                said.append(words)
-    return said
+            if notice := _mend(home, session):
+                notices.append(notice)
+    return notices
 
 
 def _mend(home: str, session: str) -> str:
@@ -51,14 +52,14 @@ def _mend(home: str, session: str) -> str:
 
 
 def _end_setup(tree: Json) -> None:
-    """The set-up command of a process that was killed runs on."""
+    """End the set-up command of a killed process, which is still running."""
     match tree.get("setup"):
         case [int(pid), str(start)] if processes.alive(pid, start):
             processes.end_group(pid, signal.SIGKILL)
 
 
 def _of_session(home: str, session: str, tree: Json) -> str:
-    """One that was merged or dropped, by a process that was killed before it had removed it."""
+    """Clear a worktree that was merged or dropped by a process killed before it had removed it."""
     if tree.get("phase") == place.MAKING:
         place.write(home, session, tree | {"phase": place.MADE})
     head = paths.read_json(os.path.join(paths.session_dir(home, session), paths.HEAD))

@@ -1,1 +1,1 @@
-"""Supervision of the agent's process, and what it sends."""
+"""Supervising the agent's process, and turning what it sends into updates."""

@@ -1,5 +1,5 @@
-"""Agents that are reached by an address instead of started by a command. The address stands where
-the words of a command would."""
+"""Agents that are reached at an address instead of being started by a command. The address takes
+the place of the command's argv."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -12,7 +12,8 @@ OFFERS = ("files", "terminals")
 
 
 class Source(NamedTuple):
-    """Where the value of a header comes from: never from the configuration itself."""
+    """Where a header's value comes from: an environment variable or a file, never the configuration
+    itself."""
 
     env: str = ""
     """A variable of the session's environment."""
@@ -21,7 +22,7 @@ class Source(NamedTuple):
 
 
 class Remote(NamedTuple):
-    """How an agent is reached, besides its address."""
+    """How to connect to a remote agent, apart from its address."""
 
     headers: Mapping[str, Source] = MappingProxyType({})
     ca: str = ""
@@ -34,22 +35,22 @@ class Remote(NamedTuple):
     """What of this machine it may use."""
 
     def plain(self) -> Json:
-        """As JSON, without what is not set."""
+        """Return the settings as JSON, without those that are not set."""
         headers = {
             name: {key: value for key, value in source._asdict().items() if value}
             for name, source in self.headers.items()
         }
-        found = self._asdict() | {"headers": headers, "offers": list(self.offers)}
-        return {key: value for key, value in found.items() if value}
+        fields = self._asdict() | {"headers": headers, "offers": list(self.offers)}
+        return {key: value for key, value in fields.items() if value}
 
 
 def address_of(argv: Sequence[str]) -> str:
-    """The address in the place of a command; "": it is a command."""
+    """Return the address that stands in place of a command, or "" if `argv` is a command."""
     return argv[0] if len(argv) == 1 and argv[0].startswith(SCHEMES) else ""
 
 
 def remote_of(table: Json) -> Remote:
-    """Of a table that has no fault, or of what `plain` gave."""
+    """Build a Remote from a valid configuration table, or from the output of `plain`."""
     headers = {
         name: Source(lenient.text(source, "env"), lenient.text(source, "file"))
         for name, source in lenient.mapping(table, "headers").items()

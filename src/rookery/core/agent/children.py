@@ -1,10 +1,9 @@
-"""The fold's memory of sub-agents: which block shows each, and what it is saying and doing.
+"""The fold's state of sub-agents: which block shows each, and what it is saying and doing.
 
-A sub-agent is a session of the agent's own (`subagent_update` announces it, and its updates come
-under its id), or what belongs to a call that started it (`_meta.…parentToolUseId`). The worker logs
-what it says as `_child`, so that nothing takes it for the agent's own. Inside, its updates are
-folded as the agent's are, with a memory of its own.
-"""
+A sub-agent is either an agent session of its own (`subagent_update` announces it, and its updates
+come under its id), or the work of a call that started it (`_meta.…parentToolUseId`). The worker
+logs its updates as `_child`, so that nothing mistakes them for the agent's own. The updates inside
+are folded as the agent's are, with state of their own."""
 
 import zlib
 from collections.abc import Callable, Mapping
@@ -36,7 +35,7 @@ UNSEEN = frozenset(
         *("session_info_update", "usage_update", "compaction_update", "compaction_summary_chunk"),
     }
 )
-"""Of a sub-agent: kept, and not shown."""
+"""Updates of a sub-agent that are kept but not shown."""
 
 KINDS = (CHILD, "subagent_update", "session_message", "session_message_chunk")
 
@@ -54,7 +53,8 @@ def known(header: Json) -> dict[str, Json]:
 
 
 def key_of(update: Json) -> str:
-    """Of a `_child`: the session's id, or that of the call that it belongs to."""
+    """Return the key of a `_child`: the session's id, or one made from the call that it
+    belongs to."""
     call = lenient.text(update, "call")
     return f"call:{call}"[:LONGEST_KEY] if call else lenient.text(update, "session")[:LONGEST_KEY]
 
@@ -64,7 +64,7 @@ def inner_of(event: Event) -> Event:
 
 
 def view(header: Json, key: str) -> Json:
-    """The header as the sub-agent's own updates are folded with."""
+    """Return the header with which the sub-agent's own updates are folded."""
     if not key:
         return header
     own = known(header).get(key, {})
@@ -73,8 +73,8 @@ def view(header: Json, key: str) -> Json:
 
 
 def cancel_id(update: Json) -> str | None:
-    """The session whose `session/cancel` ends only a sub-agent: one of its own, or what its call is
-    known by; "": it cannot be cancelled any more; None: the update does not say."""
+    """Return the session whose `session/cancel` ends only this sub-agent: its own, or the one its
+    call is known by; "" if it can no longer be cancelled, None if the update does not say."""
     about = update
     if kind_of(update) != "subagent_update":
         about = lenient.mapping(lenient.mapping(update, "_meta"), "rookery")
@@ -86,7 +86,7 @@ def cancel_id(update: Json) -> str | None:
 
 
 def cancel_actions(id: str) -> list[Json]:
-    """What its block offers while it works."""
+    """Return the actions that a sub-agent's block offers while it works."""
     command: Json = {"do": "cancel_subagent", "subagent": id}
     return [{"label": "Cancel this sub-agent", "command": command}] if id else []
 
@@ -96,7 +96,7 @@ def are_busy(header: Json) -> bool:
 
 
 def name_of(header: Json, key: str) -> str:
-    """For the user."""
+    """Return the sub-agent's name as it is shown to the user."""
     return title_of(known(header).get(key, {}))
 
 
@@ -108,7 +108,8 @@ def title_of(child: Json) -> str:
 
 
 def after(header: Json, event: Event, steps: Steps, at: str = "") -> Json:
-    """An update of a sub-agent, or about one; `at`: in whose transcript it stands."""
+    """Return the changes to a header by an update of or about a sub-agent; `at`: in whose
+    transcript it stands."""
     match kind_of(event.update):
         case kind if kind == CHILD:
             return _said(header, event, steps)
@@ -129,21 +130,22 @@ def _said(header: Json, event: Event, steps: Steps) -> Json:
         changes |= _with(header, key, _open=None)
         return changes | after({**header, **changes}, inner, steps, key)
     own, child = view(header, key), known(header)[key]
-    found = steps[kind](own, inner)
-    fields: Json = {field: found[field] for field in MEMORY if field in found}
+    folded = steps[kind](own, inner)
+    fields: Json = {field: folded[field] for field in MEMORY if field in folded}
     if "_tools" in fields:
         fields["calls"] = child["calls"] + (len(fields["_tools"]) > len(own["_tools"]))
         fields["_tools"] = dict([*fields["_tools"].items()][-TOOLS_KEPT:])
     if kind in CHUNK_KINDS and lenient.mapping(inner.update, "content").get("type") == "text":
         goes_on = "_open" not in fields
         fields |= _heard(child, lenient.text(inner.update["content"], "text"), goes_on=goes_on)
-    if "_terminals" in found:
-        changes["_terminals"] = found["_terminals"]
+    if "_terminals" in folded:
+        changes["_terminals"] = folded["_terminals"]
     return changes | _with(header, key, **fields)
 
 
 def _heard(child: Json, text: str, *, goes_on: bool) -> Json:
-    """The beginning of its last message, and what tells the whole of it from another."""
+    """Return the beginning of its last message, with the length and checksum that identify the
+    whole."""
     length, sum_, begin = child["words"] if goes_on else (0, 0, "")
     sum_ = zlib.crc32(text.encode("utf-8", "replace"), sum_)
     begin = (begin + text).lstrip()[:LONGEST_RESULT] if len(begin) < LONGEST_RESULT else begin
@@ -151,7 +153,8 @@ def _heard(child: Json, text: str, *, goes_on: bool) -> Json:
 
 
 def _present(header: Json, event: Event, key: str) -> tuple[Json, Json]:
-    """The header with this sub-agent in it, and with a block in this turn."""
+    """Return the header with this sub-agent in it and with a block in this turn, and the changes
+    made."""
     child = known(header).get(key)
     if child is not None and calls.in_turn(header, child["block"]):
         return header, {}
@@ -166,8 +169,15 @@ def _present(header: Json, event: Event, key: str) -> tuple[Json, Json]:
 
 def _fresh(header: Json, event: Event) -> Json:
     block = calls.block_id(header, event) + SUFFIX
-    said: Json = {"title": "", "role": "", "of": "", "state": "", "result": "", "words": [0, 0, ""]}
-    return said | {"block": block, "status": "running", "since": event.at, "calls": 0}
+    fields: Json = {
+        "title": "",
+        "role": "",
+        "of": "",
+        "state": "",
+        "result": "",
+        "words": [0, 0, ""],
+    }
+    return fields | {"block": block, "status": "running", "since": event.at, "calls": 0}
 
 
 def _with(header: Json, key: str, **fields: object) -> Json:
@@ -180,7 +190,7 @@ def _with(header: Json, key: str, **fields: object) -> Json:
 
 
 def _announced(header: Json, event: Event, at: str) -> Json:
-    """Who it is, and whether it works. The first word of it makes its block."""
+    """Note who a sub-agent is and whether it works. Its first update creates its block."""
     update, key = event.update, lenient.text(event.update, "sessionId")[:LONGEST_KEY]
     child, changes = known(header).get(key), dict[str, object]()
     state = update.get("state")
@@ -211,33 +221,34 @@ def _state(child: Json, state: Json) -> Json:
         return {"state": name[:40]}
     status = ENDS.get(lenient.text(state, "stopReason"), "done")
     error = lenient.mapping(state, "error") or {"message": state.get("error")}
-    said = lenient.text(error, "message") if status == "failed" else ""
-    result = lenient.first_line(said or child["result"] or child["words"][2], LONGEST_RESULT)
+    message = lenient.text(error, "message") if status == "failed" else ""
+    result = lenient.first_line(message or child["result"] or child["words"][2], LONGEST_RESULT)
     return {"state": name, "status": status, "result": result, "_open": None}
 
 
 def counted(header: Json, event: Event, call: str) -> Json:
-    """A call of the sub-agent that another call has started."""
+    """Count a call of the sub-agent that another call has started."""
     key = f"call:{call}"[:LONGEST_KEY]
     header, changes = _present(header, event, key)
     return changes | _with(header, key, calls=known(header)[key]["calls"] + 1, _open=None)
 
 
 def asking(header: Json, ask: Json) -> str:
-    """Which sub-agent asks; "": the agent itself."""
+    """Return the key of the sub-agent that asks; "" if it is the agent itself."""
     key = lenient.text(ask, "session")[:LONGEST_KEY]
     return key if key in known(header) else ""
 
 
 def remember(header: Json, key: str, changes: Json) -> Json:
-    """What the fold of its own update changes, in its own memory where that has a place for it."""
+    """Move the changes that folding a sub-agent's update made into its own state, where that has a
+    field for them."""
     own: Json = {field: changes[field] for field in MEMORY if field in changes}
     rest = {field: value for field, value in changes.items() if field not in MEMORY}
     return rest | _with(header, key, **own) if key else changes
 
 
 def turn_over(header: Json, status: str) -> Json:
-    """None goes on beyond the turn that it was started in: what did not end is left, once."""
+    """End the sub-agents still running: none outlives the turn that it was started in."""
     children = {
         key: child | {"state": "", "status": status, "_tools": calls.left(_tools(child), status)}
         if child["status"] == "running"
@@ -248,7 +259,8 @@ def turn_over(header: Json, status: str) -> Json:
 
 
 def turn_begins(header: Json) -> Json:
-    """Who they are is known beyond a turn, since each can be sent more; what they did is not."""
+    """Forget what the sub-agents did, but not who they are: each can be sent more in a later
+    turn."""
     children = {
         key: {field: value for field, value in child.items() if field not in MEMORY}
         for key, child in known(header).items()
@@ -264,7 +276,8 @@ def _tools(child: Json) -> Json:
 
 
 def messages(header: Json) -> dict[str, list[object]]:
-    """By transcript and id: its block ("": shown elsewhere, or not at all)."""
+    """Return the block of each message, by transcript and id ("": shown elsewhere, or not at
+    all)."""
     return header.get("_messages") or {}  # unknown to earlier builds
 
 
@@ -273,7 +286,7 @@ def message_key(update: Json, at: str) -> str:
 
 
 def owner_of(header: Json, update: Json, at: str) -> tuple[str, str]:
-    """The sub-agent that a message is shown under, and what it is to it."""
+    """Return the sub-agent under which a message is shown, and what the message is to it."""
     sender, recipient = (
         lenient.text(update, f"{end}SessionId")[:LONGEST_KEY] for end in ("sender", "recipient")
     )
@@ -311,7 +324,8 @@ def _messaged(header: Json, event: Event, at: str) -> Json:
 
 
 def _twin(header: Json, update: Json, at: str) -> str:
-    """The same message in the other session's transcript."""
+    """Return the key of the same message in the other session's transcript; "?" if there is
+    none."""
     for end in ("sender", "recipient"):
         other = lenient.text(update, f"{end}SessionId")[:LONGEST_KEY]
         other = other if other in known(header) else ""
@@ -324,7 +338,7 @@ def _twin(header: Json, update: Json, at: str) -> str:
 
 
 def _is_last_word(header: Json, owner: str, name: str, text: str) -> bool:
-    """Whether a sub-agent hands over what it has just said."""
+    """Whether a sub-agent's result repeats the message that it has just sent."""
     child = known(header).get(owner)
     if child is None or name != "Result":
         return False
@@ -332,8 +346,8 @@ def _is_last_word(header: Json, owner: str, name: str, text: str) -> bool:
 
 
 def asker(update: Json, header: Json) -> str:
-    """The name of the agent that asks: another may work on the session later. Logs of earlier
-    builds do not say it; the header at that event does."""
+    """Return the name of the agent that asks, as another may work on the session later. Logs of
+    earlier builds do not record it; the header at that event does."""
     name = lenient.text(update, "agent")[:MAX_LENGTH] or agent_name(header)
     if who := asking(header, update):
         return f"{name_of(header, who)[:100]} (sub-agent of {name or 'the agent'})"

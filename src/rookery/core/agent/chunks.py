@@ -1,11 +1,10 @@
-"""Text chunks on their way to the log: the first goes at once, then at most one event per window.
+"""Batching text chunks for the log: the first is sent at once, then at most one event per window.
 
 Only chunks that are equal in all but their text are merged, so nothing an agent said is lost, and a
 flood of tokens costs as many events as there are windows.
 
-A word that may be a secret's beginning waits for its end: only a whole one is known by its shape,
-and is masked for whom each event is sent to.
-"""
+A word that may be the beginning of a secret is held until it is complete: secrets are recognised
+only as whole words, and each event is masked for its recipient."""
 
 from rookery.core.json import Json, dumps
 from rookery.core.json.secrets import unfinished
@@ -25,7 +24,8 @@ WORD = 1.0
 
 
 class Chunks:
-    """Time is an argument. What `push` and `flush` return must be appended in that order."""
+    """A batch of chunks; the caller passes the time in. Append what `push` and `flush` return in
+    the order it was returned."""
 
     def __init__(self, window: float) -> None:
         self.window = window
@@ -38,7 +38,7 @@ class Chunks:
 
     @property
     def deadline(self) -> float | None:
-        """When what is held must go out."""
+        """When the held text must be sent; None if nothing is held."""
         return (self._word_until or self._open_until) if self._held is not None else None
 
     def push(self, update: Json, now: float) -> list[Json]:
@@ -62,7 +62,8 @@ class Chunks:
         return before
 
     def flush_words(self, now: float) -> list[Json]:
-        """What is held, but for a word that may be a secret's beginning, unless that has waited."""
+        """Return the held text, except a word that may be a secret's beginning, unless that has
+        waited."""
         held, text = self._held, "".join(self._texts)
         if held is None or self._word_until or (end := unfinished(text)) == len(text):
             return self.flush(now)
@@ -75,7 +76,7 @@ class Chunks:
         return [_with_text(held, text[:end])] if end else []
 
     def flush(self, now: float) -> list[Json]:
-        """What is held, as one update; it opens the next window."""
+        """Return the held text as one update, and open the next window."""
         held, texts = self._held, self._texts
         if held is None:
             return []
@@ -85,8 +86,8 @@ class Chunks:
 
 
 class Lanes:
-    """A window for each who speaks: what sub-agents say at the same time is merged for each of
-    them. Anything else comes after all that was said before it."""
+    """A batching window for each speaker, so that sub-agents that speak at the same time are each
+    merged separately. Any other update comes after all the text that was sent before it."""
 
     def __init__(self, window: float) -> None:
         self._window = window
@@ -123,7 +124,7 @@ class Lanes:
         return [each for lane in self._lanes.values() for each in lane.flush(now)]
 
     def flush_words(self, now: float) -> list[Json]:
-        """Of those that are due."""
+        """Flush the lanes that are due."""
         due = [lane for lane in self._lanes.values() if (lane.deadline or now + 1) <= now]
         return [each for lane in due for each in lane.flush_words(now)]
 
@@ -135,7 +136,7 @@ def _with_text(update: Json, text: str) -> Json:
 
 
 def text_of(update: Json) -> str | None:
-    """Of a chunk, also of a sub-agent's."""
+    """Return the text of a chunk, including a sub-agent's; None if the update is no text chunk."""
     if update.get("sessionUpdate") == CHILD and isinstance(update.get("update"), dict):
         update = update["update"]
     if update.get("sessionUpdate") not in CHUNK_KINDS:
@@ -148,7 +149,7 @@ def text_of(update: Json) -> str | None:
 
 
 def _alike(one: Json, other: Json) -> bool:
-    """Equal in all but the text."""
+    """Whether two chunks are equal in all but their text."""
     if one["sessionUpdate"] == other["sessionUpdate"] == CHILD:
         return _same(one, other, "update") and _alike(one["update"], other["update"])
     return (
@@ -160,7 +161,8 @@ def _alike(one: Json, other: Json) -> bool:
 
 
 def _same(one: Json, other: Json, but: str) -> bool:
-    """As JSON: Python takes true for 1 and 1.0, and what is merged must not lose which it was."""
+    """Compare all keys but `but` as JSON: Python takes true for 1 and 1.0, and a merge must not
+    lose which it was."""
     if len(one) != len(other):
         return False
     # A loop, not `all`: this runs for each token of a flood, where a generator doubles its cost.

@@ -1,9 +1,8 @@
-"""Starts that fail: a stored conversation that cannot be restored, an agent that does not stay up.
+"""Failed starts: a stored conversation that cannot be restored, or an agent that keeps exiting.
 
 A conversation that is gone is replaced by a fresh session, and the log says so; one out of reach is
-kept and tried again. An agent with too many short lives is parked: nothing starts it by itself, and
-a further try that fails parks it again.
-"""
+kept and tried again. An agent that has exited early too often is parked: it is not started
+automatically any more, and a further attempt that fails parks it again."""
 
 import re
 
@@ -17,8 +16,8 @@ from rookery.core.vendors.logins import UNAUTHENTICATED
 GONE = frozenset({-32002, -32601, -32602})
 """Resource not found, method not found, invalid parameters: none of them passes by waiting."""
 
-PATIENCE = 2
-"""Failures in a row of one stored session; the next start opens a fresh one."""
+MAX_RESTORE_FAILURES = 2
+"""How many failures in a row a stored session is allowed; the next start opens a fresh one."""
 
 KILLED = frozenset({-1, -2, -9, -15, 128 + 1, 128 + 2, 128 + 9, 128 + 15})
 """Exit statuses of an agent that was killed from outside, by the user or for want of memory: HUP,
@@ -32,16 +31,16 @@ _LOST = re.compile(
 
 
 def is_gone(error: Json) -> bool:
-    """An agent's refusal says that it does not know the session any more."""
+    """Whether an agent's error says that it does not know the session any more."""
     code = error.get("code")
     if code == UNAUTHENTICATED:
         return False
-    said = lenient.text(error, "message") + " " + dumps(error.get("data"))
-    return code in GONE or _LOST.search(said[:4000].lower()) is not None
+    text = lenient.text(error, "message") + " " + dumps(error.get("data"))
+    return code in GONE or _LOST.search(text[:4000].lower()) is not None
 
 
 def failed_again(past: Past, stored: str | None, why: str) -> Past:
-    """It could not be restored, for a reason that may pass."""
+    """Count a stored session that could not be restored for a reason that may pass."""
     before = past.transient if past.stored == stored else 0
     return past._replace(transient=before + 1, stored=stored or "", why=why)
 
@@ -51,15 +50,16 @@ def restored(past: Past) -> Past:
 
 
 def given_up(past: Past, stored: str) -> bool:
-    """A session that never comes back must not block its user."""
-    return past.stored == stored and past.transient >= PATIENCE
+    """Whether to give up on a stored session: one that never comes back must not block its user."""
+    return past.stored == stored and past.transient >= MAX_RESTORE_FAILURES
 
 
 # --- parking -------------------------------------------------------------------------------------
 
 
 def gone(agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy) -> tuple[Past, Json]:
-    """What is remembered of a process that ended, and the `_agent` that says so."""
+    """Return the updated Past after a process ended, and the `_agent` update that reports
+    the exit."""
     lived = max(0.0, now - agent.born)
     wished = agent.phase == "ending" and agent.fault is None
     quick = not wished and (lived < policy.crash_within or agent.fault is not None)
@@ -95,12 +95,13 @@ def _parked(agent: Agent, given: Exited, lived: float, wish: Wish) -> Json:
     return update | {"lived": round(lived, 3), "stderr": given.stderr[-20:], "remedy": remedy}
 
 
-def worker_parked(session: str, starts: int, window: float, said: list[str]) -> Json:
-    """`said`: the end of the worker's log."""
+def worker_parked(session: str, starts: int, window: float, log_tail: list[str]) -> Json:
+    """Return the `_agent` update that parks the session; `log_tail`: the last lines of the worker's
+    log."""
     remedy = (
         f"It died after each of its last {starts} starts, all within {duration(window)}: the "
         f"session is parked. To start it again: rookery restart {session}. Its log: rookery logs "
         f"--worker {session}"
     )
     update: Json = {"sessionUpdate": "_agent", "state": "parked", "reason": WORKER_DIED}
-    return update | {"remedy": remedy, "stderr": said[-20:]}
+    return update | {"remedy": remedy, "stderr": log_tail[-20:]}

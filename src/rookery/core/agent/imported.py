@@ -1,14 +1,13 @@
-"""Sessions that were begun with an agent elsewhere: how its list names them, and how the history
-that it replays becomes the turns of a log.
+"""Importing sessions that were begun with an agent elsewhere: how the agent lists them,
+and how the history that it replays becomes the turns of a log.
 
-1. An import logs one `_session` with `imported: {session, title}`: the agent's own session id. The
-   header's `agentSession` then has `unloaded`, the id of the block that says so.
+1. An import logs one `_session` with `imported: {session, title}`: the agent's own session
+   id. The header's `agentSession` then has `unloaded`, the id of the block that says so.
 2. The first start of its agent opens it by `session/load`. The replay is logged with
    `imported: {loaded: true}` in one transaction, and `unloaded` is gone.
 
-A prompt is a run of user messages; what follows until the next is its turn. Nothing tells how a
-turn ended, so each counts as ended well.
-"""
+A prompt is a run of user messages; what follows until the next is its turn. A replay
+does not say how a turn ended, so each counts as completed."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -17,13 +16,13 @@ from rookery.core.agent.ingest import is_replay
 from rookery.core.json import Draft, Json, kind_of, lenient, notice
 
 UNLOADED = "History comes when opened"
-"""What lists say instead of a session's last line."""
+"""The text that lists show in place of a session's last line."""
 
 LONGEST_TITLE = 500
 
 
 class Listed(NamedTuple):
-    """A session of the agent's, as `session/list` tells it."""
+    """One of the agent's sessions, as listed by `session/list`."""
 
     id: str
     cwd: str
@@ -33,36 +32,37 @@ class Listed(NamedTuple):
 
 
 def listed(result: object) -> list[Listed]:
-    """Those that have an id."""
-    found = []
+    """Return the listed sessions that have an id."""
+    sessions = []
     for each in lenient.mappings(result, "sessions"):
         if name := lenient.text(each, "sessionId"):
             texts = (lenient.text(each, key) for key in ("cwd", "title", "updatedAt"))
-            found.append(Listed(name, *texts))
-    return found
+            sessions.append(Listed(name, *texts))
+    return sessions
 
 
 def is_unloaded(header: Json) -> bool:
-    """Whether the agent still has the history alone."""
+    """Whether only the agent has the history so far."""
     return bool(lenient.text(header["agentSession"], "unloaded"))
 
 
 def listed_as(session: Listed) -> Json:
-    """The field of a `_session` that imports one."""
+    """Return the field of a `_session` that imports a listed session."""
     return {"imported": {"session": session.id, "title": session.title[:LONGEST_TITLE]}}
 
 
 def known_as(agent: str, given: Json, block: str) -> Json:
-    """The header's `agentSession` after a `_session` that imports one; {}: it does not."""
+    """Return the header's `agentSession` after a `_session` that imports one; {} if it imports
+    none."""
     session = lenient.text(given, "session")
     return {"name": agent, "id": session, "unloaded": block} if session else {}
 
 
 def drafts(updates: Iterable[Json], *, cut: bool) -> list[Draft]:
-    """The history, for the log. `cut`: it was longer than is taken."""
+    """Return the drafts that log a replayed history. `cut`: it was too long to be taken whole."""
     loaded: Json = {"sessionUpdate": "_session", "imported": {"loaded": True}}
-    told = [Draft(notice("The history is too long to import all of it."))] if cut else []
-    return [Draft(loaded), *_turns(updates), *told]
+    notices = [Draft(notice("The history is too long to import all of it."))] if cut else []
+    return [Draft(loaded), *_turns(updates), *notices]
 
 
 def _turns(updates: Iterable[Json]) -> Iterator[Draft]:

@@ -1,7 +1,6 @@
-"""What an agent sends becomes updates: as it came where it is ACP, else wrapped as `_raw`.
+"""Converting what an agent sends into updates: unchanged if it is ACP, else wrapped as `_raw`.
 
-Nothing is dropped, and nothing that an agent sends can pass for one of our own kinds.
-"""
+Nothing is dropped, and nothing that an agent sends can pass for one of our own kinds."""
 
 from collections.abc import Container
 
@@ -12,14 +11,14 @@ from rookery.core.turn.watchdogs import PROGRESS
 BESIDE = "beside an update"
 
 OF_ACP = ("session/", "elicitation/", "mcp/", "$/")
-"""What the names of the protocol's own methods begin with: one that is not known yet is shown."""
+"""Prefixes of the protocol's own methods: a method with one that is not known yet is shown."""
 
 
 def from_notification(
     method: str, params: object, session: str | None, children: Container[str] = ()
 ) -> list[Json]:
-    """The updates in one notification. `session`: the agent's id of our session, once known;
-    `children`: those of the sub-agents that it has announced."""
+    """Return the updates in one notification. `session`: the agent's id of our session, once known;
+    `children`: the ids of the sub-agents that it has announced."""
     if method != "session/update":
         return [raw("notification", {"method": method, "params": params}, method)]
     if not isinstance(params, dict) or not isinstance(params.get("update"), dict):
@@ -41,21 +40,21 @@ def from_notification(
 
 
 def parent_call(update: Json) -> str:
-    """The call that started the sub-agent whose update this is, whatever its vendor calls itself;
-    "": it is the agent's own, or of a session of its own."""
+    """Return the call that started the sub-agent that sent this update, under whatever name the
+    vendor uses; "" if the update is the agent's own, or of a session of its own."""
     meta = lenient.mapping(update, "_meta")
     named = (lenient.text(each, "parentToolUseId") for each in meta.values())
     return next((each for each in named if each), "")
 
 
 def announced(update: Json) -> str:
-    """The session of a sub-agent that an update tells of; "": it tells of none."""
+    """Return the session of the sub-agent that an update announces; "" if it announces none."""
     inner = inner_of(update)
     return lenient.text(inner, "sessionId") if kind_of(inner) == "subagent_update" else ""
 
 
 def inner_of(update: Json) -> Json:
-    """An update as its speaker sent it."""
+    """Return an update as its sender sent it, without the `_child` wrapper."""
     return lenient.mapping(update, "update") if kind_of(update) == CHILD else update
 
 
@@ -64,7 +63,8 @@ def raw(source: str, value: object, why: str) -> Json:
 
 
 def is_aside(update: Json) -> bool:
-    """Kept, but not shown: a vendor's own notification, or what stood beside an update."""
+    """Whether an update is kept but not shown: a vendor's own notification, or extra fields sent
+    beside an update."""
     if kind_of(update) != "_raw" or update.get("source") != "notification":
         return False
     why = lenient.text(update, "why")
@@ -75,12 +75,12 @@ def is_aside(update: Json) -> bool:
 
 
 def is_replay(update: Json) -> bool:
-    """Whether a replay consists of such updates: the log has them already."""
+    """Whether an update is of a kind that a replay consists of: the log has those already."""
     return kind_of(update) in PROGRESS
 
 
 def taken_back(update: Json) -> bool:
-    """Whether an agent takes back the message that it was writing: our own does when a model's
+    """Whether an agent retracts the message that it was writing: our own does so when a model's
     answer breaks off and is requested again."""
     about = lenient.mapping(lenient.mapping(update, "_meta"), "rookery")
     return about.get("takenBack") is True

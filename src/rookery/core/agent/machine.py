@@ -1,12 +1,12 @@
-"""Supervision of the agent process: from nothing to a session that takes prompts, and back.
+"""Supervision of the agent process: from nothing to a session that takes prompts, and
+back.
 
-    absent ──Wanted──► spawning ──Spawned──► initializing ──Initialized──► opening ──Opened──► ready
-                           (settling: a replay that is late; applying: mode, model, effort) ┘
-       ▲                                                       (resume, else load, else new)     │
-       └───────────────────────────────────── Exited ◄─────────────── ending ◄──EndWanted──────┘
+  absent ─StartWanted► spawning ─Spawned► initializing ─Initialized► opening ─Opened► ready
+                       (settling: a replay that is late; applying: mode, model, effort) ┘
+    ▲                                                    (resume, else load, else new)  │
+    └──────────────────── Exited ◄──────── ending ◄──EndWanted──────────────────────────┘
 
-Every way out of the middle gives the turn machine exactly one AgentLost.
-"""
+Every path out of the middle sends the turn machine exactly one AgentLost."""
 
 from rookery.core.agent import failures, opening
 from rookery.core.agent import messages as msg
@@ -48,7 +48,7 @@ def _tells(effects: list[Effect], agent: Agent) -> bool:
 
 def _step(agent: Agent, given: Input, now: float, wish: Wish, policy: Policy) -> Step:
     match given:
-        case msg.Wanted():
+        case msg.StartWanted():
             return _wanted(agent, now, wish)
         case msg.Spawned() if agent.phase == "spawning":
             until = now + _patience(wish, policy)
@@ -94,7 +94,7 @@ def _wanted(agent: Agent, now: float, wish: Wish) -> Step:
 
 
 def _replaced(agent: Agent, given: msg.Replaced, policy: Policy) -> Step:
-    """The log says that another has taken over once nothing of the old one can speak any more."""
+    """Hand over to another agent: the log says so only once the old one can send nothing more."""
     if agent.phase == "absent":
         start: list[Effect] = [WantAgent()] if given.start else []
         return Agent(), [Append(given.heir, full=True), *start]
@@ -107,7 +107,7 @@ def _replaced(agent: Agent, given: msg.Replaced, policy: Policy) -> Step:
 
 
 def _succeeded(agent: Agent, effects: list[Effect]) -> Step:
-    """Nothing of the old one's past counts against the new one."""
+    """Return the successor's fresh state: no failure of the old agent counts against it."""
     assert agent.heir is not None
     start: list[Effect] = [WantAgent()] if agent.wanted_again else []
     return Agent(), [*effects, Append(agent.heir, full=True), *start]
@@ -180,7 +180,7 @@ def _patience(wish: Wish, policy: Policy) -> float:
 
 
 def _limit(agent: Agent, wish: Wish, policy: Policy) -> str:
-    """The time that it had, and the setting that gives it more."""
+    """Return the timeout of the step, and the setting that raises it."""
     if agent.phase == "applying" or not wish.cold:
         return f"{policy.start_timeout:g} s; worker.start_timeout"
     return f"{policy.cold_start_timeout:g} s; worker.cold_start_timeout"
@@ -189,8 +189,8 @@ def _limit(agent: Agent, wish: Wish, policy: Policy) -> str:
 def _opened(agent: Agent, given: msg.Opened, now: float, wish: Wish, policy: Policy) -> Step:
     fresh = agent.method in ("session/new", "session/fork")
     if given.error is not None and agent.clearing is not None:
-        said = error_words(given.error)
-        why = Append(clears.refused(agent.clearing, f"{wish.name} said: {said}"))
+        reason = error_words(given.error)
+        why = Append(clears.refused(agent.clearing, f"{wish.name} said: {reason}"))
         kept = agent._replace(phase="ready", until=None, session=agent.clearing.session)
         return kept._replace(clearing=None), [why, _ready(agent)]
     if given.error is not None:
@@ -251,28 +251,29 @@ def _settle(agent: Agent, given: msg.Replayed | msg.Tick, now: float, policy: Po
 
 
 def _leave(agent: Agent, session: str) -> list[Effect]:
-    """Some keep a whole process for each session: where it can be closed, it is."""
+    """Close a session where the agent can: some agents keep a whole process for each."""
     return [msg.Leave(session)] if opening.can(agent.capabilities, "close") else []
 
 
 def _not_opened(agent: Agent, error: Json, now: float, wish: Wish, policy: Policy) -> Step:
-    """A resume that is refused tries a load, and what is gone a fresh session; what may pass ends
-    the start, and the stored session is kept."""
+    """Fall back when a session could not be opened: a refused resume is tried as a load, and a
+    session that is gone is replaced by a fresh one. An error that may pass ends the start and keeps
+    the stored session."""
     if agent.method == "session/new":
         return _refused(agent, error, wish)
-    said = error_words(error)
+    reason = error_words(error)
     if error.get("code") == logins.UNAUTHENTICATED:  # logging in helps: this counts for nothing
         return _refused(agent, error, wish)
     if agent.method == "session/resume" and lenient.flag(agent.capabilities, "loadSession"):
         return _open(agent, "session/load", now, wish, policy)
     if failures.is_gone(error) or agent.method == "session/fork":
-        fresh = agent._replace(reset=f"{wish.name} could not restore its session: {said}")
+        fresh = agent._replace(reset=f"{wish.name} could not restore its session: {reason}")
         return _open(fresh, "session/new", now, wish, policy)
-    return _refused(_unrestored(agent, said, wish), error, wish)
+    return _refused(_unrestored(agent, reason, wish), error, wish)
 
 
 def _unrestored(agent: Agent, why: str, wish: Wish) -> Agent:
-    """Counts a stored session that could not be reached."""
+    """Count a stored session that could not be reached."""
     if agent.phase != "opening" or agent.method == "session/new":
         return agent
     return agent._replace(past=failures.failed_again(agent.past, wish.stored, why))
@@ -296,7 +297,7 @@ def _applied(agent: Agent, given: msg.Applied, now: float, wish: Wish, policy: P
 
 
 def _refused(agent: Agent, error: Json, wish: Wish) -> Step:
-    error = logins.told(error, agent.logins)
+    error = logins.with_logins(error, agent.logins)
     lost = AgentLost(f"{wish.name}: {error_words(error)}", error)
     return _failing(agent, error), [msg.End(), msg.Tell(lost)]
 

@@ -1,4 +1,5 @@
-"""Which block a message is written into, and which blocks go when an agent takes a message back."""
+"""Which block a message is written into, and which blocks are removed when an agent retracts a
+message."""
 
 from rookery.core.agent.ingest import taken_back
 from rookery.core.json import Event, Json, kind_of, lenient
@@ -12,7 +13,8 @@ KEPT = 16
 
 
 def after(header: Json, event: Event) -> Json:
-    """A message goes on while kind and message id stay the same and no other block came between."""
+    """Return the changes for a message chunk: it continues the open block while kind and message id
+    stay the same and no other block came between."""
     update, closed = event.update, {"_open": None} if header["_open"] else {}
     if lenient.mapping(update, "content").get("type") != "text" or retries.is_own(update):
         return closed
@@ -26,20 +28,20 @@ def after(header: Json, event: Event) -> Json:
     if header["_open"] and header["_open"][1:] == key:
         return _thinking_goes_on(header, event)
     opened = [calls.block_id(header, event), *key]
-    said = [*_of_turn(header), opened][-KEPT:] if key[1] else header["_said"]
-    changes = {"_open": opened} | ({"_said": said} if said is not header["_said"] else {})
+    blocks = [*_of_turn(header), opened][-KEPT:] if key[1] else header["_said"]
+    changes = {"_open": opened} | ({"_said": blocks} if blocks is not header["_said"] else {})
     return changes | ({"_thinking": [opened[0], event.at, 0]} if key[0] == THOUGHT else {})
 
 
 def is_system_prompt(header: Json, update: Json) -> bool:
-    """Whether an agent tells its own system prompt as a thought: kept, but not shown."""
+    """Whether a thought is the agent's own system prompt: kept, but not shown."""
     begins = profile_for(header).system_prompt if kind_of(update) == THOUGHT else ""
     text = lenient.text(lenient.mapping(update, "content"), "text") if begins else ""
     return bool(begins) and text.startswith(begins)
 
 
 def after_compaction(header: Json, event: Event) -> Json:
-    """Updates and chunks of one compaction are one block, within a turn."""
+    """Return the changes for a compaction: its updates and chunks are one block, within a turn."""
     key = lenient.text(event.update, "compactionId")[:200]
     closed: Json = {"_open": None} if header["_open"] else {}
     current = header.get("_compaction")  # unknown to earlier builds
@@ -57,7 +59,7 @@ def _thinking_goes_on(header: Json, event: Event) -> Json:
 
 
 def blocks_of(header: Json, update: Json) -> list[str]:
-    """The blocks of the turn that this message is in."""
+    """Return the blocks of this turn that the message is in."""
     key, opened = key_of(update), [header["_open"]] if header["_open"] else []
     return list(dict.fromkeys(block for block, *own in [*_of_turn(header), *opened] if own == key))
 
@@ -67,5 +69,5 @@ def key_of(update: Json) -> list[str]:
 
 
 def _of_turn(header: Json) -> list[list[str]]:
-    """What was said in an earlier turn stands."""
+    """Return the message blocks of this turn: those of earlier turns cannot be retracted."""
     return [each for each in header["_said"] if each[0].startswith(f"{header['turn']}.")]

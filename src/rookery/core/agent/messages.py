@@ -1,4 +1,5 @@
-"""Inputs (past tense) and effects (imperative) of the supervision of an agent's process."""
+"""Inputs (past tense) and effects (imperative) of the machine that supervises an agent's
+process."""
 
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from rookery.core.vendors.profiles import Profile
 
 
 class Past(NamedTuple):
-    """What outlives a process: it is passed from one start to the next."""
+    """State that outlives a process: it is passed from one start to the next."""
 
     transient: int = 0
     """How often in a row the stored session could not be restored, for reasons that may pass."""
@@ -70,7 +71,7 @@ class Setting(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """What every start is given again."""
+    """The parameters of a start, passed in anew each time."""
 
     name: str
     argv: list[str]
@@ -105,7 +106,7 @@ class Wish(NamedTuple):
 # --- inputs ------------------------------------------------------------------------------------
 
 
-class Wanted(NamedTuple):
+class StartWanted(NamedTuple):
     pass
 
 
@@ -134,7 +135,7 @@ class Opened(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """Some of its history came after the answer to the load."""
+    """History that arrived after the answer to `session/load`."""
 
 
 class Applied(NamedTuple):
@@ -154,7 +155,7 @@ class EndWanted(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """Another agent takes over: `heir` says so in the log, once this one is gone."""
+    """Another agent takes over: `heir` is logged once this one is gone."""
 
     heir: Draft
     start: bool
@@ -162,7 +163,7 @@ class Replaced(NamedTuple):
 
 
 class ClearWanted(NamedTuple):
-    """A new session on the process that is ready."""
+    """A new session is to be opened on the process that is ready."""
 
     clearing: Clearing
 
@@ -172,7 +173,7 @@ class Tick(NamedTuple):
 
 
 type OfProcess = Spawned | SpawnFailed | Initialized | Opened | Replayed | Applied | Exited
-type Input = OfProcess | Wanted | EndWanted | Replaced | ClearWanted | Tick
+type Input = OfProcess | StartWanted | EndWanted | Replaced | ClearWanted | Tick
 
 
 # --- effects -----------------------------------------------------------------------------------
@@ -190,20 +191,20 @@ class Call(NamedTuple):
 
 
 class End(NamedTuple):
-    """TERM to the whole group, a grace, then KILL."""
+    """Send SIGTERM to the whole process group, and SIGKILL after a grace period."""
 
     grace: float | None = None
     """None: the usual."""
 
 
 class Leave(NamedTuple):
-    """`session/close` for a session that is not used again; its result does not matter."""
+    """Send `session/close` for a session that is not used again; the response is ignored."""
 
     session: str
 
 
 class Tell(NamedTuple):
-    """To the turn machine."""
+    """Pass an input to the turn machine."""
 
     given: AgentReady | AgentLost
 

@@ -1,4 +1,4 @@
-"""What an agent that was started by a command line is called: as it calls itself."""
+"""The name of an agent that was started by a command line: the one it reports itself."""
 
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
@@ -7,7 +7,8 @@ MAX_LENGTH = 40
 
 
 def own_name(header: Json) -> str:
-    """Empty for an agent that was chosen by its name, and before it has introduced itself."""
+    """Return the name that the agent reports; "" if it was chosen by its name, or has not reported
+    one yet."""
     if not lenient.sequence(header, "argv"):
         return ""
     info = lenient.mapping(header, "info")
@@ -16,5 +17,5 @@ def own_name(header: Json) -> str:
 
 
 def agent_name(header: Json) -> str:
-    """For the user; the name of a registered agent is its key."""
+    """Return the agent's name for the user; for a registered agent this is its key."""
     return own_name(header) or clean_line(lenient.text(header, "agent"))

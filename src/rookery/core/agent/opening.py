@@ -1,5 +1,5 @@
-"""A session of the agent's: what it is opened with, what it offers, what it is put into; and which
-ones a log tells of."""
+"""Opening an ACP session: the parameters we send, the modes and models the agent offers, and the
+agent sessions found in a log."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,18 +12,18 @@ from rookery.core.vendors.errors import error_words
 
 
 def can(capabilities: Json | None, ability: str) -> bool:
-    """Whether an agent says that its sessions can be resumed, closed, deleted and so on."""
+    """Whether an agent declares a session capability, such as resume, close or delete."""
     return isinstance(lenient.mapping(capabilities, "sessionCapabilities").get(ability), dict)
 
 
 def taken(capabilities: Json | None, servers: list[Json]) -> list[Json]:
-    """Only the transports that the agent says it takes; stdio is every agent's."""
+    """Return the MCP servers whose transport the agent accepts; every agent accepts stdio."""
     left = untaken(capabilities, servers)
     return [server for server in servers if server not in left]
 
 
 def untaken(capabilities: Json | None, servers: list[Json]) -> list[Json]:
-    """The MCP servers that go over a transport which the agent does not take."""
+    """Return the MCP servers whose transport the agent does not accept."""
     takes = lenient.mapping(capabilities, "mcpCapabilities")
     kinds = [(server, lenient.text(server, "type", "stdio")) for server in servers]
     return [server for server, kind in kinds if kind != "stdio" and not takes.get(kind)]
@@ -44,14 +44,14 @@ CHOSEN = ("model", "mode", "effort")
 
 
 def chosen_with(wanted: Json, saved: str) -> Json:
-    """What the user chose; a saved model that the agent was given counts if they chose no other."""
+    """Return what the user chose, plus the saved model for this agent if they chose no other."""
     return {**wanted, "model": saved} if saved and not lenient.text(wanted, "model") else wanted
 
 
 def settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
-    """What differs from what the agent starts with; a value that it does not know is left alone,
-    and `unavailable` says so."""
-    found: list[Setting] = []
+    """Return the settings that differ from what the agent starts with. A value that it does not
+    know is skipped, and `unavailable` reports it."""
+    pending: list[Setting] = []
     confirm = lenient.text(wish.chosen, modes.OPTION)
     for name in CHOSEN:
         option = options.find(options.offered(offers), name)
@@ -60,12 +60,13 @@ def settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
             wanted = modes.mode_for(wish.profile, option, confirm) or ""
         value = options.choice_of(option, wanted) if option and wanted else None
         if option and value and value != option["value"]:
-            found.append(Setting(name, value, *options.setting(session, option, value)))
-    return tuple(found)
+            pending.append(Setting(name, value, *options.setting(session, option, value)))
+    return tuple(pending)
 
 
 def unoffered(offers: Json, wish: Wish) -> str:
-    """What the agent is known to have and does not offer today is said, not passed over."""
+    """Return a notice that the agent does not offer today what it is known to have; "" if nothing
+    is missing."""
     if lenient.text(wish.chosen, "mode"):
         return ""
     mode = options.find(options.offered(offers), "mode")
@@ -74,21 +75,23 @@ def unoffered(offers: Json, wish: Wish) -> str:
 
 
 def unavailable(offers: Json, wish: Wish, *, fresh: bool) -> list[str]:
-    """Of what the user chose, what the agent does not have: it goes on with its own, and that is
-    said. `fresh`: an agent that takes up an old session may tell its options later."""
-    found = []
+    """Return a sentence for each choice of the user's that the agent does not have; it goes on with
+    its own. An option that is missing is reported only if `fresh`: an agent that resumes an old
+    session may report its options later."""
+    sentences = []
     for name in CHOSEN:
         wanted = lenient.text(wish.chosen, name)
         option = options.find(options.offered(offers), name)
         if wanted and option and options.choice_of(option, wanted) is None:
-            found.append(options.lacking(wish.name, name, wanted, option))
+            sentences.append(options.lacking(wish.name, name, wanted, option))
         elif wanted and option is None and fresh:
-            found.append(options.lacking(wish.name, name, wanted, None))
-    return found
+            sentences.append(options.lacking(wish.name, name, wanted, None))
+    return sentences
 
 
 def no_plan(offers: Json, wish: Wish) -> Json | None:
-    """Why an agent gets no prompt: it was to change nothing, and has no mode for that."""
+    """Return the error if the user chose plan mode and the agent has none: it then gets no
+    prompt."""
     if approvals.id_of(lenient.text(wish.chosen, "mode")) != approvals.PLAN:
         return None
     option = options.find(options.offered(offers), "mode")
@@ -98,7 +101,7 @@ def no_plan(offers: Json, wish: Wish) -> Json | None:
 
 
 def plan_refused(setting: Setting, given: Applied, wish: Wish) -> Json | None:
-    """The same for an agent that has the mode and does not go into it."""
+    """Return the error if the agent has a plan mode and did not enter it."""
     plans = setting.name == "mode" and approvals.id_of(str(setting.value)) == approvals.PLAN
     if given.error is None or not plans:
         return None
@@ -110,7 +113,7 @@ def _no_plan(message: str) -> Json:
 
 
 def applied(setting: Setting, given: Applied, wish: Wish) -> Json:
-    """What the agent made of a setting, for the log."""
+    """Return the update that logs the outcome of a setting."""
     if given.error is None:
         return options.confirmation(setting.name, setting.value, given.result)
     text = f"{wish.name} rejected the {setting.name} {setting.value}: {error_words(given.error)}"
@@ -120,7 +123,7 @@ def applied(setting: Setting, given: Applied, wish: Wish) -> Json:
 
 
 KINDS = ("_session", "_agent", "_context")
-"""Of events that tell of them."""
+"""Kinds of events that mention the agent's sessions."""
 
 
 class Conversation(NamedTuple):
@@ -134,9 +137,9 @@ class Conversation(NamedTuple):
 
 
 def conversations(events: Iterable[Event]) -> list[Conversation]:
-    """Of the events of a session of those kinds; each once, in their order."""
+    """Return the agent sessions found in events of `KINDS`, each once, in order."""
     agent, argv, able = "", tuple[str, ...](), False
-    found: dict[tuple[str, tuple[str, ...], str], Conversation] = {}
+    by_session: dict[tuple[str, tuple[str, ...], str], Conversation] = {}
     for event in events:
         update = event.update
         match kind_of(update), update.get("state"):
@@ -155,5 +158,5 @@ def conversations(events: Iterable[Event]) -> list[Conversation]:
             case _:
                 continue
         if name := lenient.text(update, "sessionId"):
-            found[agent, argv, name] = Conversation(agent, argv, name, able)
-    return list(found.values())
+            by_session[agent, argv, name] = Conversation(agent, argv, name, able)
+    return list(by_session.values())

@@ -1,8 +1,7 @@
-"""Pictures that come inside an update, as base64: the log keeps their bytes once, beside the
-events, however often a call is told again, and an event names them by their hash.
+"""Pictures that come inside an update as base64. The log stores their bytes once, beside the
+events, however often a call is repeated, and an event refers to them by their hash.
 
-`kept` takes them out, `whole` puts them back for who wants the protocol's own form.
-"""
+`kept` takes them out; `whole` puts them back for clients that want the protocol's own form."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
@@ -21,7 +20,8 @@ LARGEST = 12 * 1024 * 1024
 
 
 def kept(update: Json, keep: Keep) -> Json:
-    """`keep` takes the bytes of each picture, and names them."""
+    """Return the update with its pictures replaced by the names that `keep` returns for their
+    bytes."""
     return _changed(update, lambda block: kept_block(block, keep))
 
 
@@ -30,15 +30,16 @@ def whole(update: Json, load: Load) -> Json:
 
 
 def named(update: Json) -> Iterator[str]:
-    """The bytes that an update names: of pictures and of a prompt's files."""
-    found = list(lenient.mappings(update, "prompt"))
+    """Yield the names of the stored bytes that an update refers to: its pictures and a prompt's
+    files."""
+    blocks = list(lenient.mappings(update, "prompt"))
 
     def note(block: Json) -> Json:
-        found.append(block)
+        blocks.append(block)
         return block
 
     _changed(update, note)
-    for block in found:
+    for block in blocks:
         name = lenient.text(block, "blob")
         yield from filter(None, (name, lenient.text(lenient.mapping(block, "resource"), "kept")))
 
@@ -50,7 +51,8 @@ def name_of(data: bytes) -> str:
 
 
 def kept_block(block: Json, keep: Keep) -> Json:
-    """Base64 that is none stays as it came."""
+    """Return the block with its bytes stored by `keep`; one whose base64 is invalid stays as it
+    came."""
     match block:
         case {"type": "image", "data": str(text)} if data := _decoded(text):
             return _without(block, "data") | about(data, image=True) | {"blob": keep(data)}
@@ -67,8 +69,8 @@ def _without(given: Json, bulk: str) -> Json:
 
 
 def about(data: bytes, *, image: bool = False) -> Json:
-    """What a transcript shows without the bytes. `image`: it is called one; it has no size where
-    it is none that is shown."""
+    """Return what a transcript shows without the bytes. `image`: the block claims to be one; it has
+    no size if the bytes are no image that can be shown."""
     picture = look_at(data)
     if picture is None:
         return {"bytes": len(data)} | ({"width": 0, "height": 0} if image else {})
@@ -94,7 +96,8 @@ def whole_block(block: Json, load: Load) -> Json:
 
 
 def _changed(update: Json, change: Callable[[Json], Json]) -> Json:
-    """The update with each content block of an agent's changed; itself where none is."""
+    """Return the update with `change` applied to each of the agent's content blocks; the same
+    object if nothing changed."""
     kind, content = update.get("sessionUpdate"), update.get("content")
     if kind == CHILD and isinstance(inner := update.get("update"), dict):
         after = _changed(inner, change)
@@ -120,7 +123,7 @@ def _item(item: Any, change: Callable[[Json], Json]) -> Any:
 
 
 def _decoded(text: str) -> bytes:
-    """Also where its lines are broken."""
+    """Decode base64, including text broken into lines; b"" if it is invalid."""
     try:
         return b64decode("".join(text.split()), validate=True)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Prompts as an agent can take them: gated by what it said it takes."""
+"""Converting prompts to what an agent accepts, according to the capabilities it declared."""
 
 from base64 import b64decode
 from collections.abc import Callable
@@ -11,15 +11,15 @@ type Load = Callable[[str], str | None]
 
 
 OURS = ("bytes", "width", "height")
-"""What the log adds to a block whose bytes it keeps (`pictures.about`)."""
+"""Keys that the log adds to a block whose bytes it keeps (`pictures.about`)."""
 
 
 class Untaken(Exception):
-    """The agent does not take a part of the prompt; the words say which, and what helps."""
+    """The agent does not accept a part of the prompt; the message says which, and what helps."""
 
 
 def for_agent(prompt: list[Json], capabilities: Json, load: Load) -> list[Json]:
-    """The blocks as they are sent. Raises Untaken."""
+    """Return the blocks as they are sent. Raises Untaken."""
     takes = lenient.mapping(capabilities, "promptCapabilities")
     return [_block(block, takes, load) for block in prompt]
 
@@ -28,8 +28,8 @@ def _block(block: Json, takes: Json, load: Load) -> Json:
     match block.get("type"):
         case "image" | "audio" as kind:
             if takes.get(kind) is not True:
-                words = "images" if kind == "image" else kind
-                raise Untaken(f"This agent does not accept {words}; send the prompt without.")
+                media = "images" if kind == "image" else kind
+                raise Untaken(f"This agent does not accept {media}; send the prompt without.")
             return _filled(block, load)
         case "resource":
             resource = lenient.mapping(block, "resource")
@@ -41,7 +41,7 @@ def _block(block: Json, takes: Json, load: Load) -> Json:
 
 
 def _filled(block: Json, load: Load) -> Json:
-    """An image that is kept as a blob gets its data back."""
+    """Put the data back into an image that is kept as a blob."""
     if not lenient.text(block, "blob"):
         return block
     data = _loaded(block["blob"], load, "The image")
@@ -50,7 +50,7 @@ def _filled(block: Json, load: Load) -> Json:
 
 
 def _resource(resource: Json, load: Load) -> Json:
-    """A file that is kept as a blob: as text where it is text."""
+    """Put the contents back into a file that is kept as a blob: as text where it is text."""
     if not lenient.text(resource, "kept"):
         return resource
     data = _loaded(resource["kept"], load, "A file")
@@ -70,10 +70,10 @@ def _loaded(name: str, load: Load, what: str) -> str:
 
 
 def words_of(prompt: list[Any]) -> str:
-    """A prompt's own words: its text blocks, each on a line of its own."""
-    words = ""
+    """Return a prompt's own text: its text blocks, each starting on a new line."""
+    joined = ""
     for block in prompt:
         text = lenient.text(block, "text") if lenient.text(block, "type") == "text" else ""
-        apart = words.endswith("\n") or text.startswith("\n") or not (words and text)
-        words += text if apart else "\n" + text
-    return words
+        apart = joined.endswith("\n") or text.startswith("\n") or not (joined and text)
+        joined += text if apart else "\n" + text
+    return joined

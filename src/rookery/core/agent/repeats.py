@@ -1,10 +1,10 @@
-"""What an agent says again: the prompt that it was just sent, and a history that the log has.
+"""Detecting what an agent repeats: the prompt that it was just sent, and history that is in the
+log.
 
 A history belongs before the answer to `session/load`; some agents send it later, when a turn may
-already run. Then only what the log has is taken for history, and only in the log's order, from a
-prompt of an earlier turn on: a new answer may well have the words of an old one. Where that prompt
-is the running turn's, too, it is not certain at once (`Doubt`).
-"""
+already run. Then an update counts as history only if the log has it, in the log's order, starting
+at the prompt of an earlier turn: a new answer may well have the same text as an old one. If the
+running turn has that same prompt, the decision is postponed (`Doubt`)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -50,17 +50,18 @@ class Repeats:
         """A stored conversation was opened, and no turn has ended since; nor begun."""
         self._turns: list[PastTurn] | None = None
         self._at = -1
-        self._told: Told | None = None
+        self._told: LoggedTurn | None = None
         """What is left of the earlier turn that is being replayed."""
         self._doubt: Doubt | None = None
 
     def opened(self, *, stored: bool) -> None:
-        """A session of the agent's: `stored`, so that its history may be sent."""
+        """Start over for a newly opened agent session. `stored`: it was restored, so its history
+        may be sent."""
         self._own, self._turns, self._at, self._told, self._doubt = [], None, -1, None, None
         self._late = self._fresh = stored
 
     def sent(self, prompt: list[Json]) -> None:
-        """It begins a turn."""
+        """Note the prompt that begins a turn."""
         self._own = [prompt]
         self._late, self._fresh = self._fresh, False
         self._turns = None
@@ -69,7 +70,8 @@ class Repeats:
         self._own.append(prompt)
 
     def take(self, update: Json) -> list[Json]:
-        """What is news by now: this update, or not, or those that were held before it, too."""
+        """Return the updates that are now known to be new: this one or not, with any held before
+        it."""
         if not is_replay(update):
             return [update]
         if kind_of(update) == "user_message_chunk":
@@ -84,22 +86,22 @@ class Repeats:
         return [*self.release(), update]
 
     def _replaying(self, doubt: "Doubt") -> list[Json]:
-        """It is history: nothing that was held is news."""
+        """Treat the doubtful updates as history: nothing that was held is new."""
         self._at, self._told, self._doubt = doubt.at, doubt.told, None
         return []
 
     @property
     def doubts(self) -> bool:
-        """Whether something is held."""
+        """Whether updates are being held."""
         return self._doubt is not None and bool(self._doubt.held)
 
     @property
     def are_over(self) -> bool:
-        """Whether all that the agent says of its own is news."""
+        """Whether everything that the agent sends on its own account is new."""
         return not self._late and self._told is None and self._doubt is None
 
     def release(self) -> list[Json]:
-        """What was held: it counts as news from now on."""
+        """Return the held updates: they count as new from now on."""
         held = self._doubt.held if self._doubt is not None else []
         self._doubt = None
         return held
@@ -118,13 +120,13 @@ class Repeats:
         if at is None or not own:
             return [] if self.is_repeat(update) else [update]
         assert self._turns is not None
-        words = words_of(self._turns[at].prompt)
-        same = [n for n, each in enumerate(self._turns) if words_of(each.prompt) == words]
+        prompt_text = words_of(self._turns[at].prompt)
+        same = [n for n, each in enumerate(self._turns) if words_of(each.prompt) == prompt_text]
         self._told, self._doubt = None, Doubt(at, self._told_in, same)
         return []
 
     def _later(self, content: object) -> int | None:
-        """The next earlier turn that this is the prompt of."""
+        """Return the next earlier turn that has this content as its prompt."""
         if self._turns is None:
             self._turns = self._past()
         begin = self._doubt.at if self._doubt is not None else self._at
@@ -132,7 +134,7 @@ class Repeats:
         return next((at for at in places if is_prompt(content, self._turns[at].prompt)), None)
 
     def is_repeat(self, update: Json) -> bool:
-        """Whether the log has it already."""
+        """Whether the log already has this update."""
         if kind_of(update) == "user_message_chunk":
             return self._is_prompt(update.get("content"))
         if self._told is None or not is_replay(update):
@@ -146,12 +148,13 @@ class Repeats:
         echo = any(is_prompt(content, prompt) for prompt in self._own)
         if not self._late or (echo and self._told is None):
             return echo
-        found = self._find(content)
-        self._told = None if found is None else self._told
-        return found is not None or echo
+        turn = self._find(content)
+        self._told = None if turn is None else self._told
+        return turn is not None or echo
 
     def _find(self, content: object) -> int | None:
-        """The earlier turn that this is the prompt of, where it is not behind the replay."""
+        """Return the earlier turn that has this content as its prompt, from the replay's position
+        onward."""
         if self._turns is None:
             self._turns = self._past()
         if self._told is not None:
@@ -166,10 +169,10 @@ class Repeats:
                 return at
         return None
 
-    def _told_in(self, at: int) -> "Told":
+    def _told_in(self, at: int) -> "LoggedTurn":
         assert self._turns is not None
         n = self._turns[at].n
-        return Told(self._page(n), last=n == self._turns[-1].n)
+        return LoggedTurn(self._page(n), last=n == self._turns[-1].n)
 
     def _is_told(self, update: Json) -> bool:
         assert self._told is not None
@@ -183,9 +186,9 @@ class Repeats:
         prompt = self._turns[self._at].prompt
         for at in range(self._at + 1, len(self._turns)):
             if words_of(self._turns[at].prompt) == words_of(prompt):
-                told = self._told_in(at)
-                if told.take(update):
-                    self._at, self._told = at, told
+                logged = self._told_in(at)
+                if logged.take(update):
+                    self._at, self._told = at, logged
                     return True
         return False
 
@@ -194,24 +197,25 @@ type _Doubtful = Literal["held", "history", "news"]
 
 
 class Doubt:
-    """A prompt came back that is the running turn's and an earlier turn's, too: an echo, or a
-    history that begins late. What follows is held until it is certain which.
+    """A prompt came back that both the running turn and an earlier turn have: either an echo, or a
+    history that begins late. The updates that follow are held until it is certain which.
 
-    Only history has a call of that turn announced as ended that was not when it was new, a
-    message's id of that turn that is no mere number, or the log's next prompt where it is not the
-    turn's own. Anything else, and the turn's end, makes it news: an agent's new words may be its
-    old ones.
-    """
+    Three things prove that it is history: a call of that turn announced as ended that was first
+    announced as open, a message id of that turn that is not a mere number, or the log's next prompt
+    if that is not the running turn's. Anything else, and the turn's end, makes it new: an agent's
+    new answer may have the same text as an old one."""
 
-    def __init__(self, at: int, told_in: Callable[[int], "Told"], same: Sequence[int]) -> None:
-        """`at`: the earlier turn that may be told again; `same`: all that have its prompt."""
+    def __init__(
+        self, at: int, told_in: Callable[[int], "LoggedTurn"], same: Sequence[int]
+    ) -> None:
+        """`at`: the earlier turn that may be replayed; `same`: all turns that have its prompt."""
         self.at, self.told = at, told_in(at)
         self.held: list[Json] = []
         self._told_in = told_in
         self._same = same
 
     def prompt(self, at: int | None, *, own: bool) -> _Doubtful:
-        """Another prompt came: the one of a later turn (`at`), or the running turn's (`own`)."""
+        """Judge another prompt: that of a later turn (`at`), or the running turn's (`own`)."""
         if at is None:
             return "held" if own else "news"
         self.at, self.told = at, self._told_in(at)
@@ -228,9 +232,9 @@ class Doubt:
             return True
         for at in self._same:  # the same prompt, sent more than once
             if at > self.at and not self.held:
-                told = self._told_in(at)
-                if told.take(update):
-                    self.at, self.told = at, told
+                logged = self._told_in(at)
+                if logged.take(update):
+                    self.at, self.told = at, logged
                     return True
         return False
 
@@ -242,13 +246,12 @@ class Doubt:
         return len(name) >= UNIQUE and name in self.told.ids
 
 
-class Told:
-    """What an agent said and did in a turn, to be taken away in its order.
+class LoggedTurn:
+    """The logged content of a turn, removed item by item in its order as a replay repeats it.
 
-    `last`: of the turn before the one that runs. An agent that was killed in it may do the same
-    once more, from the beginning: there only what has the id of a message, whole messages, and
-    calls that have ended are old.
-    """
+    `last`: this is the turn before the running one. An agent that was killed in it may do the same
+    once more, from the beginning: so only items with a known message id, whole messages, and calls
+    that have ended count as old."""
 
     def __init__(self, updates: Iterable[Json], *, last: bool) -> None:
         self._last = last
@@ -265,8 +268,8 @@ class Told:
             if is_replay(update) or kind == "_ask":
                 self._note(update, goes_on=kind == before)
                 before = kind
-        for kind, said in self._messages.items():
-            self._messages[kind] = [words for each in said if (words := _squeezed(each))]
+        for kind, texts in self._messages.items():
+            self._messages[kind] = [text for each in texts if (text := _squeezed(each))]
 
     def _note(self, update: Json, *, goes_on: bool) -> None:
         kind, content = kind_of(update), update.get("content")
@@ -279,9 +282,9 @@ class Told:
         elif lenient.text(content, "type") != "text":
             self._others.append(content)
         else:
-            said = self._messages.setdefault(kind, [])
-            before = said.pop() if said and goes_on else ""
-            said.append(before + lenient.text(content, "text"))
+            texts = self._messages.setdefault(kind, [])
+            before = texts.pop() if texts and goes_on else ""
+            texts.append(before + lenient.text(content, "text"))
 
     def _note_call(self, update: Json) -> None:
         call = lenient.mapping(update, "toolCall") if kind_of(update) == "_ask" else update
@@ -294,11 +297,11 @@ class Told:
             self._calls[key] = max(1, self._calls[key])
 
     def is_over(self) -> bool:
-        """Whether nothing is left that a replay would have to say."""
+        """Whether nothing is left that a replay would have to repeat."""
         return not self._messages.get("agent_message_chunk") and not +self._calls
 
     def take(self, update: Json) -> bool:
-        """Whether it is the next of what was said."""
+        """Whether the update is the next item of the logged turn; if so, remove that item."""
         content = update.get("content")
         match kind_of(update):
             case "tool_call":
@@ -310,11 +313,11 @@ class Told:
             case kind if kind in PLANS:
                 return _plan_of(update) in self._others
             case kind if lenient.text(content, "type") == "text":
-                said = _squeezed(lenient.text(content, "text"))
+                text = _squeezed(lenient.text(content, "text"))
                 known = lenient.text(update, "messageId") in self.ids
                 if self._last and not known:
-                    return self._take_message(kind, said)
-                return self._take(kind, said) or known
+                    return self._take_message(kind, text)
+                return self._take(kind, text) or known
         if isinstance(content, dict):  # as the log has it
             content = pictures.kept_block(content, pictures.name_of)
         return content in self._others
@@ -323,7 +326,8 @@ class Told:
         return not self._last or lenient.text(call, "status") in ENDED
 
     def _key(self, call: Json) -> str:
-        """Its id in the log: a replay may begin it otherwise (`replay/3/call_1`: crow)."""
+        """Return the call's id in the log: a replay may prefix it differently (`replay/3/call_1`:
+        crow)."""
         key = key_of(call)
         tail = _tail(key)
         if key in self._calls or not tail:
@@ -338,35 +342,36 @@ class Told:
         self._begun.add(key)
         return True
 
-    def _take_message(self, kind: str, said: str) -> bool:
+    def _take_message(self, kind: str, text: str) -> bool:
         left = self._messages.get(kind, [])
-        whole = len(left) if "".join(left) == said else 0
-        taken = left.index(said) + 1 if said in left else whole
+        whole = len(left) if "".join(left) == text else 0
+        taken = left.index(text) + 1 if text in left else whole
         self._messages[kind] = left[taken:]
-        return taken > 0 or not said
+        return taken > 0 or not text
 
-    def _take(self, kind: str, said: str) -> bool:
+    def _take(self, kind: str, text: str) -> bool:
         left = "".join(self._messages.get(kind, []))
-        place = 0 if left.startswith(said) else left.find(said) if len(said) >= SURE else -1
+        place = 0 if left.startswith(text) else left.find(text) if len(text) >= SURE else -1
         if place >= 0:
-            self._messages[kind] = [left[place + len(said) :]]
+            self._messages[kind] = [left[place + len(text) :]]
         return place >= 0
 
 
 def _tail(key: str) -> str:
-    """What is behind the last stroke of an id, where that is long enough to tell it by."""
+    """Return the part of an id after the last slash, if it is long enough to identify a call; else
+    ""."""
     before, _, tail = key.rpartition("/")
     return tail if before and len(tail) >= LONG_ID else ""
 
 
 def is_prompt(content: object, prompt: list[Json]) -> bool:
-    """Whether a message of the user's is this prompt, or a block of it."""
-    words, said = _squeezed(words_of(prompt)), _squeezed(lenient.text(content, "text"))
-    if said and words:
-        whole = said == words
+    """Whether a user message is this prompt, or a block of it."""
+    expected, message = _squeezed(words_of(prompt)), _squeezed(lenient.text(content, "text"))
+    if message and expected:
+        whole = message == expected
         # Some agents replay attachments as text, behind the words.
         attached = any(lenient.text(block, "type") != "text" for block in prompt)
-        if whole or (attached and said.startswith(words)):
+        if whole or (attached and message.startswith(expected)):
             return True
     return _is_part(content, prompt)
 
@@ -374,16 +379,16 @@ def is_prompt(content: object, prompt: list[Json]) -> bool:
 def _is_part(content: object, prompt: list[Json]) -> bool:
     kind = lenient.text(content, "type")
     if kind == "text":
-        said = _squeezed(lenient.text(content, "text"))
-        return any(said == _squeezed(lenient.text(block, "text")) for block in prompt if said)
+        text = _squeezed(lenient.text(content, "text"))
+        return any(text == _squeezed(lenient.text(block, "text")) for block in prompt if text)
     return any(lenient.text(block, "type") == kind for block in prompt if kind)
 
 
 def _squeezed(text: str) -> str:
-    """Without spaces: what is replayed is often trimmed, or cut elsewhere."""
+    """Return the text without whitespace: a replay is often trimmed, or split elsewhere."""
     return "".join(text.split())
 
 
 def _plan_of(update: Json) -> object:
-    """What is comparable of a plan, or of its removal."""
+    """Return the comparable parts of a plan, or of its removal."""
     return [update.get(key) for key in ("entries", "plan", "planId")]

@@ -1,5 +1,5 @@
-"""One agent takes over a session from another: who may, and what the log and the header then say.
-The log stays whole; the one that comes knows nothing of it until the user sends a recap."""
+"""Switching a session to another agent: which commands are accepted, and how the log and the header
+change. The log stays whole; the new agent knows nothing of it until the user sends a recap."""
 
 from collections.abc import Sequence
 
@@ -25,11 +25,13 @@ OF_THE_AGENT = (
     *("_offers", "_tools", "_plan", "_plans", "_open", "_said", "_dropped", "_started"),
     *("_children", "_messages"),
 )
-"""What belongs to one agent, or tells how it fared, and is dropped when another takes over."""
+"""Header fields that belong to one agent, or record how it fared; dropped when another takes
+over."""
 
 
 def check(command: Json, _prompt_bytes: int = 0) -> Refusal | None:
-    """Whether a command says who is to take over."""
+    """Check that a command names the agent that is to take over; return the refusal if it
+    does not."""
     if not lenient.text(command, "agent").strip():
         return Refusal("no_agent", "Name the new agent.")
     argv = command.get("argv", ["-"])
@@ -38,40 +40,41 @@ def check(command: Json, _prompt_bytes: int = 0) -> Refusal | None:
     if command.get("model") is not None and not lenient.text(command, "model").strip():
         return Refusal("no_model", "The model name is empty.")
     if command.get("reason") not in (None, *REASONS):
-        words = f"The reason for a switch must be one of: {', '.join(REASONS)}."
-        return Refusal("bad_reason", words)
+        message = f"The reason for a switch must be one of: {', '.join(REASONS)}."
+        return Refusal("bad_reason", message)
     return None
 
 
 def refusal(header: Json, command: Json, known: Sequence[str]) -> Refusal | None:
-    """Why this session cannot be taken over by that agent. `known`: the agents that have names."""
+    """Return why this session cannot switch to that agent. `known`: the registered agents'
+    names."""
     name, argv = command["agent"], lenient.texts(command, "argv")
     others = ", ".join(each for each in known if each != header["agent"]) or "none"
     if name == header["agent"] and argv == header["argv"]:
-        words = f"{name} is already this session's agent. Others: {others}."
-        return Refusal("same_agent", words)
+        message = f"{name} is already this session's agent. Others: {others}."
+        return Refusal("same_agent", message)
     if not argv and name not in known:
-        words = f"There is no agent {name!r}. Known: {others}."
-        return Refusal("unknown_agent", words)
+        message = f"There is no agent {name!r}. Known: {others}."
+        return Refusal("unknown_agent", message)
     return None
 
 
 def foreseen(header: Json, before: str, name: str) -> list[str]:
-    """What it costs that another agent takes over, in sentences; none: nothing. `before`, `name`:
-    how people know the two."""
+    """Return, in sentences, what is lost by switching; empty if nothing is. `before`, `name`: the
+    display names of the old and the new agent."""
     running = header["state"] != "idle"
     if not (running or header["turn"] or header["queue"]):
         return []
-    found = [f"The conversation stays here, but {name} has no memory of it."]
+    sentences = [f"The conversation stays here, but {name} has no memory of it."]
     if running:
-        found.append(f"The running turn is cancelled, and {before} is stopped.")
+        sentences.append(f"The running turn is cancelled, and {before} is stopped.")
     else:
-        found.append(f"{before} is stopped; its modes and limits are lost.")
-    return found + (["Queued prompts are kept."] if header["queue"] else [])
+        sentences.append(f"{before} is stopped; its modes and limits are lost.")
+    return sentences + (["Queued prompts are kept."] if header["queue"] else [])
 
 
 def switched(header: Json, command: Json) -> Json:
-    """The `_agent` that says so."""
+    """Return the `_agent` update that logs the switch."""
     limited = header["rateLimit"] is not None and header["reason"] == "rate_limited"
     update: Json = {
         "sessionUpdate": "_agent",
@@ -86,7 +89,8 @@ def switched(header: Json, command: Json) -> Json:
 
 
 def after(header: Json, update: Json, empty: Json) -> Json:
-    """The fields of a header that a switch changes. Pins go, too: their names are one vendor's."""
+    """Return the header fields that a switch changes. Pins are dropped, too: their names are
+    vendor-specific."""
     name, model = lenient.text(update, "to") or header["agent"], lenient.text(update, "model")
     return {field: empty[field] for field in OF_THE_AGENT} | {
         "agent": name,

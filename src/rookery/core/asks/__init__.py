@@ -1,1 +1,1 @@
-"""What an agent wants to know before it goes on, and the answers."""
+"""The agent's questions and permission requests, and their answers."""

@@ -1,8 +1,7 @@
-"""Asks: what an agent wants to know of the user before it goes on.
+"""Asks: the questions and permission requests that an agent puts to the user before it goes on.
 
 An ask is closed exactly once. The worker makes its nonce and never sends it to the agent, so that
-only a client that has read the log can answer.
-"""
+only a client that has read the log can answer."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -26,7 +25,7 @@ class Answer(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What is said for the user."""
+    """The outcome of judging a call, in words for the user."""
 
     outcome: str
     """allow, deny or ask; "": nobody could judge."""
@@ -47,9 +46,9 @@ class Judgement(NamedTuple):
 
     @property
     def denial(self) -> str:
-        """What a model is told."""
-        said = self.words[:1].upper() + self.words[1:]
-        return f"{said}: {self.reason}" if self.reason else f"{said}."
+        """The denial as the model is told of it."""
+        sentence = self.words[:1].upper() + self.words[1:]
+        return f"{sentence}: {self.reason}" if self.reason else f"{sentence}."
 
     def as_json(self) -> Json:
         return {key: value for key, value in self._asdict().items() if value}
@@ -64,19 +63,21 @@ WRONG_NONCE = Refusal("wrong_nonce", "The agent asks something else now; your an
 
 
 def options_of(ask: object) -> list[Json]:
-    """The options of an ask, or of a permission request, that can be chosen: those with an id."""
+    """Return the options of an ask, or of a permission request, that can be chosen: those with an
+    id."""
     return [each for each in lenient.mappings(ask, "options") if lenient.text(each, "optionId")]
 
 
 def pick(options: Iterable[Json], kinds: Iterable[str]) -> Json | None:
-    """The first option of the kind that is wanted most."""
+    """Return the first option of the most preferred kind; None if there is none. `kinds`: best
+    first."""
     offered = list(options)
     fitting = (each for kind in kinds for each in offered if lenient.text(each, "kind") == kind)
     return next(fitting, None)
 
 
 def allowing(ask: Json) -> str:
-    """The id of the option that allows it once, else always; "" where there is none."""
+    """Return the id of the option that allows the call once, else always; "" if there is none."""
     return lenient.text(pick(options_of(ask), ALLOWS), "optionId")
 
 
@@ -87,7 +88,8 @@ def allows(ask: Json, command: Json) -> bool:
 
 
 def selected(option: Json | None, reason: str = "") -> Json:
-    """The outcome of a request that is answered with this option; None: it is cancelled."""
+    """Return the outcome of a request that is answered with this option; None means it is
+    cancelled."""
     if option is None:
         return dict(CANCELLED["outcome"])
     outcome: Json = {"outcome": "selected", "optionId": option["optionId"]}
@@ -97,12 +99,13 @@ def selected(option: Json | None, reason: str = "") -> Json:
 
 
 def reason_of(outcome: object) -> str:
-    """The reason that a client gives with an outcome; "" where it gives none."""
+    """Return the reason that a client gives with an outcome; "" if it gives none."""
     return lenient.text(lenient.mapping(lenient.mapping(outcome, "_meta"), "rookery"), "reason")
 
 
 def without_reason(reply: Json) -> Json:
-    """The reply to an agent that does not pass a reason on: it gets that as a prompt, once."""
+    """Return the reply for an agent that does not pass a reason on: it gets that as a
+    prompt, once."""
     outcome = lenient.mapping(reply, "outcome")
     if not reason_of(outcome):
         return reply
@@ -114,14 +117,15 @@ MEANINGS = {"y": "allow once", "n": "reject", "a": "always allow", "d": "decide 
 
 
 def meant(ask: Json, letter: str) -> Json | Refusal:
-    """What an answer's command says for one of `MEANINGS`; or why this ask has no such answer."""
+    """Return the fields of an answer command for one of `MEANINGS`, or a Refusal if this ask has no
+    such answer."""
     if letter == "d":
         return {"defer": True}
     if ask.get("kind") == "question":
         form = {"y": "accept", "n": "decline"}.get(letter)
         noun = "link" if links.is_one(ask) else "form"
-        words = f"A {noun} cannot be always allowed."
-        return {"action": form} if form else Refusal("no_rule", words)
+        message = f"A {noun} cannot be always allowed."
+        return {"action": form} if form else Refusal("no_rule", message)
     if letter == "a" and (danger := lenient.text(ask, "danger")):
         return Refusal("always_disabled", once_only(danger))
     if letter == "a" and ask.get("always"):
@@ -135,25 +139,24 @@ def meant(ask: Json, letter: str) -> Json | Refusal:
 
 
 def letters(ask: Json) -> list[str]:
-    """The meanings that this ask has an answer for."""
+    """Return the keys of `MEANINGS` that are valid answers to this ask."""
     return [each for each in MEANINGS if not isinstance(meant(ask, each), Refusal)]
 
 
 def answer_to(ask: Json) -> Json:
-    """The command that answers an ask, without the answer itself."""
+    """Return the command that answers an ask, without the answer itself."""
     return {"do": "answer", "ask": lenient.text(ask, "id"), "nonce": lenient.text(ask, "nonce")}
 
 
 def once_only(danger: str) -> str:
-    """Why a destructive call cannot be allowed always."""
+    """Return the message that a destructive call cannot be allowed always."""
     return f"Can't be always-allowed: this {danger}."
 
 
 def asked(name: str, nonce: str, method: str, params: object, danger: str = "") -> Json | None:
-    """The `_ask` of an agent's request; None when it is not one that the user could answer.
+    """Return the `_ask` for an agent's request; None if it is not one that the user could answer.
 
-    `danger`: why the call wants a second confirmation. Raises links.BadLink.
-    """
+    `danger`: why the call needs a second confirmation. Raises links.BadLink."""
     base: Json = {"sessionUpdate": "_ask", "id": name, "state": "asked", "nonce": nonce}
     if not isinstance(params, dict):
         return None
@@ -173,7 +176,7 @@ def asked(name: str, nonce: str, method: str, params: object, danger: str = "") 
 
 
 def answered(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
-    """What a client's answer does to an open ask."""
+    """Return the event and reply for a client's answer to an open ask, or the Refusal."""
     if command.get("nonce") != ask.get("nonce"):
         return WRONG_NONCE
     if ask.get("kind") == "question":
@@ -190,7 +193,7 @@ def answered(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
 
 
 def _unsafe(ask: Json, option: Json, command: Json) -> Refusal | None:
-    """What cannot be undone is confirmed twice, and never allowed always."""
+    """Refuse an unconfirmed or lasting permission for what cannot be undone."""
     danger, kind = lenient.text(ask, "danger"), lenient.text(option, "kind")
     if not danger or not kind.startswith("allow"):
         return None
@@ -213,15 +216,15 @@ def _question(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
             return Refusal("invalid_form", problems[:1000] + ".")
         if not links.is_one(ask):
             reply["content"] = content
-    words = forms.answer(lenient.mapping(ask, "schema"), lenient.mapping(reply, "content"))
+    text = forms.answer(lenient.mapping(ask, "schema"), lenient.mapping(reply, "content"))
     if links.is_one(ask):
-        words = links.ANSWERED[action]
-    return _close(ask, reply, words or str(action), command["id"], by)
+        text = links.ANSWERED[action]
+    return _close(ask, reply, text or str(action), command["id"], by)
 
 
-def _close(ask: Json, reply: Json, words: str, cause: str | None, by: str | None) -> Answer:
+def _close(ask: Json, reply: Json, text: str, cause: str | None, by: str | None) -> Answer:
     outcome = reply.get("outcome", reply)
-    update = closed(lenient.text(ask, "id"), outcome, name=words)
+    update = closed(lenient.text(ask, "id"), outcome, name=text)
     return Answer(Draft(update, cause, by), reply)
 
 
@@ -230,7 +233,7 @@ def closed(ask: str, outcome: Json, **fields: str) -> Json:
 
 
 def cancelled(ask: Json, reason: str) -> Answer:
-    """The turn or the agent ended: nobody waits for the answer any more."""
+    """Close an ask after the turn or the agent ended: nobody waits for the answer any more."""
     question = ask.get("kind") == "question"
     reply: Json = {"action": "cancel"} if question else CANCELLED
     outcome = {"outcome": "cancelled"}
@@ -238,6 +241,7 @@ def cancelled(ask: Json, reason: str) -> Answer:
 
 
 def completed(ask: Json) -> Answer:
-    """What a link was for is done, though nobody answered here: the user opened it elsewhere."""
+    """Close the ask of a link that was completed though nobody answered here: the user opened it
+    elsewhere."""
     answer = _close(ask, {"action": "accept"}, links.DONE, None, None)
     return answer._replace(draft=Draft(answer.draft.update | {"completed": True}))

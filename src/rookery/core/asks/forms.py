@@ -1,7 +1,7 @@
-"""An agent's forms in words, and the answers to them, checked against the schema before they leave.
+"""Describing an agent's forms as text, and checking the answers against the schema before they are
+sent.
 
-The schema is ACP's restricted JSON schema: one level of text, numbers, booleans and choices.
-"""
+The schema is ACP's restricted JSON schema: one level of text, numbers, booleans and choices."""
 
 import re
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ NEEDED = "is required"
 
 
 def check(schema: Json, content: Json) -> dict[str, str]:
-    """What is wrong with each field, by its name; empty when the answer may be sent."""
+    """Return what is wrong with each field, by its name; empty when the answer may be sent."""
     wrong: dict[str, str] = {}
     fields = lenient.mapping(schema, "properties")
     for name in lenient.texts(schema, "required"):
@@ -63,7 +63,7 @@ def _text(field: Json, value: Any) -> str:
 
 
 def _matches(pattern: str, value: str) -> bool:
-    """A pattern that Python cannot read is left to the agent."""
+    """Whether a value matches a pattern; one that Python cannot compile is left to the agent."""
     try:
         return re.search(pattern, value[:10_000]) is not None
     except re.error:
@@ -79,8 +79,8 @@ _FORMATS = {
 
 
 def _format(name: str, value: str) -> str:
-    pattern, words = _FORMATS.get(name, ("", ""))
-    return words if pattern and not re.fullmatch(pattern, value) else ""
+    pattern, problem = _FORMATS.get(name, ("", ""))
+    return problem if pattern and not re.fullmatch(pattern, value) else ""
 
 
 def _number(field: Json, value: Any, *, whole: bool) -> str:
@@ -113,7 +113,7 @@ def _several(field: Json, value: Any) -> str:
 
 
 def choices_of(field: Json) -> list[str]:
-    """The values that a choice field takes, however the schema spells them."""
+    """Return the values that a choice field takes, however the schema spells them."""
     return lenient.texts(field, "enum") or [lenient.text(each, "const") for each in _titled(field)]
 
 
@@ -121,10 +121,10 @@ def _titled(field: object) -> list[Json]:
     return [*lenient.mappings(field, "oneOf"), *lenient.mappings(field, "anyOf")]
 
 
-LONGEST = 200
-"""Characters of one answer that is told."""
-MOST = 10
-"""Fields of an answer that are told."""
+MAX_ANSWER_LENGTH = 200
+"""Characters of one answer that are shown."""
+MAX_FIELDS = 10
+"""How many fields of an answer are shown."""
 _SECRETS = ("isSecret", "secret")
 
 
@@ -135,36 +135,38 @@ class Choice(NamedTuple):
 
     @property
     def words(self) -> str:
-        """As it is listed: its name, then what would be typed for it where that is another."""
+        """Return the line that lists the choice: its name, and the value to type for it if that
+        differs."""
         name = self.name if self.name == self.value else f"{self.name} ({self.value})"
         return f"{name}: {self.about}" if self.about else name
 
 
 def choices(field: Any) -> list[Choice]:
-    """What a field lets choose from, one or several; empty: it is free."""
+    """Return the choices of a field, for one or several of them; empty if any value may be
+    given."""
     field = lenient.mapping(field, "items") or field
-    told = {lenient.text(each, "const"): each for each in _titled(field)}
+    by_const = {lenient.text(each, "const"): each for each in _titled(field)}
     values = choices_of(field) if isinstance(field, dict) else []
     names = lenient.texts(field, "enumNames")
     titles = dict(zip(values, names, strict=False)) if len(names) == len(values) else {}
-    found = []
+    options = []
     for value in values:
-        name = lenient.text(told.get(value), "title") or titles.get(value) or value
-        found.append(Choice(value, name, lenient.text(told.get(value), "description")))
-    return found
+        name = lenient.text(by_const.get(value), "title") or titles.get(value) or value
+        options.append(Choice(value, name, lenient.text(by_const.get(value), "description")))
+    return options
 
 
 def listed(schema: Json) -> list[str]:
-    """The fields that let choose, each with its choices on a line."""
-    found = []
-    for name, field in list(lenient.mapping(schema, "properties").items())[:MOST]:
+    """Return a line for each field that offers choices, naming them."""
+    lines = []
+    for name, field in list(lenient.mapping(schema, "properties").items())[:MAX_FIELDS]:
         if names := [" ".join(choice.name.split()) for choice in choices(field)]:
-            found.append(f"{lenient.text(field, 'title') or name}: {', '.join(names)}")
-    return found
+            lines.append(f"{lenient.text(field, 'title') or name}: {', '.join(names)}")
+    return lines
 
 
 def value_of(field: Any, text: str) -> str:
-    """The value that is meant by a choice's name; anything else as it is."""
+    """Return the value that a choice's name stands for; any other text unchanged."""
     known = choices(field)
     if any(choice.value == text for choice in known):
         return text
@@ -172,13 +174,13 @@ def value_of(field: Any, text: str) -> str:
 
 
 def answer(schema: Json, content: Json) -> str:
-    """What was answered: of one field its value alone, of several each with its name."""
+    """Describe an answer: a single field by its value alone, several each with its name."""
     fields = lenient.mapping(schema, "properties")
-    told = [(name, _told(fields.get(name), value)) for name, value in content.items()]
-    said = [(name, words) for name, words in told if words][:MOST]
-    if len(said) == 1:
-        return said[0][1]
-    return ", ".join(f"{lenient.text(fields.get(n), 'title') or n}: {words}" for n, words in said)
+    answers = [(name, _told(fields.get(name), value)) for name, value in content.items()]
+    shown = [(name, text) for name, text in answers if text][:MAX_FIELDS]
+    if len(shown) == 1:
+        return shown[0][1]
+    return ", ".join(f"{lenient.text(fields.get(n), 'title') or n}: {text}" for n, text in shown)
 
 
 def _told(field: object, value: object) -> str:
@@ -190,12 +192,12 @@ def _told(field: object, value: object) -> str:
         return "yes" if value else "no"
     names = {choice.value: choice.name for choice in choices(field)}
     each = value if isinstance(value, list) else [value]
-    words = [names.get(item, item) if isinstance(item, str) else str(item) for item in each]
-    return lenient.first_line(", ".join(words), LONGEST)
+    texts = [names.get(item, item) if isinstance(item, str) else str(item) for item in each]
+    return lenient.first_line(", ".join(texts), MAX_ANSWER_LENGTH)
 
 
 def is_secret(field: object) -> bool:
-    """Whether its answer is hidden while it is typed, and in what is told of it."""
+    """Whether a field's answer is hidden while it is typed, and wherever the answer is shown."""
     spaces = lenient.mapping(field, "_meta").values()
     marked = any(lenient.flag(space, key) for space in spaces for key in _SECRETS)
     return marked or lenient.text(field, "format") == "password"

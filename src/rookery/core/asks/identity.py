@@ -1,5 +1,5 @@
-"""Whether two asks are about the same: a digest of what is asked, which can be compared after the
-agent, the worker and the machine were gone."""
+"""Whether two asks are the same: a digest of what is asked, which can be compared even after the
+agent, the worker or the machine was restarted."""
 
 import json
 from collections.abc import Iterable
@@ -10,10 +10,10 @@ _CALL = ("kind", "rawInput", "content", "title", "locations")
 
 
 def known_call(known: Json, call: Json) -> Json:
-    """What is known of a call after one more update of it: a few letters for each field, since what
-    a call reads may be large."""
-    found = {key: _short(key, call[key]) for key in _CALL if call.get(key)}
-    return known | found
+    """Return what is known of a call after one more update of it. Each field is a short digest,
+    since what a call reads may be large."""
+    digests = {key: _short(key, call[key]) for key in _CALL if call.get(key)}
+    return known | digests
 
 
 def _short(key: str, value: object) -> str:
@@ -23,16 +23,16 @@ def _short(key: str, value: object) -> str:
 
 
 def _lasting(part: object) -> object:
-    """Without what is another one each time."""
+    """Return a content part without the fields that differ each time."""
     if not isinstance(part, dict):
         return part
     return {key: value for key, value in part.items() if key not in ("terminalId", "_meta")}
 
 
 def digest(ask: Json, known: Json | None = None, others: Iterable[Json] = ()) -> str:
-    """What is asked, in a few letters. `known`: of the call, from before; `others`: the calls that
-    are announced and not over. They count where the ask itself says too little: some agents ask
-    under another id about what they have just announced."""
+    """Return a short digest of what is asked. `known`: of the call, from earlier updates; `others`:
+    the calls that are announced and not over. They count if the ask itself says too little: some
+    agents ask under another id about what they have just announced."""
     if ask.get("kind") == "question":
         link = [ask["url"]] if ask.get("url") else []  # with another address it is another ask
         return digest_of(["question", ask.get("message"), ask.get("schema"), *link])
@@ -44,14 +44,15 @@ def digest(ask: Json, known: Json | None = None, others: Iterable[Json] = ()) ->
 
 
 def _essence(call: Json) -> list[object]:
-    """Its title says how it is called, not what it does: it counts where nothing else does."""
+    """Return what identifies a call. Its title says what it is called, not what it does, so it
+    counts only if there is no input."""
     given = call.get("rawInput")
-    words = [] if given else [call.get("title"), call.get("locations")]
-    return [call.get("kind"), given, call.get("content"), words]
+    fallback = [] if given else [call.get("title"), call.get("locations")]
+    return [call.get("kind"), given, call.get("content"), fallback]
 
 
 def digest_of(value: object) -> str:
-    """A value in a few letters."""
+    """Return a short digest of a value."""
     try:
         text = json.dumps(value, sort_keys=True)
     except (ValueError, TypeError, RecursionError):

@@ -1,9 +1,8 @@
-"""Asks that outlive the process that asked them: what is kept, how it is asked again, and when an
-answer that was given meanwhile counts.
+"""Asks that outlive the process that asked them: which are kept, how they are asked again, and when
+an answer given in the meantime counts.
 
-An open ask is *away* once its agent cannot hear an answer. It is closed by the user, by an agent
-that continues without it, by a clear or a switch; never by the end of a process.
-"""
+An open ask is *away* while its agent cannot receive an answer. It is closed by the user, by an
+agent that continues without it, by a clear or a switch; never by the end of a process."""
 
 from collections.abc import Iterable
 
@@ -19,7 +18,7 @@ HEARD = STOP_REASONS - {"cancelled"}
 
 CANCELLED = "the turn was cancelled"
 ORIGIN = "ask"
-"""Of a turn that brings a kept ask back."""
+"""The origin of a turn that asks a kept ask again."""
 
 CONTINUE, RESEND, DECIDE, FORCED = "continue", "resend", "decide", "forced"
 """How: the agent goes on by itself; its prompt is sent again; the user decides; the user did."""
@@ -30,14 +29,15 @@ REPLACED = Refusal(
 )
 """The outcome of an answer that was not the first."""
 ANEW = "anew"
-"""As RESEND, of a conversation's first prompt: nothing is missing where no conversation is."""
+"""Like RESEND, for a conversation's first prompt: there is no conversation yet that could be
+lost."""
 
 AGAIN, DROP = "again", "drop"
 OPTIONS: list[Json] = [
     {"optionId": AGAIN, "name": "Send the prompt again", "kind": "allow_once"},
     {"optionId": DROP, "name": "Drop it", "kind": "reject_once"},
 ]
-"""Of an ask that cannot be asked again in silence."""
+"""The options of a kept ask that cannot be asked again without the user's consent."""
 
 RAN = (
     "Steps of this turn have already run and could run twice, so the prompt is not sent "
@@ -52,7 +52,7 @@ LEFT_TO_YOU = (
     "the agent may ask this again."
 )
 GIVEN = ("option", "action", "content", "reason", "confirm", "always")
-"""Of an answer's command: what it says."""
+"""The fields of an answer command that make up the answer."""
 
 THEIRS = (
     *("kind", "options", "danger", "risk"),
@@ -68,39 +68,40 @@ NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sen
 
 
 def away(header: Json) -> dict[str, Json]:
-    """The asks whose agent does not hear an answer now."""
+    """Return the asks whose agent cannot receive an answer now."""
     return {name: ask for name, ask in header["asks"].items() if ask.get("away")}
 
 
 def live(header: Json) -> dict[str, Json]:
-    """Those that an agent waits for."""
+    """Return the asks that an agent is waiting for."""
     return {name: ask for name, ask in _theirs(header).items() if not ask.get("away")}
 
 
 def _theirs(header: Json) -> dict[str, Json]:
-    """Without what is asked about a budget, which no agent asks."""
+    """Return the agent's asks, without those about a budget, which no agent asks."""
     return {name: ask for name, ask in header["asks"].items() if not budgets.is_one(ask)}
 
 
 def unanswered(header: Json) -> int:
-    """How many wait for the user."""
+    """Return how many asks wait for the user."""
     return sum(map(is_waiting, header["asks"].values()))
 
 
 def oldest(header: Json) -> int:
-    """When the first of those was asked, in milliseconds since the epoch; 0: there is none."""
+    """Return when the oldest ask that waits for the user was asked, in milliseconds since the
+    epoch; 0 if there is none."""
     waiting = filter(is_waiting, header["asks"].values())
     return min((lenient.integer(ask, "at") or 0 for ask in waiting), default=0)
 
 
 def is_waiting(ask: Json) -> bool:
-    """For the user, not for the agent."""
+    """Whether an ask waits for the user, not for the agent."""
     return bool(ask.get("decide")) or not (ask.get("given") or ask.get("sent"))
 
 
 def has_run(header: Json) -> bool:
-    """Whether steps of the open turn have run, so far as the log tells: any call but those that are
-    asked about, a terminal, a write, an ask that was answered."""
+    """Whether steps of the open turn have run, as far as the log shows: any call other than those
+    being asked about, a terminal, a write, an ask that was answered."""
     asked = {
         key_of(lenient.mapping(ask, "toolCall"))
         for ask in header["asks"].values()
@@ -114,7 +115,7 @@ def has_run(header: Json) -> bool:
 
 
 def turn_over(header: Json, update: Json) -> Json:
-    """The fields that a turn's end changes: what is still open is kept."""
+    """Return the fields that a turn's end changes: asks that are still open are kept."""
     changes: Json = {}
     if header["_dropped"] and update.get("reason") in HEARD:
         changes["_dropped"] = False
@@ -131,7 +132,7 @@ def turn_over(header: Json, update: Json) -> Json:
 
 
 def agent_gone(header: Json) -> Json:
-    """As `turn_over`, where the agent's end is told first, or comes between two turns."""
+    """Like `turn_over`, for when the agent's end is logged first, or comes between two turns."""
     if not live(header):
         return {}
     idle = header["state"] == "idle"
@@ -159,8 +160,8 @@ def _without(ask: Json, *fields: str) -> Json:
 
 
 def sent_again(header: Json, update: Json) -> Json:
-    """The fields that a `_prompt` changes which the user sent once more: the agent's own options
-    stand again, and it is the agent's turn."""
+    """Return the fields changed by a `_prompt` that the user has sent again: the agent's own
+    options are restored, and the asks wait for the agent."""
     if update.get("origin") != ORIGIN or update.get("how") != FORCED:
         return {}
     asks_ = {
@@ -173,13 +174,14 @@ def sent_again(header: Json, update: Json) -> Json:
 
 
 def after(header: Json, event: Event, block: str) -> Json | None:
-    """The header's asks after an `_ask` that is none of the plain two; None: it is one of them."""
+    """Return the header's asks after an `_ask` about a kept ask: an answer that is kept, or options
+    for the user to decide. None if it is a plain one."""
     update, name = event.update, lenient.text(event.update, "id")
     known = header["asks"].get(name)
     match update.get("state"):
         case "answered" if known is not None:
-            said = {"by": event.by, "name": lenient.text(update, "name")}
-            given = lenient.mapping(update, "given") | said
+            details = {"by": event.by, "name": lenient.text(update, "name")}
+            given = lenient.mapping(update, "given") | details
             return {"asks": {**header["asks"], name: {**known, "given": given}}}
         case "answered":
             return {}
@@ -192,8 +194,8 @@ def after(header: Json, event: Event, block: str) -> Json | None:
 
 
 def closing(header: Json, update: Json) -> Json:
-    """What else an ask's end changes: one that was answered was a step of its turn; of one that was
-    dropped the agent is still to be told."""
+    """Return what else an ask's end changes: an answered one was a step of its turn, and the agent
+    must still be told of one that was dropped."""
     changes: Json = {}
     if lenient.mapping(update, "outcome").get("outcome") != "cancelled" and not header["_ran"]:
         changes["_ran"] = header["state"] != "idle"
@@ -206,8 +208,8 @@ def closing(header: Json, update: Json) -> Json:
 
 
 def plan(header: Json, *, resends: bool) -> str:
-    """How what is kept is asked again; "" where nothing is. `resends`: the agent's profile allows
-    that its prompt is sent once more."""
+    """Return how the kept asks are to be asked again; "" if there are none. `resends`: the agent's
+    profile allows its prompt to be sent once more."""
     marks = [ask["away"] for ask in away(header).values()]
     if not marks:
         return ""
@@ -219,8 +221,8 @@ def plan(header: Json, *, resends: bool) -> str:
 
 
 def way(wanted: str, *, continues: bool, forgot: bool) -> str:
-    """What is really done, once the agent is there; "" for a turn of another kind. `forgot`: its
-    conversation did not come back."""
+    """Return what is actually done once the agent is there; "" for a turn of another kind.
+    `forgot`: its conversation did not come back."""
     if not wanted:
         return ""
     if wanted == budgets.HOW:
@@ -233,16 +235,17 @@ def way(wanted: str, *, continues: bool, forgot: bool) -> str:
 
 
 def undecided(header: Json) -> list[Draft]:
-    """What lets the user decide, for each kept ask that does not offer it yet."""
+    """Return the drafts that let the user decide, for each kept ask that does not offer that
+    yet."""
     base: Json = {"sessionUpdate": "_ask", "state": "asked", "decide": True, "options": OPTIONS}
-    found = []
+    drafts = []
     for name, ask in away(header).items():
         if not ask.get("decide"):
             call = lenient.mapping(ask, "toolCall")
             about: Json = {"id": name, "nonce": lenient.text(ask, "nonce"), "kind": "permission"}
             title = lenient.text(call, "title") or lenient.text(ask, "message")
-            found.append(Draft(base | about | {"message": title, "why": _why(ask["away"])}))
-    return found
+            drafts.append(Draft(base | about | {"message": title, "why": _why(ask["away"])}))
+    return drafts
 
 
 def _why(mark: Json) -> str:
@@ -260,9 +263,9 @@ def is_first(header: Json, turn: int) -> bool:
 
 
 def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
-    """The event that keeps an answer until the agent asks again; it is checked now and then. Also
-    while the user is to decide whether the prompt is sent again: what they allow is one thing, how
-    it comes to that another."""
+    """Return the event that keeps an answer until the agent asks again. The answer is checked now
+    and again then. It is kept even while the user still has to decide whether the prompt is sent
+    again: what they allow is independent of how the agent gets to ask."""
     ask = {**ask, **lenient.mapping(ask, "theirs")}
     if command.get("always"):
         if not ask.get("always"):
@@ -284,7 +287,7 @@ def _no_rule(danger: str) -> Refusal:
 
 
 def is_drop(ask: Json, command: Json) -> bool:
-    """Whether an answer gives a kept ask up."""
+    """Whether an answer drops a kept ask."""
     if ask.get("decide"):
         return command.get("cancel") is True or command.get("option") == DROP
     return command.get("cancel") is True or command.get("action") == "cancel"
@@ -295,7 +298,7 @@ def is_again(ask: Json, command: Json) -> bool:
 
 
 def is_late(ask: Json, command: Json) -> bool:
-    """Whether another answer was first."""
+    """Whether another answer came first."""
     return bool(ask.get("given")) and not (is_drop(ask, command) or is_again(ask, command))
 
 
@@ -306,7 +309,7 @@ def dropped(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
 
 
 def given_up(header: Json, why: str, by: str | None = None) -> list[Draft]:
-    """Closes everything that is kept."""
+    """Close all kept asks."""
     person = by is not None
     return [_closed(ask, why, None, by, dropped=person) for ask in away(header).values()]
 
@@ -316,14 +319,14 @@ def superseded(ask: Json) -> Draft:
 
 
 def unasked(ask: Json, reason: str) -> Draft:
-    """The turn that was to bring it back is over, and it was not asked again."""
+    """Close a kept ask that was not asked again in the turn that should have done so."""
     if reason in (CANCELLED, "cancelled", "forced"):
         return _closed(ask, CANCELLED, None, None, dropped=True)
     return _closed(ask, "the agent continued without asking again", None, None)
 
 
 def stopped(header: Json) -> str:
-    """The reason of a turn that an orderly stop ends."""
+    """Return the reason for a turn that is ended by an orderly stop."""
     return "waiting" if _theirs(header) else "interrupted"
 
 
@@ -336,7 +339,8 @@ def _closed(ask: Json, why: str, cause: str | None, by: str | None, **marks: boo
 
 
 def offline(header: Json, command: Json, by: str | None) -> list[Draft] | None:
-    """What a command does to asks while no worker is awake, its outcome last; None: nothing."""
+    """Return what a command does to asks while no worker is awake, its outcome last; None if
+    nothing."""
     match command["do"]:
         case "answer":
             return [_offline_answer(header, command, by)]
@@ -347,7 +351,7 @@ def offline(header: Json, command: Json, by: str | None) -> list[Draft] | None:
 
 
 def forgotten(header: Json, update: Json) -> list[Draft]:
-    """The asks of a conversation that is given up by what `update` says, while nobody is awake."""
+    """Close the asks of a conversation that `update` abandons while no worker is awake."""
     if update.get("sessionUpdate") == "_context":
         return given_up(header, "the conversation was cleared")
     if update.get("sessionUpdate") == "_agent":
@@ -362,27 +366,28 @@ def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
         return Draft(done | {"detail": LATE}, command["id"], by)
     if command.get("defer") is True:
         return Draft(done | {"detail": "deferred"}, command["id"], by)
-    said: Draft | Refusal
+    outcome: Draft | Refusal
     if budgets.is_one(ask):  # whoever continues wakes the session
         answer = asks.answered(ask, command, by)
-        said = answer if isinstance(answer, Refusal) else answer.draft
+        outcome = answer if isinstance(answer, Refusal) else answer.draft
     elif is_drop(ask, command):
-        said = dropped(ask, command, by)
+        outcome = dropped(ask, command, by)
     elif is_again(ask, command):
-        said = Refusal("asleep", "The session did not wake up, so nothing was sent again.")
+        outcome = Refusal("asleep", "The session did not wake up, so nothing was sent again.")
     else:
-        said = kept_answer(ask, command, by)
-    if isinstance(said, Refusal):
+        outcome = kept_answer(ask, command, by)
+    if isinstance(outcome, Refusal):
         update = {"sessionUpdate": "_rejected", "command": "answer"}
-        return Draft(update | said._asdict(), command["id"], by)
-    return said
+        return Draft(update | outcome._asdict(), command["id"], by)
+    return outcome
 
 
 # --- what is the same --------------------------------------------------------------------------
 
 
 def matching(header: Json, same: str, taken: Iterable[str]) -> Json | None:
-    """The kept ask that this one is. `taken`: those that were asked again already."""
+    """Return the kept ask that this one repeats; None if there is none. `taken`: ids already asked
+    again."""
     spoken_for = set(taken)
     for name, ask in away(header).items():
         if name not in spoken_for and same and (ask.get("same") or identity.digest(ask)) == same:
@@ -391,8 +396,8 @@ def matching(header: Json, same: str, taken: Iterable[str]) -> Json | None:
 
 
 def replaced(header: Json) -> Json | None:
-    """The kept ask that gives way where the agent, asked to go on, asks something else first. Where
-    steps had run, or several are kept, it may still come."""
+    """Return the kept ask that is superseded when the agent, asked to go on, asks something else
+    first. None if steps had run or several are kept: it may still come."""
     kept = list(away(header).items())
     if len(kept) != 1 or kept[0][1]["away"]["ran"]:
         return None

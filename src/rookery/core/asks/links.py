@@ -1,9 +1,9 @@
-"""Addresses that an agent asks the user to open, made so that what is shown is what is opened.
+"""Addresses that an agent asks the user to open, normalised so that what is shown is what is
+opened.
 
 An address is http or https. Before it is logged it becomes plain ASCII: a host in another script
-turns into Punycode, other letters into percent escapes. What a browser and we could read
-differently (backslashes, blanks, controls) is refused.
-"""
+turns into Punycode, other letters into percent escapes. Anything that a browser might read
+differently from us (backslashes, blanks, control characters) is refused."""
 
 import re
 from typing import NamedTuple
@@ -11,15 +11,15 @@ from typing import NamedTuple
 from rookery.core.json import Json, lenient, safe_text
 
 KIND = "link"
-"""Of the block that shows such an ask."""
-LONGEST = 16_000
-MOST = 20
-"""Accepted links whose completion is still shown."""
+"""The kind of the block that shows such an ask."""
+MAX_ADDRESS_LENGTH = 16_000
+MAX_ACCEPTED_LINKS = 20
+"""How many accepted links are remembered, so that their completion is shown."""
 DONE = "done in the browser"
 WAITING = "waiting for the browser"
 OPEN, ELSEWHERE, DECLINE = "Open in the browser", "I opened it elsewhere", "Decline"
 ANSWERED = {"accept": "opened it", "decline": "declined it", "cancel": "cancelled it"}
-"""What the user did."""
+"""The user's answer, as a verb phrase."""
 PLAIN = "Not encrypted (http): others can read and change what you send."
 
 _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f-\xa0\\]|[^\S ]")
@@ -27,11 +27,11 @@ _HOST = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*
 _IPV6 = re.compile(r"\[[0-9a-f:.]{2,45}\]")
 _PLACE = re.compile(r"(\[[^\]]*\]|[^:\[\]]+)(?::([0-9]{0,5}))?")
 _KEPT = "%/:?#[]@!$&'()*+,;=-._~"
-"""What stands in an address as it is."""
+"""Characters of an address that are not escaped."""
 
 
 class BadLink(Exception):
-    """Says why an address is not shown to the user."""
+    """An address may not be shown to the user; the message says why."""
 
 
 class Link(NamedTuple):
@@ -43,11 +43,11 @@ class Link(NamedTuple):
 
 
 def read(address: object) -> Link:
-    """The address in the form in which it is shown and opened. Raises BadLink."""
+    """Return the address in the form in which it is shown and opened. Raises BadLink."""
     if not isinstance(address, str) or not address:
         raise BadLink("the address is missing")
-    if len(address) > LONGEST:
-        raise BadLink(f"the address is longer than {LONGEST:,} characters")
+    if len(address) > MAX_ADDRESS_LENGTH:
+        raise BadLink(f"the address is longer than {MAX_ADDRESS_LENGTH:,} characters")
     if _AMBIGUOUS.search(address):
         raise BadLink("the address contains blanks, backslashes or control characters")
     scheme, _, rest = address.partition(":")
@@ -62,13 +62,13 @@ def read(address: object) -> Link:
     host = _host(matched[1])
     place = f"{host}:{port}" if port else host
     url = f"{scheme.lower()}://{_escaped(user)}{at}{place}{_escaped(rest)}"
-    found = _disguises(user, host, matched[1])
+    warnings = _disguises(user, host, matched[1])
     plain = scheme.lower() == "http" and not is_loopback(host)
-    return Link(url, place, (*found, *([PLAIN] if plain else [])), " ".join(found))
+    return Link(url, place, (*warnings, *([PLAIN] if plain else [])), " ".join(warnings))
 
 
 def _split(text: str) -> tuple[str, str]:
-    """What stands before the path, the query or the fragment, and the rest."""
+    """Split an address before its path, query or fragment."""
     end = next((at for at, letter in enumerate(text) if letter in "/?#"), len(text))
     return text[:end], text[end:]
 
@@ -77,12 +77,12 @@ def _escaped(text: str) -> str:
     return re.sub(f"[^A-Za-z0-9{re.escape(_KEPT)}]", _percent, text)
 
 
-def _percent(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found.group().encode("utf-8", "replace"))
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match.group().encode("utf-8", "replace"))
 
 
 def _host(name: str) -> str:
-    """In ASCII. Browsers map letters by compatibility before they encode them."""
+    """Return the host name in ASCII. Browsers apply compatibility mapping before they encode it."""
     if not name.isascii():
         from unicodedata import normalize
 
@@ -102,31 +102,31 @@ def _punycode(label: str) -> str:
 
 
 def _disguises(user: str, host: str, given: str) -> list[str]:
-    found = []
+    warnings = []
     if user:
-        found.append(f"The part before the @ is not the site. You would go to {host}.")
+        warnings.append(f"The part before the @ is not the site. You would go to {host}.")
     if any(label.startswith("xn--") for label in host.split(".")):
-        found.append(
+        warnings.append(
             f"The site's name has letters of other scripts, which may look like another: "
             f"{safe_text.clean_line(given)}"
             if not given.isascii()
             else "The site's name has letters of other scripts (xn--), and may imitate another."
         )
-    return found
+    return warnings
 
 
 def host_of(address: str) -> str:
-    """The site of an address; of a site, itself."""
+    """Return the host of an address, or of a host given alone."""
     return _known(address).host
 
 
 def warnings_of(address: str) -> tuple[str, ...]:
-    """What to look out for before it is opened."""
+    """Return the warnings to show before an address is opened."""
     return _known(address).warnings
 
 
 def _known(address: str) -> Link:
-    """Of an address that was read before, or of a site alone."""
+    """Read an address that was accepted before, or a host alone."""
     try:
         return read(address)
     except BadLink:
@@ -150,25 +150,25 @@ def is_one(ask: object) -> bool:
 
 
 def fields(params: Json) -> Json:
-    """Of the `_ask` of an elicitation with the mode `url`. Raises BadLink."""
+    """Return the fields of the `_ask` for an elicitation with the mode `url`. Raises BadLink."""
     link = read(params.get("url"))
     name = lenient.text(params, "elicitationId")[:500]
     # An earlier build's client shows a form without fields, which is accepted or declined.
-    found: Json = {"kind": "question", "message": lenient.text(params, "message")}
-    found |= {"schema": {"type": "object", "properties": {}}}
+    ask: Json = {"kind": "question", "message": lenient.text(params, "message")}
+    ask |= {"schema": {"type": "object", "properties": {}}}
     item: Json = {"what": KIND, "text": link.url, "call": "", "kind": KIND}
-    return found | {"url": link.url, "elicitation": name, "does": [item]}
+    return ask | {"url": link.url, "elicitation": name, "does": [item]}
 
 
 def after_answer(header: Json, name: str, update: Json) -> Json:
-    """The header's fields after a link was answered: one that was accepted may still be completed,
+    """Return the header's fields after a link was answered: an accepted one may still be completed,
     by the id that its agent gave it."""
     ask = header["asks"].get(name, {})
     key = lenient.text(ask, "elicitation")
     accepted = lenient.mapping(update, "outcome").get("action") == "accept"
     if not key or not accepted or update.get("completed") is True:
         return {}
-    kept = dict(list(header.get("_links", {}).items())[-MOST:])
+    kept = dict(list(header.get("_links", {}).items())[-MAX_ACCEPTED_LINKS:])
     return {"_links": {**kept, key: {"ask": name, "block": ask["block"]}}}
 
 
@@ -178,14 +178,15 @@ def after_completion(header: Json, name: str) -> Json:
 
 
 def refused(agent: str, params: object, why: str) -> str:
-    """Says that an agent's address was not shown as one to open."""
+    """Return the notice that an agent's address was not offered for opening."""
     address = safe_text.clean_line(safe_text.visible(lenient.text(params, "url")[:200]))
     named = f" It was: {address}" if address else ""
     return f"{agent or 'The agent'} asked you to open an address, which was refused: {why}.{named}"
 
 
 def completed(header: Json, elicitation: str) -> str:
-    """The ask, open or accepted, that an `elicitation/complete` is about; "": none."""
+    """Return the ask, open or accepted, that an `elicitation/complete` is about; "" if there is
+    none."""
     if not elicitation:
         return ""
     for name, ask in header["asks"].items():

@@ -1,4 +1,4 @@
-"""The blocks that every face paints: asks, tool calls, endings, notices."""
+"""The blocks that every face renders: asks, tool calls, endings, notices."""
 
 from rookery.core.blocks.document import Block, Document, Op, make_block
 

@@ -1,5 +1,5 @@
-"""The answers to an ask, each with the finished command that its button sends; what became of it;
-and asks that outlive their agent."""
+"""The actions on an ask's block, each with the complete command that its button sends; the ask's
+outcome; and asks that outlive their agent."""
 
 from rookery.core.agent.names import agent_name
 from rookery.core.asks import forms, kept_asks, links, together
@@ -10,21 +10,23 @@ from rookery.core.json import Event, Json, lenient
 from rookery.core.json.senders import by_of
 from rookery.core.tools.calls import block_id
 
-LONGEST = 500
+MAX_TEXT_LENGTH = 500
 REASON = 2000
 """Characters of what the user said with an answer."""
 
 
 def answers(ask: Json) -> list[Json]:
-    """One action for each option, in the agent's order and words, with the finished command."""
+    """Return one action for each option, with the agent's order and labels and the complete
+    command."""
     if links.is_one(ask):
         return _ways_to_open(ask)
-    found = [action_of(ask, option) for option in list(lenient.mappings(ask, "options"))[:20]]
-    return parts.whole([*found, *_always(ask)])
+    actions = [action_of(ask, option) for option in list(lenient.mappings(ask, "options"))[:20]]
+    return parts.whole([*actions, *_always(ask)])
 
 
 def _ways_to_open(ask: Json) -> list[Json]:
-    """`open`: the address that the face opens when the user chooses this; nothing else does."""
+    """Return the actions for a link. `open` is the address, which a face opens only when the user
+    chooses that action."""
     accept, decline = ({**answer_to(ask), "action": each} for each in ("accept", "decline"))
     return [
         {"label": links.OPEN, "kind": "allow_once", "command": accept, "open": ask["url"]},
@@ -34,32 +36,35 @@ def _ways_to_open(ask: Json) -> list[Json]:
 
 
 def _always(ask: Json) -> list[Json]:
-    """Beside the agent's own: a rule of ours that allows just this from now on, then the wider
-    ones, each in its own words."""
-    words = lenient.text(ask, "always")
-    if not words:
+    """Return the actions that add a rule of ours, beside the agent's own: one that allows just this
+    from now on, then the wider ones, each with its own text."""
+    rule = lenient.text(ask, "always")
+    if not rule:
         return []
-    command, found = answer_to(ask), list[Json]()
+    command, actions = answer_to(ask), list[Json]()
     reach = lenient.texts(ask, "alwaysReach")
     if not reach:  # of a build whose rules are for all projects
-        shown = f"{words[:200]}{'…' if len(words) > 200 else ''}"
+        shown = f"{rule[:200]}{'…' if len(rule) > 200 else ''}"
         label = f"Always allow this (adds a rule): {shown}"
-        found.append({"label": label, "kind": "rule", "command": command | {"always": True}})
-    for number, words in enumerate(
-        lenient.texts(ask, "alwaysChoices")[len(found) : 4], 1 + len(found)
+        actions.append({"label": label, "kind": "rule", "command": command | {"always": True}})
+    for number, rule in enumerate(
+        lenient.texts(ask, "alwaysChoices")[len(actions) : 4], 1 + len(actions)
     ):
         label = (
-            f"Always allow {words[:200]}" if reach else f"Always allow more (adds a rule): {words}"
+            f"Always allow {rule[:200]}" if reach else f"Always allow more (adds a rule): {rule}"
         )
         action: Json = {"label": label, "kind": "rule"}
         action["command"] = command | {"always": number if number > 1 else True}
-        found.append(action | ({"reach": reach[number - 1][:1500]} if number <= len(reach) else {}))
-    return found
+        actions.append(
+            action | ({"reach": reach[number - 1][:1500]} if number <= len(reach) else {})
+        )
+    return actions
 
 
 def action_of(ask: Json, option: Json) -> Json:
-    """Of a call that cannot be undone, what allows it is marked, and what would always allow it
-    is disabled. Its button asks a second time, so its command says that it did."""
+    """Return the action for an option. For a call that cannot be undone, what allows it is marked
+    as dangerous and what would always allow it is disabled. Its button asks a second time, so its
+    command says that the user confirmed."""
     command = answer_to(ask) | {"option": lenient.text(option, "optionId")[:500]}
     label = lenient.text(option, "name")[:200] or lenient.text(option, "optionId")[:200]
     action: Json = {"label": label, "kind": lenient.text(option, "kind")[:40], "command": command}
@@ -72,7 +77,7 @@ def action_of(ask: Json, option: Json) -> Json:
 
 
 ANSWERED = {"accept": "answered", "decline": "declined", "cancel": "cancelled"}
-"""What the user did with a form."""
+"""The user's answer to a form, as a verb."""
 ALLOW, REJECT = "allow", "reject"
 VERBS = {ALLOW: "allowed", REJECT: "rejected"}
 
@@ -94,40 +99,43 @@ def _verdict(option: Json) -> str:
 
 
 def outcome(update: Json, by: str | None, ask: Json) -> Json:
-    """How an ask ended, as a sentence; `verdict` gives it a sign, `by` names the face where the
-    user answered, `where` the device. `ask`: as the header had it."""
+    """Return how an ask ended, as a sentence; `verdict` gives it a sign, `by` names the face where
+    the user answered, `where` the device. `ask`: as the header had it."""
     given, ruled = lenient.mapping(update, "outcome"), lenient.text(update, "ruled")
     who = by_of(by)
     face = who.face[:100]
     rule, is_user = lenient.text(update, "rule")[:100], face in captions.PLACES
     if ruled and not rule:
-        words = sentence(ruled[:LONGEST])
+        text = sentence(ruled[:MAX_TEXT_LENGTH])
     else:
-        words = _answer(update, ask, f"{who.person or 'you'} " if is_user or rule else "")[:LONGEST]
-        words += f"; rule {rule} allows it from now on" if rule else ""
-        words += f" · {face}" if face and not is_user else ""
-    told = who.person if who.person not in words else ""
+        text = _answer(update, ask, f"{who.person or 'you'} " if is_user or rule else "")[
+            :MAX_TEXT_LENGTH
+        ]
+        text += f"; rule {rule} allows it from now on" if rule else ""
+        text += f" · {face}" if face and not is_user else ""
+    person = who.person if who.person not in text else ""
     return {
         "status": "cancelled" if given.get("outcome") == "cancelled" else "answered",
-        "text": words,
+        "text": text,
         "verdict": _verdict(_chosen(update, ask)),
         "by": face if is_user else "",
-        "where": ", ".join(filter(None, (told, who.where))),
+        "where": ", ".join(filter(None, (person, who.where))),
         "reason": (reason_of(given) or (lenient.text(update, "reason") if ruled else ""))[:REASON],
         "actions": [],
     }
 
 
-def sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
+def sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _answer(update: Json, ask: Json, who: str) -> str:
-    """`You allowed it`; where the agent offers several ways to allow or reject: which one."""
+    """Return `You allowed it`, or, if the agent offers several ways to allow or reject,
+    which one."""
     given, option = lenient.mapping(update, "outcome"), _chosen(update, ask)
     schema, content = lenient.mapping(ask, "schema"), lenient.mapping(given, "content")
-    if said := forms.answer(schema, content):
-        return said
+    if answered := forms.answer(schema, content):
+        return answered
     if links.is_one(ask) and update.get("completed") is True:
         return sentence(links.DONE)
     if links.is_one(ask) and (done := links.ANSWERED.get(lenient.text(given, "action"))):
@@ -155,7 +163,8 @@ FURTHER_DOWN = "Asked again below"
 
 
 def left(before: Json, after: Json) -> list[Op]:
-    """Asks that are away since this event, or now stand elsewhere: the user sees one, not two."""
+    """Return the ops for asks that went away with this event or moved to another block: the user
+    sees one, not two."""
     if before["asks"] is after["asks"]:
         return []
     ops = _together(before["asks"], after["asks"])
@@ -174,18 +183,18 @@ def left(before: Json, after: Json) -> list[Op]:
 
 
 def opened(before: Json, after: Json, *, completed: bool) -> list[Op]:
-    """Links that the user opened, and what became of them since."""
+    """Return the ops for links that the user opened, and for their completion."""
     known, now = before.get("_links", {}), after.get("_links", {})
     if known is now:
         return []
     waits = [link["block"] for key, link in now.items() if key not in known]
     gone = [link["block"] for key, link in known.items() if key not in now]
-    words = dict.fromkeys(waits, links.WAITING) | dict.fromkeys(gone, links.DONE * completed)
-    return [op for block, then in words.items() for op in change(block, then=then)]
+    outcomes = dict.fromkeys(waits, links.WAITING) | dict.fromkeys(gone, links.DONE * completed)
+    return [op for block, then in outcomes.items() for op in change(block, then=then)]
 
 
 def _together(before: Json, after: Json) -> list[Op]:
-    """Those whose number changed, or who are alike now."""
+    """Return the ops for asks whose number changed, or which are alike now."""
     ops: list[Op] = []
     groups, known = together.alike(after), together.alike(before)
     for name, ask in after.items():
@@ -199,7 +208,7 @@ def _together(before: Json, after: Json) -> list[Op]:
 
 
 def kept(before: Json, after: Json, event: Event) -> list[Op] | None:
-    """The looks of an `_ask` about one that is kept; None: it is a plain one."""
+    """Return the ops for an `_ask` about a kept ask; None if it is a plain one."""
     update = event.update
     ask = before["asks"].get(lenient.text(update, "id"))
     if update.get("state") == "answered":
@@ -210,18 +219,22 @@ def kept(before: Json, after: Json, event: Event) -> list[Op] | None:
 
 
 def _answered(ask: Json, event: Event) -> list[Op]:
-    """An answer that waits for the agent."""
-    said, who = lenient.text(event.update, "name")[:LONGEST], by_of(event.by).person or "You"
+    """Show an answer that waits for the agent."""
+    answer, who = (
+        lenient.text(event.update, "name")[:MAX_TEXT_LENGTH],
+        by_of(event.by).person or "You",
+    )
     if ask.get("decide"):  # which is still to be done
-        note = f"{lenient.text(ask, 'why')} {KEPT.format(said)}"
-        return change(ask["block"], note=note[:LONGEST])
-    text = f"{who} answered “{said}” · waiting for the agent"
+        note = f"{lenient.text(ask, 'why')} {KEPT.format(answer)}"
+        return change(ask["block"], note=note[:MAX_TEXT_LENGTH])
+    text = f"{who} answered “{answer}” · waiting for the agent"
     reason = lenient.text(lenient.mapping(event.update, "given"), "reason")[:REASON]
     return change(ask["block"], status="kept", text=text, note="", reason=reason, actions=[])
 
 
 def _undecided(ask: Json, after: Json, event: Event) -> list[Op]:
-    """An ask that cannot be asked again in silence: what it was about, why, and two ways on."""
+    """Show an ask that cannot be asked again without consent: what it was about, why, and two ways
+    on."""
     update, given = event.update, lenient.mapping(ask, "given")
     why = lenient.text(update, "why")
     why += f" {KEPT.format(lenient.text(given, 'name'))}" if given else ""

@@ -1,11 +1,10 @@
-"""What an ask is about, whole: the commands, paths, changes and arguments that are judged, not what
-the agent calls them. The worker writes it into the `_ask` event, as `does`; of an ask without it,
-from an older log, it is made of the call that it carries.
+"""The full content of an ask: the commands, paths, changes and arguments that the user judges, not
+what the agent calls them. The worker writes it into the `_ask` event as `does`; for an older log's
+ask without it, it is derived from the call that the ask carries.
 
-An item: `what` (command, path, address, tool, input, plan, diff), `text` (whole, and all of it to
-be seen), `call` (whose), `kind` (of that call), `removed` (invisible letters); a diff has `path`,
-`old`, `new` and `line` instead of a text.
-"""
+An item: `what` (command, path, address, tool, input, plan, diff), `text` (whole, with nothing
+invisible), `call` (whose), `kind` (of that call), `removed` (invisible letters); a diff has `path`,
+`old`, `new` and `line` instead of a text."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -33,15 +32,15 @@ _CONTENT = frozenset(
         *("oldtext", "newtext", "old", "new", "replacement"),
     )
 )
-"""What a diff shows."""
+"""Arguments that a diff shows."""
 _LONGEST = 500
 """Characters of a title."""
 _VERBS = ("create", "write", "edit", "insert", "str_replace", "replace", "view", "read")
-"""Of an editor's tool, which calls them its command: beside a diff they say nothing more."""
+"""Commands of an editor tool's `command` argument: beside a diff they add nothing."""
 
 
 def of(calls: Iterable[Json], cwd: str, roots: Sequence[str], home: str) -> list[Json]:
-    """The items of the calls that an ask stands for."""
+    """Return the items of the calls that an ask stands for."""
     return [item for call in calls for item in _of_call(call, (cwd, *roots), home)]
 
 
@@ -50,30 +49,30 @@ def _of_call(call: Json, roots: tuple[str, ...], home: str) -> list[Json]:
     base = {"call": key_of(call), "kind": lenient.text(call, "kind", "other")[:40]}
     if name.startswith(MCP):
         rest = _rest(arguments_of(call), [], roots, frozenset())
-        found = [("tool", name), *([("input", rest)] if rest else [])]
-        return [_item(what, text, base) for what, text in found] + changes
+        entries = [("tool", name), *([("input", rest)] if rest else [])]
+        return [_item(what, text, base) for what, text in entries] + changes
     plan = lenient.text(call.get("rawInput"), "plan").strip()
     if plan and go_asks.is_one(base["kind"], (name,)):
         return [_item("tool", name or go_asks.THEIR_TOOL, base), _item("plan", plan, base)]
     lines = call_input.lines(call)
     paths = dict.fromkeys(map(danger.normal, danger.paths_of(call, roots, home)))
     addresses = _addresses(call) if not lines and not paths else []
-    found = [("command", line) for line in lines]
+    entries = [("command", line) for line in lines]
     if not lines and paths:
-        found.append(("path", "\n".join(path.replace("\n", "␊") for path in paths)))
-    found += [("address", each) for each in addresses]
+        entries.append(("path", "\n".join(path.replace("\n", "␊") for path in paths)))
+    entries += [("address", each) for each in addresses]
     quiet = _QUIET if lines else frozenset()
     rest = _rest(call, [*lines, *paths, *addresses], roots, quiet)
-    if not found and not changes and (named := name or _server_tool(call)):
-        found.append(("tool", named))
+    if not entries and not changes and (named := name or _server_tool(call)):
+        entries.append(("tool", named))
     if rest:
-        found.append(("input", rest))
-    return [_item(what, text, base) for what, text in found] + changes
+        entries.append(("input", rest))
+    return [_item(what, text, base) for what, text in entries] + changes
 
 
 def _server_tool(call: Json) -> str:
-    """gemini says which tool of which MCP server nowhere but in the title: enough to be shown, too
-    little to be a name that rules match."""
+    """Return the title as the tool's name: gemini names the tool of an MCP server nowhere else. It
+    is enough to show, but too little for rules to match."""
     title = lenient.text(call, "title")
     return title[:_LONGEST] if title.endswith(" MCP Server)") else ""
 
@@ -92,31 +91,31 @@ def _addresses(call: Json) -> list[str]:
 # --- arguments ---------------------------------------------------------------------------------
 
 
-def _rest(call: Json, said: list[str], roots: tuple[str, ...], quiet: frozenset[str]) -> str:
-    """The arguments that nothing else shows."""
+def _rest(call: Json, shown: list[str], roots: tuple[str, ...], quiet: frozenset[str]) -> str:
+    """Return the arguments that nothing else in the ask shows."""
     raw = call.get("rawInput")
     if not isinstance(raw, dict):
         text = raw if isinstance(raw, str) else "" if raw is None else dumps_short(raw)
-        words = isinstance(raw, list) and all(isinstance(each, str) for each in raw)
-        return "" if text in ("", *said) or words else text
-    seen = _Seen(said, call, roots)
-    found = []
+        is_argv = isinstance(raw, list) and all(isinstance(each, str) for each in raw)
+        return "" if text in ("", *shown) or is_argv else text
+    seen = _Seen(shown, call, roots)
+    arguments = []
     for key, value in raw.items():
         if value in (None, False, "", [], {}) or _plain(key) in quiet or seen.is_said(key, value):
             continue
-        found.append(_argument(key, value))
-    return "\n".join(found)
+        arguments.append(_argument(key, value))
+    return "\n".join(arguments)
 
 
-def _line(words: list[Any]) -> str:
-    return line_of([word for word in words if isinstance(word, str)])
+def _line(tokens: list[Any]) -> str:
+    return line_of([word for word in tokens if isinstance(word, str)])
 
 
 class _Seen:
-    """What of an input can be read elsewhere in the ask: in what is `said`, or in a change."""
+    """The parts of an input that the ask shows elsewhere: in `shown`, or in a change."""
 
-    def __init__(self, said: list[str], call: Json, roots: tuple[str, ...]) -> None:
-        self._said = said
+    def __init__(self, shown: list[str], call: Json, roots: tuple[str, ...]) -> None:
+        self._said = shown
         self._roots = roots
         self._reads = lenient.text(call, "kind") == "read"
         content = lenient.mappings(call, "content")
@@ -151,7 +150,7 @@ class _Seen:
         return key in _PATCH and bool(self._old or self._new) and self._is_patch(text)
 
     def _is_patch(self, text: str) -> bool:
-        """A patch says the same as the changes beside it."""
+        """Whether a text is a patch that repeats the changes beside it."""
         for sign, whole in (("+", self._new), ("-", self._old)):
             rows = {row[1:] for row in text.splitlines() if row.startswith(sign)}
             if any(not row.startswith(sign * 2) for row in rows - set(whole.splitlines())):
@@ -164,7 +163,7 @@ def _plain(key: str) -> str:
 
 
 def _argument(key: str, value: object) -> str:
-    """`key: value`; a text keeps its lines, below its name."""
+    """Return `key: value`; a multi-line text goes below its name."""
     text = value if isinstance(value, str) else dumps_short(value)
     key = key.replace("\n", "␊")
     if "\n" not in text:

@@ -1,9 +1,9 @@
-"""How an ask looks: what will run comes first and whole, what the agent calls it stands beside it.
+"""Rendering an ask: what will run comes first and whole, with the agent's own description beside
+it.
 
-A block's `does` says what its text is made of (`core/blocks/ask_details.py` makes the items): the
-text grows by ops without a bound, which a field does not. When the ask is closed its text says how
-it ended, and of each item its beginning is left.
-"""
+A block's `does` says what its text consists of (`core/blocks/ask_details.py` makes the items): the
+text can grow by ops without a bound, which a field cannot. When the ask is closed, its text says
+how it ended, and only the beginning of each item is kept."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -13,7 +13,7 @@ from rookery.core import budgets
 from rookery.core.asks import links
 from rookery.core.blocks import captions, parts
 from rookery.core.blocks.captions import Clean
-from rookery.core.blocks.document import LONGEST, Block, make_block
+from rookery.core.blocks.document import MAX_LENGTHS, Block, make_block
 from rookery.core.blocks.parts import diffs
 from rookery.core.json import Json, lenient, safe_text
 from rookery.core.json.safe_text import clean_line
@@ -26,7 +26,7 @@ ONE_LINE = 200
 """Characters of a command that stands in the question itself."""
 LONG_WORDS = 5_000
 """Characters of an agent's words that surely fit into a block's parts."""
-MOST = 50
+MAX_ITEMS = 50
 """Items that are listed separately; the rest is one text."""
 
 _FIRST = ("command", "path", "address", links.KIND, "tool", "diff")
@@ -36,7 +36,7 @@ _FIRST = ("command", "path", "address", links.KIND, "tool", "diff")
 
 
 def fields(ask: Json, header: Json) -> Json:
-    """Of a block for an ask about a tool call, or about an address."""
+    """Return the fields of a block for an ask about a tool call or about an address."""
     call = lenient.mapping(ask, "toolCall")
     if isinstance(ask.get("does"), list):
         items = _with(list(lenient.mappings(ask, "does")), diffs(call), key_of(call))
@@ -46,21 +46,22 @@ def fields(ask: Json, header: Json) -> Json:
         items = of([call], header["cwd"], header["roots"], "~") if call else []
     items += _long_words(call)
     packed = [_packed(item) for item in _few(items)]
-    told, text = [entry for entry, _ in packed], "".join(text for _, text in packed)
+    entries, text = [entry for entry, _ in packed], "".join(text for _, text in packed)
     title = lenient.text(ask, "message") if links.is_one(ask) else lenient.text(call, "title")
     plans = any(go_asks.is_one("", (lenient.text(item, "text"),)) for item in items[:1])
-    said = is_bare(title) or plans
-    called = title[:500] if items and not _same(title, items) and not said else ""
-    found: Json = {"does": told, "text": text, "called": called} if told else {}
+    redundant = is_bare(title) or plans
+    called = title[:500] if items and not _same(title, items) and not redundant else ""
+    block_fields: Json = {"does": entries, "text": text, "called": called} if entries else {}
     if lines := [line[:500] for line in lenient.texts(ask, "explains")[:12]]:
-        found["explains"] = lines
-    lost = lenient.text(ask, "risk")[: LONGEST["danger"]]
+        block_fields["explains"] = lines
+    lost = lenient.text(ask, "risk")[: MAX_LENGTHS["danger"]]
     risk = f"This {lost}; a rewind brings it back." if lost else _risk(call, header)
-    return found | ({"risk": risk} if risk and not lenient.text(ask, "danger") else {})
+    return block_fields | ({"risk": risk} if risk and not lenient.text(ask, "danger") else {})
 
 
 def _risk(call: Json, header: Json) -> str:
-    """Why our own agent calls it risky; another's words are no judgement."""
+    """Return why our own agent calls it risky; what other agents say is not taken as a
+    judgement."""
     if not profile_for(header).judged:
         return ""
     about = lenient.mapping(lenient.mapping(call, "_meta"), "rookery")
@@ -68,10 +69,12 @@ def _risk(call: Json, header: Json) -> str:
 
 
 def changes(ask: Json) -> list[Json]:
-    """The changes that an ask shows of its own call, for that to keep."""
+    """Return the changes that an ask shows of its own call, for the call's block to keep."""
     call = lenient.mapping(ask, "toolCall")
-    told = [item for item in lenient.mappings(ask, "does") if lenient.text(item, "what") == "diff"]
-    mine = diffs(call) or [item for item in told if lenient.text(item, "call") == key_of(call)]
+    listed = [
+        item for item in lenient.mappings(ask, "does") if lenient.text(item, "what") == "diff"
+    ]
+    mine = diffs(call) or [item for item in listed if lenient.text(item, "call") == key_of(call)]
     return [part for part in parts.fit(list(map(_part, mine))) if part["type"] == "diff"]
 
 
@@ -81,7 +84,7 @@ def _part(item: Json) -> Json:
 
 
 def block_of(ask: Json, header: Json) -> Block:
-    """An open ask alone, for faces without a transcript."""
+    """Return the block of an open ask by itself, for faces without a transcript."""
     call = lenient.mapping(ask, "toolCall")
     title, kind = lenient.text(call, "title"), lenient.text(call, "kind", "other")
     if budgets.is_one(ask) or links.is_one(ask):
@@ -92,30 +95,33 @@ def block_of(ask: Json, header: Json) -> Block:
 
 
 def _long_words(call: Json) -> list[Json]:
-    """What the agent says to it, where a part could not hold it."""
-    found = [lenient.mapping(part, "content") for part in lenient.mappings(call, "content")]
-    texts = [lenient.text(each, "text") for each in found if lenient.text(each, "type") == "text"]
+    """Return the agent's text about the call if it is too long for a part."""
+    contents = [lenient.mapping(part, "content") for part in lenient.mappings(call, "content")]
+    texts = [
+        lenient.text(each, "text") for each in contents if lenient.text(each, "type") == "text"
+    ]
     base = {"what": "said", "call": key_of(call), "kind": "other"}
     return [{**base, "text": text} for text in texts if sum(map(len, texts)) > LONG_WORDS]
 
 
 def _with(items: list[Json], changes: list[Json], call: str) -> list[Json]:
-    """An ask's own changes are in its call, and stand behind what else is said of that."""
+    """Return the items with the ask's own changes, which are in its call, placed after that call's
+    other items."""
     mine = [place for place, item in enumerate(items, 1) if lenient.text(item, "call") == call]
     at = mine[-1] if mine else len(items)
     return [*items[:at], *changes, *items[at:]]
 
 
 def _few(items: list[Json]) -> list[Json]:
-    if len(items) <= MOST:
+    if len(items) <= MAX_ITEMS:
         return items
     texts = [lenient.text(i, "text") or f"{lenient.text(i, 'path')}\n{i.get('new')}" for i in items]
-    more = {"what": "input", "text": "\n".join(texts[MOST - 1 :]), "call": "", "kind": "other"}
-    return [*items[: MOST - 1], more]
+    more = {"what": "input", "text": "\n".join(texts[MAX_ITEMS - 1 :]), "call": "", "kind": "other"}
+    return [*items[: MAX_ITEMS - 1], more]
 
 
 def _packed(item: Json) -> tuple[Json, str]:
-    """An item without its text, and its text."""
+    """Split an item into its entry without the text, and its text."""
     entry: Json = {
         "what": lenient.text(item, "what")[:40],
         "call": lenient.text(item, "call")[:200],
@@ -143,13 +149,15 @@ def _same(title: str, items: list[Json]) -> bool:
     if len({lenient.text(item, "call") for item in items}) > 1:
         return False
     text = lenient.text(items[0], "text") or lenient.text(items[0], "path")
-    said = " ".join(text.replace("`", "").split())
-    if not bare or bare == said or (bare.endswith("…") and said.startswith(bare[:-1])):
+    item_text = " ".join(text.replace("`", "").split())
+    if not bare or bare == item_text or (bare.endswith("…") and item_text.startswith(bare[:-1])):
         return True
     head, _, rest = bare.partition(" ")
     if lenient.text(items[0], "what") in ("path", "diff"):
-        return said.endswith("/" + bare.rsplit(" ", 1)[-1].lstrip("/")) and bare.count(" ") <= 2
-    return rest == said and head.lower().rstrip(":") in ("run", "execute", "running", "use")
+        return (
+            item_text.endswith("/" + bare.rsplit(" ", 1)[-1].lstrip("/")) and bare.count(" ") <= 2
+        )
+    return rest == item_text and head.lower().rstrip(":") in ("run", "execute", "running", "use")
 
 
 # --- as it is shown ------------------------------------------------------------------------------
@@ -169,14 +177,14 @@ class Item(NamedTuple):
 
 
 def items(block: Block) -> list[Item]:
-    """What an ask is about: whole while it is open, afterwards how each begins."""
-    found, at = [], 0
+    """Return what an ask is about: whole while it is open, afterwards only how each item begins."""
+    unpacked, at = [], 0
     for entry in lenient.mappings(block, "does"):
         size = lenient.integer(entry, "size") or 0
         whole = block["text"][at : at + size] if block["status"] == "asked" else None
         at += size
-        found.append(_unpacked(entry, whole, size))
-    return found
+        unpacked.append(_unpacked(entry, whole, size))
+    return unpacked
 
 
 def _unpacked(entry: Json, whole: str | None, size: int) -> Item:
@@ -186,7 +194,7 @@ def _unpacked(entry: Json, whole: str | None, size: int) -> Item:
         text, line = whole or "", lenient.integer(entry, "line")
         part = parts.diff_part(path, text[:old] or None, text[old:], line)
         return Item(what, path, call, kind, "", part, size)
-    note = safe_text.told(lenient.integer(entry, "removed") or 0)
+    note = safe_text.removed_note(lenient.integer(entry, "removed") or 0)
     if whole is None:
         return Item(what, lenient.text(entry, "head"), call, kind, note)
     lines = lenient.integer(entry, "lines") or 1
@@ -194,8 +202,8 @@ def _unpacked(entry: Json, whole: str | None, size: int) -> Item:
 
 
 class Piece(NamedTuple):
-    """Of what stands below the question: our words, whole code or input, a note, a diff, a plan (as
-    Markdown)."""
+    """A piece of what stands below the question: our own text, whole code or input, a note, a diff,
+    or a plan (as Markdown)."""
 
     look: str
     text: str
@@ -206,8 +214,8 @@ class Piece(NamedTuple):
 
 
 def question(block: Block, agent: str, cwd: str = "", *, short: bool = True) -> str:
-    """What the agent wants, in one line. `short`: with a short command in it. `agent`: the name for
-    a block that has none of its own."""
+    """Return what the agent wants, in one line. `short`: include the command if it is short.
+    `agent`: the name for a block that has none of its own."""
     groups = _groups(items(block))
     agent = lenient.text(block, "agent") or agent
     who = clean_line(agent) or "the agent"
@@ -215,15 +223,15 @@ def question(block: Block, agent: str, cwd: str = "", *, short: bool = True) -> 
         return clean_line(block["title"])
     if not groups:
         return numbered(block) + captions.question(block, agent)
-    words = [_wants(group, cwd, short=short)[0] for group in groups]
-    if len(words) == 1:
-        return f"{numbered(block)}{who} wants to {words[0]}"
-    said = f"{numbered(block)}{who} wants to do {len(words)} things"
-    return said if block["status"] == "asked" else _cut(f"{said}: {'; '.join(words)}")
+    wishes = [_wants(group, cwd, short=short)[0] for group in groups]
+    if len(wishes) == 1:
+        return f"{numbered(block)}{who} wants to {wishes[0]}"
+    sentence = f"{numbered(block)}{who} wants to do {len(wishes)} things"
+    return sentence if block["status"] == "asked" else _cut(f"{sentence}: {'; '.join(wishes)}")
 
 
 def numbered(block: Block) -> str:
-    """`1 of 3: ` of an open ask that is one of several; "": it stands alone."""
+    """Return `1 of 3: ` for an open ask that is one of several; "" if it stands alone."""
     return number(block) if block["status"] == "asked" else ""
 
 
@@ -235,94 +243,95 @@ def number(ask: Json) -> str:
 def pieces(
     block: Block, agent: str, cwd: str = "", clean: Clean = clean_line, *, short: bool = True
 ) -> list[Piece]:
-    """All that the question does not say, in the order in which it is read. `short`: where a short
-    command is said by it, and not once more."""
+    """Return all that the question does not say, in reading order. `short`: the question already
+    shows a short command, so it is not repeated."""
     groups = _groups(items(block))
-    found: list[Piece] = []
+    shown: list[Piece] = []
     for number, group in enumerate(groups, 1):
-        words, rest = _wants(group, cwd, clean, short=short)
+        text, rest = _wants(group, cwd, clean, short=short)
         if len(groups) > 1:
-            found.append(Piece("words", f"{number}. {words}"))
+            shown.append(Piece("words", f"{number}. {text}"))
         for item in group:
             if item in rest:
-                found.append(_piece(item, group))
+                shown.append(_piece(item, group))
             if item.note:
-                found.append(Piece("note", item.note))
+                shown.append(Piece("note", item.note))
             if item.what == links.KIND:
-                found += [Piece("note", f"⚠ {words}") for words in links.warnings_of(item.text)]
+                shown += [Piece("note", f"⚠ {text}") for text in links.warnings_of(item.text)]
     if called := " ".join(str(block.get("called") or "").split()):
         who = clean(lenient.text(block, "agent") or agent) or "the agent"
-        found.append(Piece("note", f"{who}'s description: {clean(_cut(called))}"))
+        shown.append(Piece("note", f"{who}'s description: {clean(_cut(called))}"))
     if risk := clean(str(block.get("risk") or "")):
-        found.append(Piece("note", risk))
-    return found
+        shown.append(Piece("note", risk))
+    return shown
 
 
 def headline(block: Block, cwd: str, clean: Clean) -> str:
-    """The same as a title; "" where only the agent's own says something."""
+    """Return the question as a title; "" if only the agent's own title says something."""
     groups = _groups(items(block))
     if len(groups) > 1:
         return f"{len(groups)} things"
     if not groups:
         return ""
-    words, rest = _wants(groups[0], cwd, clean)
+    phrase, rest = _wants(groups[0], cwd, clean)
     first = groups[0][0]
-    return clean(first.text) if first.what == "command" and first not in rest else words
+    return clean(first.text) if first.what == "command" and first not in rest else phrase
 
 
 def as_text(block: Block) -> str:
-    """Whole, as the user copies it."""
-    found = [(item.text, item.part) for item in items(block)]
-    return "\n".join(f"--- {text}\n{part['new']}" if part else text for text, part in found)
+    """Return the whole ask as text, for copying."""
+    pairs = [(item.text, item.part) for item in items(block)]
+    return "\n".join(f"--- {text}\n{part['new']}" if part else text for text, part in pairs)
 
 
 def wish(ask: Json, cwd: str, coded: "Coded") -> str:
-    """What an ask of the header wants, in the words of its card: `run \\`make\\``; "": the ask does
+    """Return what an ask of the header wants, worded as on its card: run `make`; "" if the ask does
     not say. `coded` joins a verb and its object."""
     packed = [_packed(item) for item in _few(list(lenient.mappings(ask, "does")))]
     groups = _groups(_unpacked(entry, text, len(text)) for entry, text in packed)
-    words = [_wants(group, cwd, coded=coded)[0] for group in groups]
-    return f"do {len(words)} things" if len(words) > 1 else next(iter(words), "")
+    wishes = [_wants(group, cwd, coded=coded)[0] for group in groups]
+    return f"do {len(wishes)} things" if len(wishes) > 1 else next(iter(wishes), "")
 
 
 def brief(ask: Json) -> str:
-    """An ask of the header in a few words."""
+    """Summarise an ask of the header in a few words."""
     call = lenient.mapping(ask, "toolCall")
-    found = [lenient.text(item, "text") for item in lenient.mappings(ask, "does")]
+    texts = [lenient.text(item, "text") for item in lenient.mappings(ask, "does")]
     plan = go_asks.title_of(plan_in(ask))
-    said = f"carry out its plan ({plan})" if plan else next(filter(None, found), "")
-    said = lenient.text(ask, "message") or said if links.is_one(ask) else said
-    said = said or lenient.text(call, "title") or lenient.text(ask, "message")
-    return lenient.first_line(said, ONE_LINE)
+    text = f"carry out its plan ({plan})" if plan else next(filter(None, texts), "")
+    text = lenient.text(ask, "message") or text if links.is_one(ask) else text
+    text = text or lenient.text(call, "title") or lenient.text(ask, "message")
+    return lenient.first_line(text, ONE_LINE)
 
 
 def plan_in(ask: Json) -> str:
-    """The plan that an ask of the header wants a go for; "": it is about something else."""
+    """Return the plan that an ask of the header wants approved; "" if it is about something
+    else."""
     items = lenient.mappings(ask, "does")
     return next((lenient.text(each, "text") for each in items if each.get("what") == "plan"), "")
 
 
 def says_more(part: Json, block: Block) -> bool:
-    """Whether a part of the ask's own content says what its items do not: the agent's words."""
+    """Whether a part of the ask's own content says what its items do not: the agent's own text."""
     if lenient.text(part, "type") == "diff":
         return not any(item.what == "diff" for item in items(block))
     if any(item.what == "said" for item in items(block)):
         return lenient.text(part, "type") != "markdown"
-    said = captions.unfenced(lenient.text(part, "text")).strip("` \n")
-    return not said or all(said not in item.text for item in items(block))
+    text = captions.unfenced(lenient.text(part, "text")).strip("` \n")
+    return not text or all(text not in item.text for item in items(block))
 
 
 def shows_diff(block: Block) -> bool:
-    """Whether there is a diff on the card."""
+    """Whether the card shows a diff."""
     parts = lenient.mappings(block, "parts")
     kinds = [*(item.what for item in items(block)), *(lenient.text(each, "type") for each in parts)]
     return "diff" in kinds
 
 
-def _groups(found: Iterable[Item]) -> list[list[Item]]:
-    """By the call that each belongs to."""
+def _groups(entries: Iterable[Item]) -> list[list[Item]]:
+    """Group the items by the call that each belongs to."""
     groups: dict[str, list[Item]] = {}
-    for item in found:
+    for item in entries:
         groups.setdefault(item.call, []).append(item)
     return list(groups.values())
 
@@ -338,13 +347,13 @@ def _wants(
     short: bool = True,
     coded: Coded | None = None,
 ) -> tuple[str, list[Item]]:
-    """A call in a few words, and which of its items those do not say."""
+    """Return a call in a few words, and those of its items that the words do not cover."""
     first = next((item for item in group if item.what in _FIRST), group[0])
     rest = [item for item in group if item is not first]
     match first.what:
         case "command" if first.lines == 1 and len(first.text) <= ONE_LINE + 2:
-            said = coded("run", first.text) if coded else f"run: {_line(first.text)}"
-            return (said, rest) if short else ("run:", group)
+            phrase = coded("run", first.text) if coded else f"run: {_line(first.text)}"
+            return (phrase, rest) if short else ("run:", group)
         case "command" if first.lines == 1:
             return f"run this ({safe_text.count(first.size, 'character')})", group
         case "command":
@@ -391,7 +400,7 @@ _visible = lru_cache(maxsize=4)(safe_text.visible)
 
 
 def _line(text: str) -> str:
-    """With its blanks as they are: they may stand between quotes."""
+    """Clean a line without collapsing its spaces: they may stand between quotes."""
     return safe_text.clean(text).strip().expandtabs(4)
 
 

@@ -1,7 +1,6 @@
-"""A tool call and an ask in a few words: the same in every look, whatever it is painted with.
+"""Short texts for tool calls and asks: the same in every look, whatever renders them.
 
-`clean` is the look's own way to make an agent's text fit for one line.
-"""
+`clean` is the look's own function that makes an agent's text safe to show on one line."""
 
 import posixpath
 import re
@@ -31,24 +30,25 @@ SUBAGENT = "subagent"
 """The kind of the block that shows one."""
 
 EXITS = ("exitCode", "exit_code", "exit")
-"""What agents call the code that a command ended with."""
+"""Keys under which agents report a command's exit code."""
 
 _COMMANDS = ("command", "cmd", "script", "code", "commandLine", "argv", "args")
-"""What agents call the line that is run."""
+"""Keys under which agents pass the command line to run."""
 
 
 # --- calls ---------------------------------------------------------------------------------------
 
 
 def is_rejected(block: Block) -> bool:
-    """Whether a call did not run because the user or a rule said no. Agents call that a failure or
-    a success, or never mention the call again."""
+    """Whether a call did not run because the user or a rule said no. Agents report that as a
+    failure or a success, or never mention the call again."""
     return block["status"] == "rejected" or (bool(block.get("rejected")) and is_over(block))
 
 
 def status_of(block: Block) -> str:
-    """In one word, whatever its agent calls it: `rejected`; `interrupted` by a cancel or by another
-    end of the turn; `unfinished` if the turn ended well and the call never did."""
+    """Return the status in one word, whatever the agent calls it: `rejected`; `interrupted` by a
+    cancel or by another end of the turn; `unfinished` if the turn ended well and the call never
+    did."""
     return "rejected" if is_rejected(block) else block["status"]
 
 
@@ -65,50 +65,51 @@ def is_quiet(block: Block) -> bool:
 
 
 def is_subagent(block: Block) -> bool:
-    """Whether a call is a sub-agent, or has started one that told what it did."""
+    """Whether a call is a sub-agent, or has started one that reported its work."""
     return block["role"] == "tool" and "calls" in block
 
 
 def actions_of(block: Block) -> list[dict[str, Any]]:
-    """What it offers; a call, while it runs."""
-    found: list[dict[str, Any]] = block["actions"]
-    return [] if block["role"] == "tool" and is_over(block) else found
+    """Return the actions that a block offers; a call has them only while it runs."""
+    actions: list[dict[str, Any]] = block["actions"]
+    return [] if block["role"] == "tool" and is_over(block) else actions
 
 
 def call_words(block: Block, cwd: str, clean: Clean = clean_line) -> tuple[str, str]:
-    """A verb and an object: the agent's own words where they say what is done."""
-    said = clean(block["title"] or lenient.text(block, "tool"))
+    """Return a verb and an object for a call, in the agent's own words where they say what
+    is done."""
+    label = clean(block["title"] or lenient.text(block, "tool"))
     kind = block.get("kind", "")
     verb = VERBS.get(kind, "")
     if kind == SUBAGENT:
-        return "sub-agent", said
+        return "sub-agent", label
     if is_command(block):
         first, *more = command_of(block).split("\n") or [""]
-        return "run", (clean(first) or said or "a command") + (" …" if more else "")
+        return "run", (clean(first) or label or "a command") + (" …" if more else "")
     paths = [path for part in diffs(block) if (path := lenient.text(part, "path"))]
     if kind == "edit" and paths:
         return verb, ", ".join(dict.fromkeys(short_path(path, cwd, clean) for path in paths))
-    if said:
-        first, _, rest = said.partition(" ")
+    if label:
+        first, _, rest = label.partition(" ")
         if verb and first.lower() == verb:
-            return verb, short_path(rest or said, cwd, clean)
-        bare = " " not in said and ("/" in said or "." in said)
-        return (verb, short_path(said, cwd, clean)) if bare and verb else ("", said)
+            return verb, short_path(rest or label, cwd, clean)
+        bare = " " not in label and ("/" in label or "." in label)
+        return (verb, short_path(label, cwd, clean)) if bare and verb else ("", label)
     if places := lenient.texts(block, "locations"):
         return verb or "tool", short_path(places[0], cwd, clean)
     return (verb, "") if verb else ("", "a tool")
 
 
 def path_of(block: Block) -> str:
-    """The one file that a call is about; "": none, or several."""
+    """Return the one file that a call is about, or "" if there are none or several."""
     changed = {lenient.text(part, "path") for part in diffs(block)}
-    found = changed or set(lenient.texts(block, "locations")[:2])
-    return found.pop() if len(found) == 1 else ""
+    paths = changed or set(lenient.texts(block, "locations")[:2])
+    return paths.pop() if len(paths) == 1 else ""
 
 
 def parts_of(block: Block) -> list[dict[str, Any]]:
-    """What a call shows. A change that only its ask showed stays with it; a text that tells a shown
-    change once more is left out."""
+    """Return the parts that a call shows. A change that only its ask showed stays with the call; a
+    text that repeats a shown change is left out."""
     shown: list[dict[str, Any]] = block["parts"]
     if not any(lenient.text(part, "type") == "diff" for part in shown):
         shown = [*lenient.mappings(block, "proposed"), *shown]
@@ -117,20 +118,21 @@ def parts_of(block: Block) -> list[dict[str, Any]]:
 
 
 _PREFIX = re.compile(r"[-+ ]?\s*\d*\s*[|:\t]?")
-"""Of a line of a diff in a text: its sign, its number, and what stands between it and the line."""
+"""The prefix of a diff's line in a text: its sign, its number, and the separator before the
+line."""
 
 
 def _repeats(part: dict[str, Any], changes: list[dict[str, Any]]) -> bool:
-    """Whether a text has a line for each that these changes remove or add."""
+    """Whether a text has a line for each line that these changes remove or add."""
     rows = lenient.text(part, "text").splitlines() if part.get("type") == "markdown" else []
     if not any(row.startswith(("-", "+")) for row in rows):
         return False
-    told = {_PREFIX.sub("", row, count=1).strip() for row in rows} | {
+    lines = {_PREFIX.sub("", row, count=1).strip() for row in rows} | {
         row[1:].strip() for row in rows
     }
     for each in changes:
         old, new = (set(lenient.text(each, key).splitlines()) for key in ("old", "new"))
-        if any(line.strip() and line.strip() not in told for line in old ^ new):
+        if any(line.strip() and line.strip() not in lines for line in old ^ new):
             return False
     return True
 
@@ -139,10 +141,10 @@ def diffs(block: Block) -> list[dict[str, object]]:
     return [part for part in parts_of(block) if lenient.text(part, "type") == "diff"]
 
 
-def _without_verb(said: str) -> str:
-    first, _, rest = said.partition(" ")
-    said = rest if first.lower().rstrip(":") in ("run", "execute", "running") and rest else said
-    return said.strip("`")
+def _without_verb(text: str) -> str:
+    first, _, rest = text.partition(" ")
+    text = rest if first.lower().rstrip(":") in ("run", "execute", "running") and rest else text
+    return text.strip("`")
 
 
 def is_command(block: Block) -> bool:
@@ -150,21 +152,22 @@ def is_command(block: Block) -> bool:
 
 
 def command_of(block: Block) -> str:
-    """What a call runs, whole and with its lines: a here-document on one line reads as something
-    else."""
+    """Return what a call runs, whole and with its line breaks: a here-document on one line would
+    read as something else."""
     given = lenient.mapping(block, "input").get("value")
-    found = [given.get(key) for key in _COMMANDS] if isinstance(given, dict) else [given]
-    words = next((each for each in found if each), None)
+    candidates = [given.get(key) for key in _COMMANDS] if isinstance(given, dict) else [given]
+    command = next((each for each in candidates if each), None)
     from rookery.core.command_line.words import line_of, unwrapped  # no first picture needs it
 
-    if isinstance(words, list):
-        words = line_of([word for word in words if isinstance(word, str)])
-    said = words if isinstance(words, str) and words.strip() else block["title"]
-    return unwrapped(_without_verb(said.strip()))
+    if isinstance(command, list):
+        command = line_of([word for word in command if isinstance(word, str)])
+    text = command if isinstance(command, str) and command.strip() else block["title"]
+    return unwrapped(_without_verb(text.strip()))
 
 
 def short_path(path: str, cwd: str, clean: Clean = clean_line) -> str:
-    """From the session's directory on, where it lies in there."""
+    """Return a path relative to the session's directory if it lies in there, else the path
+    itself."""
     path, within = clean(path), cwd.rstrip("/") + "/"
     if cwd and path.startswith(within):
         return posixpath.normpath(path.removeprefix(within).lstrip("/"))
@@ -173,13 +176,13 @@ def short_path(path: str, cwd: str, clean: Clean = clean_line) -> str:
 
 def exit_code(block: Block, terminals: list[Block]) -> int | None:
     value = lenient.mapping(block, "output").get("value")
-    found = [lenient.integer(value, key) for key in EXITS]
-    found += [lenient.integer(each, "exit") for each in [*terminals, block]]
-    return next((code for code in found if code is not None), None)
+    codes = [lenient.integer(value, key) for key in EXITS]
+    codes += [lenient.integer(each, "exit") for each in [*terminals, block]]
+    return next((code for code in codes if code is not None), None)
 
 
 def length_of(block: Block, terminals: Sequence[Block] = ()) -> int:
-    """Lines of what a call brought."""
+    """Count the lines of a call's output."""
     texts = [unfenced(lenient.text(part, "text")) for part in [*block["parts"], *terminals]]
     return sum(len(text.strip("\n").splitlines()) for text in texts)
 
@@ -188,7 +191,8 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})[^`\n]*\n")
 
 
 def unfenced(text: str) -> str:
-    """Output that its agent put between fences, without them; the last may be cut off."""
+    """Return output without the code fences that its agent put around it; the last may be
+    cut off."""
     if not (opened := _FENCE.match(text)):
         return text
     fence, body = opened[1], text[opened.end() :]
@@ -199,8 +203,8 @@ def unfenced(text: str) -> str:
 
 
 def as_output(block: Block, text: str) -> str | None:
-    """A text of a call's content that is to be shown as it is: what a command printed, or what was
-    read; None: it is Markdown."""
+    """Return a text of a call's content that is to be shown verbatim: what a command printed, or
+    what was read; None if it is Markdown."""
     kind, bare = block.get("kind"), unfenced(text)
     reads = kind in ("read", "search") and (bare != text or "```" not in text)
     return bare if kind == "execute" or reads else None
@@ -210,8 +214,8 @@ def as_output(block: Block, text: str) -> str | None:
 
 
 def thought(block: Block, *, live: bool = False) -> str:
-    """`Thought for 4 s`; while it is `live`, `Thinking · 4 s`. Only streamed thoughts have a
-    duration."""
+    """Return `Thought for 4 s`, or `Thinking · 4 s` while it is `live`. Only streamed thoughts have
+    a duration."""
     seconds = lenient.number(block, "seconds")
     if live:
         return f"Thinking · {duration(seconds)}" if seconds else "Thinking"
@@ -229,8 +233,8 @@ def question(block: Block, agent: str) -> str:
         return f"{who} asks: {title}"
     verb = VERBS[kind]
     first, _, rest = title.partition(" ")
-    said = f" {rest}" if first.lower() == verb else f": {title.strip('`')}"
-    return f"{who} wants to {verb}{said}"
+    ending = f" {rest}" if first.lower() == verb else f": {title.strip('`')}"
+    return f"{who} wants to {verb}{ending}"
 
 
 PLACES = {
@@ -243,23 +247,23 @@ PLACES = {
 
 
 def outcome(block: Block, here: str = "") -> str:
-    """How an ask ended: `You allowed it`. The device that answered is named; else, if the answer
-    came from another face than the one that says it (`here`), that one."""
-    said = clean_line(block["text"]) or clean_line(block["status"])
+    """Return how an ask ended: `You allowed it`. The device that answered is named; otherwise, if
+    the answer came from another face than the one that shows it (`here`), that face."""
+    text = clean_line(block["text"]) or clean_line(block["status"])
     if then := clean_line(lenient.text(block, "then")):
-        said = f"{said} · {then}"
+        text = f"{text} · {then}"
     if where := clean_line(lenient.text(block, "where")):
-        return f"{said} ({where})"
+        return f"{text} ({where})"
     face = lenient.text(block, "by")
-    return f"{said} ({PLACES[face]})" if here and face in PLACES and face != here else said
+    return f"{text} ({PLACES[face]})" if here and face in PLACES and face != here else text
 
 
 def remark(block: Block, clean: Clean) -> str:
-    """What the user said with the answer: why not, or what else; "": nothing."""
-    said = clean(lenient.text(block, "reason")).strip()
-    return f"“{said}”" if said else ""
+    """Return what the user said with the answer, such as why not; "" if nothing."""
+    reason = clean(lenient.text(block, "reason")).strip()
+    return f"“{reason}”" if reason else ""
 
 
 def outcome_mark(block: Block) -> str:
-    """The name of its sign; "": neither yes nor no."""
+    """Return the name of the sign for an ask's outcome; "" if it is neither yes nor no."""
     return {"allow": "done", "reject": "failed"}.get(lenient.text(block, "verdict"), "")

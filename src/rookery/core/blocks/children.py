@@ -1,4 +1,4 @@
-"""How sub-agents look: a block for each, like a call, with what it says and does nested in it."""
+"""Rendering sub-agents: each has a block, like a call, with its messages and calls nested in it."""
 
 from collections.abc import Callable
 
@@ -14,13 +14,13 @@ from rookery.core.tools.calls import block_id
 type Look = Callable[[Json, Json, Event], list[Op]]
 
 ROLE = "message"
-"""Of what a sub-agent says, is told and hands over: never an answer, which is the agent's."""
+"""The role of a sub-agent's messages, task and result: never `answer`, which is the agent's own."""
 
 SHOWN = ("status", "calls", "result")
 
 
 def ops_of(before: Json, after: Json, event: Event, looks: dict[str, Look]) -> list[Op]:
-    """What an update of a sub-agent, or about one, changes."""
+    """Return the ops for an update of a sub-agent, or about one."""
     return headings(before, after, event) + _inside(before, after, event, looks, "")
 
 
@@ -48,7 +48,7 @@ def _inside(before: Json, after: Json, event: Event, looks: dict[str, Look], at:
 
 
 def below(op: Op, child: Json | None) -> Op:
-    """In the sub-agent's block, and in no words but its own."""
+    """Nest the op in the sub-agent's block, under a role that is not the agent's or the user's."""
     if op[0] != "put" or child is None:
         return op
     block = dict(op[1])
@@ -60,7 +60,7 @@ def below(op: Op, child: Json | None) -> Op:
 
 
 def headings(before: Json, after: Json, event: Event) -> list[Op]:
-    """The sub-agents' own blocks: put, and what has changed of each."""
+    """Return the ops that create the sub-agents' own blocks, and those for what changed in each."""
     ops: list[Op] = []
     old, new = children.known(before), children.known(after)
     for key, child in new.items():
@@ -115,7 +115,8 @@ def _changed(was: Json, child: Json, at: int) -> Json:
 
 
 def turn_over(before: Json, after: Json, event: Event) -> list[Op]:
-    """Those that did not end, and their calls."""
+    """Return the ops for the sub-agents that did not end before the turn did, and for their
+    calls."""
     ops = headings(before, after, event)
     for key, child in children.known(after).items():
         was = children.known(before).get(key, {}).get("_tools") or {}
@@ -129,13 +130,13 @@ def turn_over(before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def _task(before: Json, after: Json, event: Event) -> list[Op]:
-    """A description that is no name is what it was told to do (codex)."""
+    """Show a sub-agent's description as its task if it is not a name (codex)."""
     key = lenient.text(event.update, "sessionId")[: children.LONGEST_KEY]
-    said = lenient.text(event.update, "description")
-    if key in children.known(before) or not said or children.known(after)[key]["role"] == said:
+    task = lenient.text(event.update, "description")
+    if key in children.known(before) or not task or children.known(after)[key]["role"] == task:
         return []
     block = children.known(after)[key]["block"]
-    return put(make_block(block_id(after, event), ROLE, title="Task", text=said, parent=block))
+    return put(make_block(block_id(after, event), ROLE, title="Task", text=task, parent=block))
 
 
 def _message(before: Json, after: Json, event: Event, at: str) -> list[Op]:
@@ -152,11 +153,11 @@ def _message(before: Json, after: Json, event: Event, at: str) -> list[Op]:
             return append(str(now[0]), text)
         return put(make_block(str(now[0]), ROLE, text=text, **place))
     content = lenient.sequence(update, "content")
-    said: Json = {"text": words_of(content), "parts": parts.from_blocks(content)}
+    fields: Json = {"text": words_of(content), "parts": parts.from_blocks(content)}
     if not was:
-        return put(make_block(str(now[0]), ROLE, **place | said))
+        return put(make_block(str(now[0]), ROLE, **place | fields))
     name = str(now[0])
     ops = change(name, **place) if lenient.text(update, "senderSessionId") else []
     if "content" in update:
-        ops += change(name, text="", parts=said["parts"]) + append(name, said["text"])
+        ops += change(name, text="", parts=fields["parts"]) + append(name, fields["text"])
     return ops

@@ -1,9 +1,8 @@
-"""What a session looks like: blocks in order, and the four operations that change them.
+"""The document that shows a session: blocks in order, and the four operations that change them.
 
 Every look (terminal, browser, export, the session list) applies the same ops. A Document is the one
-mutable value of this package: it grows with each event, and copying it each time would cost more
-than it tells.
-"""
+mutable value of this package: it grows with each event, and copying it each time would be too
+expensive."""
 
 from typing import Any
 
@@ -25,15 +24,15 @@ PIECE = 5_000
 """Characters of text in one op: fits even as the widest escapes, 12 bytes each."""
 
 
-LONGEST = {"title": 500, "status": 40, "kind": 40, "note": 500, "danger": 8000, "ruled": 500}
+MAX_LENGTHS = {"title": 500, "status": 40, "kind": 40, "note": 500, "danger": 8000, "ruled": 500}
 """Characters of a block's short fields."""
 
 
 def make_block(name: str, role: str, **fields: Any) -> Block:
     block: Block = {"id": name, "role": role, "title": "", "text": "", "status": ""}
     block |= {"parts": [], "actions": [], "parent": None} | fields
-    for field in LONGEST.keys() & block.keys():
-        block[field] = block[field][: LONGEST[field]]
+    for field in MAX_LENGTHS.keys() & block.keys():
+        block[field] = block[field][: MAX_LENGTHS[field]]
     return block
 
 
@@ -42,7 +41,8 @@ def block_of_event(header: Json, event: Event, role: str, **fields: Any) -> Bloc
 
 
 def put(block: Block) -> list[Op]:
-    """The ops that make a block: where one cannot carry it, large fields and long text follow."""
+    """Return the ops that create a block. If one op cannot carry it, large fields and long text
+    follow in further ops."""
     if len(block["text"]) <= OP_BYTES and size_of(["put", block]) <= OP_BYTES:
         return [["put", block]]
     rest = {key: value for key, value in block.items() if key not in ("id", "text")}
@@ -57,24 +57,24 @@ def append(name: str, text: str) -> list[Op]:
 
 
 def change(name: str, **fields: Any) -> list[Op]:
-    """One op, or one for each field where they do not fit into one."""
+    """Return one op that sets the fields, or one for each field if they do not fit into one."""
     if size_of(["set", name, fields]) <= OP_BYTES:
         return [["set", name, fields]]
     return [["set", name, {key: value}] for key, value in fields.items()]
 
 
 def shown(header: Json) -> Json:
-    """What clients are sent of a header: not the fold's own memory, nothing larger than an op."""
+    """Return the part of a header that clients are sent: without the fold's own state, and nothing
+    larger than an op."""
     return {key: outline(value) for key, value in header.items() if not key.startswith("_")}
 
 
 class Document:
     """Header and blocks of one stretch of a session: a page, several joined, or all of it.
 
-    `late` holds what was said about blocks of earlier pages that are not loaded here. `carried` are
-    blocks that began above this stretch and are shown all the same, by what is known of them: of
-    each the fields that were set since, so that they find their place when more is loaded.
-    """
+    `late` holds ops for blocks of earlier pages that are not loaded here. `carried` are blocks that
+    began before this stretch and are shown all the same, as far as they are known: it holds the
+    fields of each that were set since, so that they find their place when more is loaded."""
 
     __slots__ = ("blocks", "carried", "header", "late", "terminals")
 
@@ -109,7 +109,8 @@ class Document:
                     self.terminals.pop(name, None)
 
     def children(self, name: str | None) -> list[Block]:
-        """The blocks nested under one (a sub-agent's calls, a call's terminal); None: the top."""
+        """Return the blocks nested under one (a sub-agent's calls, a call's terminal); None: the
+        top level."""
         known = self.blocks
         if name is None:
             return [b for b in known.values() if b["parent"] is None or b["parent"] not in known]
@@ -120,8 +121,9 @@ class Document:
 
 
 def extend(block: Block, text: str) -> None:
-    """In place: a text without another reference grows where it is, so that a message of 40 MB that
-    came in a million pieces costs a million steps and not a million copies."""
+    """Append text to a block in place: a string without another reference grows where it is, so a
+    message of 40 MB that came in a million pieces costs a million steps and not a million copies.
+    """
     whole = block["text"]
     block["text"] = ""
     whole += text
@@ -129,8 +131,8 @@ def extend(block: Block, text: str) -> None:
 
 
 def join(older: Document, newer: Document) -> Document:
-    """Two neighbouring stretches as one; what the newer said late reaches the older's blocks, and
-    what it carried meets its beginning."""
+    """Return two neighbouring stretches as one. The newer's late ops are applied to the older's
+    blocks, and its carried blocks are merged with their beginnings."""
     both = Document(newer.header)
     further = {name: fields for name, fields in newer.carried.items() if name not in older.blocks}
     both.blocks = {name: dict(newer.blocks[name]) for name in further}

@@ -1,10 +1,9 @@
-"""What helps after a failure: a table of all failures that a face can show, each with its actions,
-the most helpful first. Notices of the transcript take their buttons from it, and so do the errors
-that the daemon answers requests with.
+"""Remedies for failures: a table of all failures that a face can show, each with its actions, the
+most helpful first. Notices of the transcript take their buttons from it, and so do the errors that
+the daemon answers requests with.
 
 An action has a label and one of these: a `command` to the session, a `window` of the face, or
-something for the composer (`compose`). With `choose`, the face asks for a value first.
-"""
+something for the composer (`compose`). With `choose`, the face asks for a value first."""
 
 from typing import NamedTuple
 
@@ -44,7 +43,8 @@ ACTIONS: dict[str, Json] = {
     "trash": {"label": "Empty the trash", "window": "trash"},
     "kill": {"label": "End its processes", "window": "kill", "danger": True},
 }
-"""By name. `login` is completed with the agent, `again`, `now` and `edit` with the turn."""
+"""The actions by name. `login` is completed with the agent; `again`, `now` and `edit` with the
+turn."""
 
 ENDS: dict[str, tuple[str, ...]] = {
     "agent_exited": ("again", "restart", "log", "another"),
@@ -61,7 +61,7 @@ ENDS: dict[str, tuple[str, ...]] = {
     "refusal": ("edit", "another"),
     "rate_limited": ("now", "resume", "stay", "another"),
 }
-"""Of a turn, by its reason; of `failed`, also by what failed."""
+"""Actions by the reason that a turn ended with; if that is `failed`, also by what failed."""
 
 STARTS: dict[str, tuple[str, ...]] = {
     "parked": ("retry", "log", "another"),
@@ -70,7 +70,7 @@ STARTS: dict[str, tuple[str, ...]] = {
     "worker_died": ("retry", "worker_log"),
     "exited": ("restart", "log"),
 }
-"""Of an agent or a worker that does not start, or that ended between two turns."""
+"""Actions for an agent or a worker that does not start, or that exited between two turns."""
 
 MEANWHILE: dict[str, tuple[str, ...]] = {
     "quiet": ("end", "log"),
@@ -102,7 +102,7 @@ ERRORS: dict[str, tuple[str, ...]] = {
     "unreadable_log": ("worker_log",),
     "unknown_session": ("sessions",),
 }
-"""Of a request, by the word that its error has for programs."""
+"""Actions for a failed request, by the error's code."""
 
 
 class About(NamedTuple):
@@ -115,9 +115,9 @@ class About(NamedTuple):
 
 
 def helping(names: tuple[str, ...], about: About = About()) -> list[Json]:  # noqa: B008 - immutable
-    """The actions with these names, without those that have no place in such a session."""
-    found = (_completed(name, about) for name in names)
-    return [action for action in found if action]
+    """Return the actions with these names, without those that do not apply to such a session."""
+    actions = (_completed(name, about) for name in names)
+    return [action for action in actions if action]
 
 
 def _completed(name: str, about: About) -> Json:
@@ -139,5 +139,5 @@ def _completed(name: str, about: About) -> Json:
 
 
 def after_error(word: str) -> list[Json]:
-    """What helps where a request failed."""
+    """Return the actions for a failed request, by its error code."""
     return helping(ERRORS.get(word, ()))

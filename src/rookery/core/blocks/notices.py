@@ -1,4 +1,4 @@
-"""What stands between messages and tool calls: notices, dividers, endings."""
+"""Blocks that stand between messages and tool calls: notices, dividers, endings."""
 
 from rookery.core import budgets, worktree
 from rookery.core.agent.names import agent_name
@@ -27,8 +27,8 @@ def notice(before: Json, after: Json, event: Event) -> list[Op]:
         return []  # a state, which has a block of its own
     if kind_of(update) == "_notice" and lenient.texts(update, "sessions"):
         return _others_here(before, after, lenient.text(update, "text"))
-    said = (lenient.text(update, key) for key in ("text", "message", "description"))
-    title, text = lenient.text(update, "title"), next(filter(None, said), "")
+    texts = (lenient.text(update, key) for key in ("text", "message", "description"))
+    title, text = lenient.text(update, "title"), next(filter(None, texts), "")
     if not text and not title:
         return raw(after, event, kind_of(update), update)
     status = lenient.text(update, "level") or lenient.text(update, "severity") or "info"
@@ -46,12 +46,12 @@ def _ours(update: Json) -> Json:
 
 
 def meets_others(before: Json, after: Json) -> bool:
-    """Whether an event is the first of its turn that tells of others in the directory."""
+    """Whether an event is the first of its turn to report other sessions in the directory."""
     return not lenient.texts(before, "_here") and bool(lenient.texts(after, "_here"))
 
 
 def _others_here(before: Json, after: Json, text: str) -> list[Op]:
-    """One line in a turn, however many others begin to work in its directory."""
+    """Show one line in a turn, however many other sessions begin to work in its directory."""
     name = f"{after['turn']}.here"
     earlier, known = (lenient.texts(each, "_here") for each in (before, after))
     if earlier == known:
@@ -63,7 +63,8 @@ def _others_here(before: Json, after: Json, text: str) -> list[Op]:
 
 
 def raw(after: Json, event: Event, title: str, value: object) -> list[Op]:
-    """What has no look of its own: its name, and the value itself, as far as an op can carry it."""
+    """Show what has no look of its own: its name, and the value itself as far as an op can carry
+    it."""
     shown = parts.fit([{"type": "json", "value": value}])
     return put(block_of_event(after, event, "raw", title=title, parts=shown))
 
@@ -74,7 +75,7 @@ def rejected(_before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def retrying(before: Json, after: Json) -> list[Op]:
-    """The block that stands while an agent tries its model again."""
+    """Return the ops for the block that is shown while an agent retries its model."""
     name = f"{before['turn']}.retry"
     if before["retrying"] == after["retrying"]:
         return []
@@ -112,7 +113,8 @@ def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def resumption(before: Json, after: Json) -> list[Op]:
-    """The card of a rate limit, after the user has chosen whether the session continues then."""
+    """Update the card of a rate limit after the user has chosen whether the session
+    continues then."""
     limit, ordered = after["rateLimit"], after.get("resumes") is True
     if limit is None or before.get("resumes", False) == ordered or not limit.get("block"):
         return []
@@ -120,7 +122,7 @@ def resumption(before: Json, after: Json) -> list[Op]:
 
 
 def _limit(after: Json, at: float | None) -> Json:
-    """Text and actions of a rate limit's card."""
+    """Return the text and actions of a rate limit's card."""
     limit, ordered = after["rateLimit"], after.get("resumes") is True
     given = lenient.text(limit, "resetsAt") or lenient.integer(limit, "resetsAt")
     resets = given or (None if at is None else int(at // 1000))
@@ -135,10 +137,10 @@ def _limit(after: Json, at: float | None) -> Json:
     else:
         helps = "The session then continues by itself." if ordered else f"{helps}\n{WAITS}"
     names = tuple(name for name in failures.ENDS["rate_limited"] if name not in left_out)
-    *found, another = failures.helping(names, about(after))
-    found.append({**another, "command": {"do": "switch", "reason": "rate_limited"}})
+    *actions, another = failures.helping(names, about(after))
+    actions.append({**another, "command": {"do": "switch", "reason": "rate_limited"}})
     text = "\n".join([lenient.text(limit, "message"), known, helps]).strip()
-    card: Json = {"text": text, "actions": found}
+    card: Json = {"text": text, "actions": actions}
     if at is not None:  # a face shows it by the user's clock
         card |= {"resets": at, "resetsSaid": f"The limit resets at {resets}"}
     return card
@@ -163,8 +165,8 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
             if before["state"] != "idle":  # to send the prompt again starts it, too
                 names = tuple("again" if name == "retry" else name for name in names)
             actions = failures.helping(names, about(after, who))
-            said = {"title": title, "text": last_words(update), "actions": actions}
-            return put(block_of_event(after, event, "error", **said))
+            fields = {"title": title, "text": last_words(update), "actions": actions}
+            return put(block_of_event(after, event, "error", **fields))
         case "exited" if update.get("status") not in (0, None) and before["state"] == "idle":
             # In mid-turn, the turn's end follows and says it all.
             title, text = _exit(who, update)
@@ -176,12 +178,12 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _exited(after: Json, event: Event, title: str, text: str) -> list[Op]:
     actions = failures.helping(failures.STARTS["exited"], about(after))
-    said = {"title": title, "text": text, "actions": actions}
-    return put(block_of_event(after, event, "notice", status="warn", **said))
+    fields = {"title": title, "text": text, "actions": actions}
+    return put(block_of_event(after, event, "notice", status="warn", **fields))
 
 
 def _parked(update: Json) -> str:
-    """Why an agent does not start, as a key of the table."""
+    """Return why an agent does not start, as a key of the table."""
     if update.get("reason") == WORKER_DIED:
         return WORKER_DIED
     if lenient.text(update, "remedy").startswith(MISSING):
@@ -190,7 +192,8 @@ def _parked(update: Json) -> str:
 
 
 def _recap(before: Json, event: Event) -> list[Json]:
-    """For the composer: what the agent no longer knows, if anything was said."""
+    """Return the composer action that recaps what the agent no longer knows, if there was
+    any turn."""
     ended = before["turn"] - (before["state"] != "idle")
     return [{"label": "Recap", "compose": {"recap": event.seq}}] if ended > 0 else []
 
@@ -219,7 +222,8 @@ _COMPACTIONS = {
 
 
 def compaction(before: Json, after: Json, event: Event) -> list[Op]:
-    """The divider of a compaction, with the summary that replaces what was said before it."""
+    """Return the ops for a compaction's divider, with the summary that replaces the earlier
+    conversation."""
     update, name = event.update, after["_compaction"][1]
     is_known = before.get("_compaction") == after["_compaction"]
     if kind_of(update) == "compaction_summary_chunk":
@@ -241,7 +245,7 @@ def compaction(before: Json, after: Json, event: Event) -> list[Op]:
 
 
 KINDS = ("network", "context", "no_plan")
-"""Of an error: those that something else helps against."""
+"""Kinds of error that have actions of their own."""
 NO_LINK = "No connection to the agent"
 ENDS = {
     "cancelled": "Cancelled",
@@ -266,13 +270,13 @@ def quiet(name: str, event: Event) -> list[Op]:
     return put(make_block(name, "notice", status="warn", title=title, text=text, actions=actions))
 
 
-def stopping(name: str, said: str) -> list[Op]:
-    text = f"{said}\nCalls that run are finished, nothing new begins, and then you are asked."
+def stopping(name: str, message: str) -> list[Op]:
+    text = f"{message}\nCalls that run are finished, nothing new begins, and then you are asked."
     return put(make_block(name, "notice", status="warn", title="Stopping for a budget", text=text))
 
 
 def ending(after: Json, event: Event) -> list[Op]:
-    """Why a turn did not end well, and what the user can do about it."""
+    """Return the ops that show why a turn did not end well, and what the user can do about it."""
     reason, process, error = after["reason"], after["process"], after["error"] or {}
     if reason == "agent_exited" and process["state"] == "parked":
         return []  # that it was parked says it all
@@ -291,7 +295,7 @@ def ending(after: Json, event: Event) -> list[Op]:
 
 
 def _failed(after: Json) -> str:
-    """Why a turn ended, as a key of the table."""
+    """Return why a turn ended, as a key of the table."""
     reason, error = str(after["reason"]), after["error"] or {}
     if reason == "agent_exited":
         return "login" if says_login(after["process"]) else reason
@@ -302,16 +306,17 @@ def _failed(after: Json) -> str:
 
 
 def _exit(who: str, process: Json) -> tuple[str, str]:
-    """Title and text: what it said last is in the title, if that is one line."""
-    title, said = exit_title(who, process["status"]), last_words(process).strip()
-    return (title, said) if "\n" in said or not said else (f"{title}: {said}", "")
+    """Return title and text for an exit: the agent's last output goes into the title if it is one
+    line."""
+    title, output = exit_title(who, process["status"]), last_words(process).strip()
+    return (title, output) if "\n" in output or not output else (f"{title}: {output}", "")
 
 
 # --- prompts that the user did not send ---------------------------------------------------------
 
 
 def prompt_title(after: Json, update: Json) -> str:
-    """Of a prompt that the user did not send."""
+    """Return the title of a prompt that the user did not send."""
     match lenient.text(update, "origin"):
         case state.ORIGIN:
             critic = after["critic"]
@@ -332,31 +337,34 @@ def prompt_title(after: Json, update: Json) -> str:
 WARNED = "config.toml has entries that are not used"
 MOST_LINES = 5
 MOST_LETTERS = 400
-"""What a look shows without being asked to: a button stands only under what can be read."""
+"""Characters of a notice that a look shows unexpanded: a button is offered only if all of it
+shows."""
 
 
 def settings(before: Json, now: Json, event: Event) -> list[Op]:
-    """Settings that wait for confirmation, and unused entries of config.toml."""
+    """Return the ops for settings that wait for confirmation, and for unused entries of
+    config.toml."""
     old, new = before["settings"], now["settings"]
-    found: list[Op] = []
+    ops: list[Op] = []
     if old["block"] and old["block"] != new["block"]:
         ended = "confirmed" if event.update.get("confirmed") is True else "undone or changed"
         title = f"{held.TITLE}: {ended}"
-        found += change(old["block"], status="info", actions=[], parts=[], title=title)
+        ops += change(old["block"], status="info", actions=[], parts=[], title=title)
     if new["block"] and new["block"] != old["block"]:
         text = held.listed(event.update)
         block = make_block(new["block"], "notice", status="warn", title=held.TITLE, text=text)
         block["parts"] = [{"type": "markdown", "text": held.HELP}]
-        found += put(block | {"actions": _confirm(text, new["held"])})
+        ops += put(block | {"actions": _confirm(text, new["held"])})
     if new["warnings"] and new["warnings"] != old["warnings"]:
-        text = "\n".join(line[: held.LONGEST] for line in new["warnings"])
+        text = "\n".join(line[: held.MAX_LENGTH] for line in new["warnings"])
         name = block_id(now, event) + "w"
-        found += put(make_block(name, "notice", status="warn", title=WARNED, text=text))
-    return found
+        ops += put(make_block(name, "notice", status="warn", title=WARNED, text=text))
+    return ops
 
 
 def _confirm(text: str, fingerprint: str) -> list[Json]:
-    """None under a long list: `rookery config confirm` shows all of it first."""
+    """Return the confirm action; none under a long list: `rookery config confirm` shows all of it
+    first."""
     if text.count("\n") >= MOST_LINES or len(text) > MOST_LETTERS:
         return []
     command = {"do": "settings", "take": fingerprint}

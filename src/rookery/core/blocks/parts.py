@@ -1,9 +1,8 @@
-"""ACP content as parts, the closed set of looks: markdown, diff, terminal, checklist, image, link,
-form, json.
+"""Converting ACP content to parts, the closed set of looks: markdown, diff, terminal, checklist,
+image, link, form, json.
 
-Whatever came, a list of parts stays small enough for one op: what does not fit is cut, and says how
-much.
-"""
+Whatever the input, a list of parts stays small enough for one op: what does not fit is cut, and the
+part says how much."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -25,14 +24,15 @@ WIDEST = 50
 
 
 def from_tool_content(content: list[Any], call: Json | None = None) -> list[Part]:
-    """The parts of a tool call's content list. `call`: the rest of what is said with it."""
+    """Return the parts of a tool call's content list. `call`: the call's other fields."""
     whole = {**(call or {}), "content": content}
     lines = iter(lines_of(whole, in_content(whole)))
     return fit([part for item in content for part in _tool_parts(item, lines)])
 
 
 def from_blocks(blocks: list[Any]) -> list[Part]:
-    """The parts of a prompt's blocks, or of any ACP content blocks, that are not plain text."""
+    """Return the parts of a prompt's blocks, or of any ACP content blocks, that are not
+    plain text."""
     made = map(from_block, blocks)
     return fit([part for part in made if part["type"] != "markdown" or "name" in part])
 
@@ -45,8 +45,8 @@ def _tool_parts(item: object, lines: Iterator[Line]) -> list[Part]:
             old, line = rest.get("oldText"), next(lines, None)
             path = lenient.text(rest, "path")
             return [diff(path, old if isinstance(old, str) else None, new, line)]
-        case {"type": "diff", "patch": {"text": str(patch)}} if found := _hunks(patch):
-            return found
+        case {"type": "diff", "patch": {"text": str(patch)}} if hunks := _hunks(patch):
+            return hunks
         case {"type": "terminal", "terminalId": str(name)}:
             return [{"type": "terminal", "id": name, "text": ""}]
     return [from_block(item)]
@@ -84,21 +84,23 @@ def from_block(block: object) -> Part:
 
 
 def _picture(given: object, blob: str, name: str) -> Part:
-    """One whose bytes the log keeps. Earlier builds wrote no size; 0: it is none that is shown."""
+    """Return the part of a picture whose bytes the log keeps. Earlier builds wrote no size; a size
+    of 0 means that the bytes are no picture that can be shown."""
     about = {key: lenient.integer(given, key) for key in ("width", "height")}
     size = {key: value for key, value in about.items() if value is not None}
     mime, count = lenient.text(given, "mimeType"), lenient.integer(given, "bytes") or 0
-    found = {"type": "image", "mime": mime, "bytes": count, "blob": blob}
-    return found | size | _name({"name": name})
+    part = {"type": "image", "mime": mime, "bytes": count, "blob": blob}
+    return part | size | _name({"name": name})
 
 
 def kept_pictures(parts: Iterable[Part]) -> list[Part]:
-    """Those whose bytes the log has."""
+    """Return the pictures whose bytes the log has."""
     return [part for part in parts if part.get("type") == "image" and part.get("blob")]
 
 
 def unshown(picture: Part) -> str:
-    """Why a picture that the log keeps is not shown; "": as far as is known, it is."""
+    """Return why a picture that the log keeps cannot be shown; "" if, as far as is known, it
+    can."""
     width, height = lenient.integer(picture, "width"), lenient.integer(picture, "height")
     if width is None or height is None:
         return ""
@@ -115,8 +117,8 @@ def _name(image: object) -> Part:
 
 
 def diff(path: str, old: str | None, new: str, line: Line = 1) -> Part:
-    """A diff of just what changed: whole files come often, and their equal ends say nothing.
-    `line`: where the texts begin in the file."""
+    """Return a diff of just what changed: agents often send whole files, whose equal ends say
+    nothing. `line`: where the texts begin in the file."""
     if not old:
         return diff_part(path, old, new, line)
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
@@ -130,7 +132,7 @@ def diff_part(path: str, old: str | None, new: str, line: Line) -> Part:
 
 
 def equal_ends(before: list[str], after: list[str]) -> tuple[int, int]:
-    """How many lines are equal at the beginning, and at the end."""
+    """Return how many lines are equal at the beginning, and at the end."""
     shortest, head, tail = min(len(before), len(after)), 0, 0
     while head < shortest and before[head] == after[head]:
         head += 1
@@ -140,7 +142,7 @@ def equal_ends(before: list[str], after: list[str]) -> tuple[int, int]:
 
 
 def outline(value: Any) -> Any:
-    """A value as it is where it fits into ROOM, else an outline of the same type that does."""
+    """Return a value unchanged if it fits into ROOM, else an outline of the same type that does."""
     if not exceeds(value, ROOM) and len(dumps(value)) <= ROOM:
         return value
     short = _shallow(value, ROOM // 8, DEEPEST)
@@ -151,8 +153,8 @@ def outline(value: Any) -> Any:
 
 
 def exceeds(value: Any, room: int) -> bool:
-    """Whether a value surely takes more than `room` bytes of JSON, told without writing it: an
-    output of 30 MB is looked at, and not written out to be measured."""
+    """Whether a value surely takes more than `room` bytes of JSON, judged without serialising it:
+    an output of 30 MB is not written out just to be measured."""
     left, heap = room, [value]
     while heap and left >= 0:
         value = heap.pop()
@@ -163,7 +165,7 @@ def exceeds(value: Any, room: int) -> bool:
 
 
 def fit(parts: list[Part], room: int = ROOM) -> list[Part]:
-    """The parts, cut so that together they take at most about `room` bytes of JSON."""
+    """Return the parts, cut so that together they take at most about `room` bytes of JSON."""
     kept: list[Part] = []
     for place, part in enumerate(parts):
         fitting, size = part, room + 1 if exceeds(part, room) else len(dumps(part))
@@ -179,7 +181,8 @@ def fit(parts: list[Part], room: int = ROOM) -> list[Part]:
 
 
 def whole(actions: Iterable[Part]) -> list[Part]:
-    """An action is whole or worthless: those that an op cannot carry are left out, not cut."""
+    """Return the actions that an op can carry: one that does not fit is left out, as a cut one is
+    useless."""
     kept, room = [], ROOM
     for action in actions:
         room -= len(dumps(action))
@@ -207,7 +210,7 @@ def _cut(part: Part, room: int) -> Part:
 
 
 def _clip(text: str, room: int) -> str:
-    """As much of a text's beginning as takes at most `room` bytes of JSON."""
+    """Return the longest beginning of a text that takes at most `room` bytes of JSON."""
     text = text[: max(0, room)]  # no character takes less than one
     while text and (size := len(dumps(text))) > room:
         text = text[: min(len(text) - 1, len(text) * room // size)]
@@ -215,7 +218,8 @@ def _clip(text: str, room: int) -> str:
 
 
 def _shallow(value: object, budget: int, levels: int) -> object:
-    """A value's outline of about `budget` bytes: long strings, wide and deep things are cut."""
+    """Return a value's outline of about `budget` bytes: long strings, wide and deep values
+    are cut."""
     if isinstance(value, str):
         longest = max(16, budget // 2)
         return value if len(value) <= longest else value[:longest] + "…"
@@ -234,20 +238,21 @@ def _shallow(value: object, budget: int, levels: int) -> object:
 
 
 def diffs(call: Json) -> list[Json]:
-    """The changes that a call shows, each whole but for the equal ends of the file."""
-    found = []
+    """Return the changes that a call shows, each whole but for the equal ends of the file."""
+    entries = []
     base = {"call": key_of(call), "kind": lenient.text(call, "kind", "other")[:40]}
     changes = in_content(call)
     for change, line in zip(changes, lines_of(call, changes), strict=True):
         made = diff(*change, line)
         del made["type"]
-        found.append({"what": "diff", **base, **made})
-    return found
+        entries.append({"what": "diff", **base, **made})
+    return entries
 
 
 def stated(call: Json) -> list[Part]:
-    """As the parts of a block; empty where the call states none, or shows one itself. OpenHands has
-    both texts of the file in what it observed, swival the two strings in its input."""
+    """Return the changes stated outside a call's content, as parts; empty if there are none, or the
+    content shows one itself. OpenHands puts both texts of the file into its observation, swival the
+    two strings into its input."""
     if any(lenient.text(each, "type") == "diff" for each in lenient.mappings(call, "content")):
         return []
     made = _observed(call) or _given(call)
@@ -265,5 +270,5 @@ def _observed(call: Json) -> Part | None:
 
 def _given(call: Json) -> Part | None:
     changes = in_input(call)
-    found = zip(changes, lines_of(call, changes), strict=True)
-    return next((diff(*change, line) for change, line in found), None)
+    pairs = zip(changes, lines_of(call, changes), strict=True)
+    return next((diff(*change, line) for change, line in pairs), None)

@@ -1,4 +1,4 @@
-"""How plans look: each is one block in a turn, updated in place."""
+"""Rendering plans: each is one block in a turn, updated in place."""
 
 from rookery.core.blocks import parts
 from rookery.core.blocks.document import Op, change, make_block, put
@@ -10,7 +10,7 @@ REMOVED = "Plan removed"
 
 
 def shown(before: Json, after: Json, _event: Event) -> list[Op]:
-    """Of a `plan`."""
+    """Return the ops for a `plan`."""
     return _put(before["_plan"] == after["_plan"], after["_plan"], _checklist(after["plan"]))
 
 
@@ -21,7 +21,8 @@ def shown_update(before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def shown_removal(before: Json, after: Json, event: Event) -> list[Op]:
-    """Where the plan stands in this turn, else in a block of its own."""
+    """Return the ops for a plan's removal: in the plan's block if that is in this turn, else in a
+    new one."""
     name = known(before).get(key_of(event.update), "")
     if in_turn(after, name):
         return change(name, title=REMOVED)

@@ -1,5 +1,5 @@
-"""How a rewind, a fork and an import look: a line between two turns, with what can be done about
-it."""
+"""Rendering a rewind, a fork and an import: a line between two turns, with the actions it
+offers."""
 
 from rookery.core.agent.imported import is_unloaded
 from rookery.core.blocks.document import Op, block_of_event, change, put
@@ -17,8 +17,8 @@ def rewound(before: Json, after: Json, event: Event) -> list[Op]:
     update = event.update
     match update.get("state"):
         case "failed":
-            said = {"title": "The rewind failed", "text": lenient.text(update, "message")}
-            block = block_of_event(after, event, "notice", status="warn", **said)
+            fields = {"title": "The rewind failed", "text": lenient.text(update, "message")}
+            block = block_of_event(after, event, "notice", status="warn", **fields)
             half = after["rewound"] is not None and after["rewound"]["seq"] == event.seq
             return put(block | {"actions": [UNDO] if half else []})
         case "done":
@@ -30,7 +30,7 @@ def rewound(before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def _settled(before: Json) -> list[Op]:
-    """Only the last one can be undone."""
+    """Remove the undo action of the previous rewind: only the last one can be undone."""
     last = before["rewound"]
     return change(f"{last['at']}.{last['seq']}", actions=[]) if last else []
 
@@ -49,19 +49,19 @@ def title(update: Json) -> str:
 
 
 def text(update: Json) -> str:
-    said = []
+    sentences = []
     if update.get("files") is True:
         changed = lenient.integer(update, "changed") or 0
-        said.append(f"{count(changed, 'file')} changed." if changed else "No file changed.")
+        sentences.append(f"{count(changed, 'file')} changed." if changed else "No file changed.")
     kept = lenient.mapping(update, "kept")
     if kept:
         names = [f"{path} ({why})" for path, why in list(kept.items())[:NAMED]]
         total = max(len(kept), lenient.integer(update, "keptTotal") or 0)
         more = f" and {total - NAMED:,} more" if total > NAMED else ""
-        said.append(f"Not touched: {', '.join(names)}{more}.")
+        sentences.append(f"Not touched: {', '.join(names)}{more}.")
     if update.get("memory") == rewinding.LOST:
-        said.append(LOST)
-    return " ".join(said)
+        sentences.append(LOST)
+    return " ".join(sentences)
 
 
 def _recap(update: Json, seq: int) -> list[Json]:
@@ -71,7 +71,7 @@ def _recap(update: Json, seq: int) -> list[Json]:
 
 
 def forked(before: Json, after: Json, event: Event) -> list[Op]:
-    """Of all that a `_session` says, only a fork and an import are seen."""
+    """Return the ops for a `_session`, of which only a fork and an import are shown."""
     source = lenient.mapping(event.update, "forkedFrom")
     if not source:
         return _imported(before, after, event)
@@ -88,7 +88,7 @@ LOAD: Json = {"label": "Load", "command": {"do": "start"}}
 
 
 def _imported(before: Json, after: Json, event: Event) -> list[Op]:
-    """A session whose agent has the history says so until it is loaded."""
+    """Show that only the agent has the history, until it is loaded."""
     if is_unloaded(before):
         return [] if is_unloaded(after) else [["drop", before["agentSession"]["unloaded"]]]
     if not is_unloaded(after):

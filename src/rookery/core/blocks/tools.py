@@ -1,7 +1,7 @@
-"""How a tool call looks: what it states itself, and what its agent's profile knows of its tools.
+"""Rendering tool calls, from what the call states itself and what its agent's profile knows of the
+tools.
 
-A profile speaks where the call says little; an unknown tool looks like any other.
-"""
+The profile is used where the call says little; an unknown tool looks like any other."""
 
 from typing import Any
 
@@ -22,49 +22,51 @@ STATUS |= dict.fromkeys(CANCELLED, LEFT[True]) | dict.fromkeys(REJECTED, REJECTE
 
 
 def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
-    """The fields that a call or an update of it states; what it does not state stays as it was.
-    `fresh`: it is the first news of the call."""
+    """Return the block fields that a call or an update of it states; any other field stays as it
+    was. `fresh`: this is the first update of the call."""
     call = readable(call)
-    found: Json = {}
+    stated: Json = {}
     # OpenHands tells of a call that it refuses itself by its result alone.
     observed = lenient.text(lenient.mapping(call, "rawOutput"), "tool_name")
     named = (lenient.text(call, "name") or observed)[:LONGEST_TITLE]
     if title := lenient.text(call, "title") or (named if fresh else ""):
-        found["title"] = _title(call, title, profile)[:LONGEST_TITLE]
+        stated["title"] = _title(call, title, profile)[:LONGEST_TITLE]
     elif named:  # codex names a tool when its call is over
-        found["tool"] = named
+        stated["tool"] = named
     if (id := children.cancel_id(call)) is not None:
-        found["actions"] = children.cancel_actions(id)
+        stated["actions"] = children.cancel_actions(id)
     if kind := _kind(call, profile, fresh=fresh):
-        found["kind"] = kind[:40]
+        stated["kind"] = kind[:40]
     if status := lenient.text(call, "status"):
-        found["status"] = STATUS.get(status, status[:40])
+        stated["status"] = STATUS.get(status, status[:40])
     if brought := terminals.result(call):
-        found["parts"] = parts.from_tool_content(brought, call)
+        stated["parts"] = parts.from_tool_content(brought, call)
     elif isinstance(call.get("content"), list):
-        found["parts"] = parts.from_tool_content(_brought(call, profile), call)
+        stated["parts"] = parts.from_tool_content(_brought(call, profile), call)
     code = terminals.exit_code(call)
     code = terminals.exit_in_words(call, profile.exit_words) if code is None else code
     if code is not None:
-        found["exit"] = code
+        stated["exit"] = code
     if change := parts.stated(call):
-        found["proposed"] = change
+        stated["proposed"] = change
     if isinstance(call.get("locations"), list):
         places = [
             each for each in lenient.mappings(call, "locations") if lenient.text(each, "path")
         ]
-        found["locations"] = [each["path"][:250] for each in places[:20]]
+        stated["locations"] = [each["path"][:250] for each in places[:20]]
         if places and (line := lenient.integer(places[0], "line")):
-            found["line"] = line
-    said = profile.judged and go_asks.is_own((name_of(call),))  # a plan: just above, and in the ask
+            stated["line"] = line
+    hidden = profile.judged and go_asks.is_own(
+        (name_of(call),)
+    )  # a plan: just above, and in the ask
     for key, field in (("rawInput", "input"), ("rawOutput", "output")):
-        if call.get(key) not in (None, {}, "") and not said:
-            found[field] = parts.fit([{"type": "json", "value": call[key]}], 6_000)[0]
-    return found | _special(call, profile)
+        if call.get(key) not in (None, {}, "") and not hidden:
+            stated[field] = parts.fit([{"type": "json", "value": call[key]}], 6_000)[0]
+    return stated | _special(call, profile)
 
 
 def _brought(call: Json, profile: Profile) -> list[Any]:
-    """A call's content, without the text that is its input."""
+    """Return a call's content, without the text that is its input."""
     content: list[Any] = call["content"]
     if not profile.writes_input or lenient.text(call, "status") in terminals.ENDED:
         return content
@@ -72,15 +74,15 @@ def _brought(call: Json, profile: Profile) -> list[Any]:
 
 
 def tool_name(call: Json, profile: Profile) -> str:
-    """What the agent calls the tool, which is not always what it shows."""
+    """Return the agent's name for the tool, which is not always the one it shows."""
     space, key = profile.tool_name
     named = lenient.text(lenient.mapping(lenient.mapping(call, "_meta"), space), key)
     return named or name_of(call) or lenient.text(call, "title")
 
 
 def parent(header: Json, call: Json, profile: Profile) -> str | None:
-    """The block of the call that a sub-agent's call belongs to: named in `_meta` where the profile
-    says, or for an agent without one under whatever its vendor calls itself."""
+    """Return the block of the call that a sub-agent's call belongs to: named in `_meta` where the
+    profile says, or, for an agent without one, under any vendor's key."""
     meta = lenient.mapping(call, "_meta")
     space, key = profile.parent
     named = [(each, "parentToolUseId") for each in meta.values()]
@@ -92,13 +94,13 @@ def parent(header: Json, call: Json, profile: Profile) -> str | None:
 
 
 def is_sub_agents(update: Json) -> bool:
-    """Whether an update belongs to a call, whatever its vendor calls itself: a sub-agent's."""
+    """Whether an update is a sub-agent's, that is, belongs to a call, under any vendor's key."""
     meta = lenient.mapping(update, "_meta")
     return any(lenient.text(each, "parentToolUseId") for each in meta.values())
 
 
 def _title(call: Json, title: str, profile: Profile) -> str:
-    """`mcp__server__tool` as users say it."""
+    """Return `mcp__server__tool` in a readable form."""
     prefixes = profile.mcp
     if is_codex_mcp(call) or (is_bare(title) and name_of(call)):
         title, prefixes = name_of(call), (MCP,)
@@ -119,7 +121,7 @@ def _kind(call: Json, profile: Profile, *, fresh: bool) -> str:
 
 
 def _special(call: Json, profile: Profile) -> Json:
-    """Tools with a look of their own; each only where the profile's gate is open."""
+    """Return the fields of tools with a look of their own, each only if the profile allows it."""
     given, name = lenient.mapping(call, "rawInput"), tool_name(call, profile)
     match name:
         case "ExitPlanMode" if profile.plan_mode and lenient.text(given, "plan"):

@@ -1,4 +1,4 @@
-"""What the critic says of a turn, as a block."""
+"""Rendering the critic's verdict on a turn as a block."""
 
 from itertools import islice
 
@@ -6,25 +6,25 @@ from rookery.core.blocks.document import Block, block_of_event
 from rookery.core.critic import state, verdicts
 from rookery.core.json import Event, Json, lenient
 
-LONGEST = 500
+MAX_DETAIL_LENGTH = 500
 STARS = 5
-MOST = 50
+MAX_ISSUES = 50
 
 
 def verdict(after: Json, event: Event) -> Block:
-    """Stars and a number, then the issues, most likely first."""
+    """Return the block: stars and a number, then the issues, most likely first."""
     update = event.update
     block = block_of_event(after, event, "notice", status="info", kind=state.ORIGIN)
     source = lenient.first_line(lenient.text(update, "source"), 100)
-    detail = lenient.text(update, "detail")[:LONGEST]
+    detail = lenient.text(update, "detail")[:MAX_DETAIL_LENGTH]
     if (ended := lenient.text(update, "state")) not in ("", "judged"):
         text = detail or ended[:100]
         return block | {"title": "Critic: no verdict", "text": text, "status": "cancelled"}
     score = verdicts.share_of(update, "score")
-    said = f"Critic {stars(score)} {score:.2f}" if score is not None else "Critic: no score"
-    block |= {"title": f"{said} ({source})" if source else said, "score": score}
+    heading = f"Critic {stars(score)} {score:.2f}" if score is not None else "Critic: no score"
+    block |= {"title": f"{heading} ({source})" if source else heading, "score": score}
     block["status"] = "warn" if update.get("accepted") is False else "info"
-    lines = [_issue(item) for item in islice(lenient.mappings(update, "issues"), MOST)]
+    lines = [_issue(item) for item in islice(lenient.mappings(update, "issues"), MAX_ISSUES)]
     iteration, of = lenient.integer(update, "iteration") or 0, lenient.integer(update, "of") or 0
     if update.get("again") is True:
         lines.append(f"Refinement {iteration + 1} of {of} follows.")
@@ -39,9 +39,9 @@ def stars(score: float) -> str:
 
 
 def _issue(item: Json) -> str:
-    name = lenient.first_line(lenient.text(item, "name"), verdicts.LONGEST)
-    category = lenient.first_line(lenient.text(item, "category"), verdicts.LONGEST)
+    name = lenient.first_line(lenient.text(item, "name"), verdicts.MAX_LABEL_LENGTH)
+    category = lenient.first_line(lenient.text(item, "category"), verdicts.MAX_LABEL_LENGTH)
     share = verdicts.share_of(item, "probability")
-    words = verdicts.issue_words(verdicts.Issue(name or "an issue", category, share))
+    text = verdicts.issue_words(verdicts.Issue(name or "an issue", category, share))
     outside = lenient.text(item, "kind") == verdicts.INFRASTRUCTURE
-    return f"{words} (infrastructure)" if outside else words
+    return f"{text} (infrastructure)" if outside else text

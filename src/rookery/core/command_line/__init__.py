@@ -1,2 +1,2 @@
-"""Shell command lines as a shell would read them: rules and the guard judge what a line runs, not
-the words that happen to stand in it."""
+"""Parsing shell command lines as a shell would: rules and the guard judge what a line runs, not the
+words that happen to be in it."""

@@ -1,8 +1,7 @@
-"""The words of a command as its program takes them: options, their values, and operands.
+"""Parsing a command's arguments as its program would: options, their values, and operands.
 
-`git -C dir push` is a push: which options take the next word is known here for the programs that
-wrap others or have subcommands.
-"""
+`git -C dir push` is a push: for programs that wrap others or have subcommands, this module knows
+which options take the next word."""
 
 from collections.abc import Iterable, Sequence
 
@@ -74,22 +73,22 @@ DOCKERS = listed("docker podman nerdctl")
 
 
 def values_of(program: str) -> frozenset[str]:
-    """The options of a program that take the next word."""
+    """Return the options of a program that take the next word."""
     return frozenset(_VALUES.get(program, ()))
 
 
 def all_values_of(program: str) -> frozenset[str]:
-    """The same, with those of `docker compose` behind `docker`."""
+    """Return the same, including those of `docker compose` for `docker`."""
     return values_of(program) | (values_of("compose") if program in DOCKERS else frozenset())
 
 
 class Arguments:
-    """What a program makes of its words."""
+    """A command's arguments, split into options and operands."""
 
     __slots__ = ("given", "operands", "options")
 
     def __init__(
-        self, words: Sequence[Word], values: Iterable[str] = (), *, single: bool = False
+        self, tokens: Sequence[Word], values: Iterable[str] = (), *, single: bool = False
     ) -> None:
         self.options: dict[str, list[Word | None]] = {}
         self.operands: list[Word] = []
@@ -97,34 +96,34 @@ class Arguments:
         """The options as they were written."""
         taking = frozenset(values)
         place = 0
-        while place < len(words):
-            word = words[place]
+        while place < len(tokens):
+            word = tokens[place]
             place += 1
             text = word.text
             if text == "--":
-                self.operands += words[place:]
+                self.operands += tokens[place:]
                 return
             if len(text) < 2 or text[0] != "-":
                 self.operands.append(word)
                 continue
             self.given.append(text)
             if text.startswith("--") or single:
-                place += self._long(word, taking, words, place)
+                place += self._long(word, taking, tokens, place)
             else:
-                place += self._short(word, taking, words, place)
+                place += self._short(word, taking, tokens, place)
 
-    def _long(self, word: Word, taking: frozenset[str], words: Sequence[Word], place: int) -> int:
+    def _long(self, word: Word, taking: frozenset[str], tokens: Sequence[Word], place: int) -> int:
         name, equals, value = word.text.partition("=")
         if equals:
             self._add(name, word._replace(text=value))
-        elif name in taking and place < len(words):
-            self._add(name, words[place])
+        elif name in taking and place < len(tokens):
+            self._add(name, tokens[place])
             return 1
         else:
             self._add(name, None)
         return 0
 
-    def _short(self, word: Word, taking: frozenset[str], words: Sequence[Word], place: int) -> int:
+    def _short(self, word: Word, taking: frozenset[str], tokens: Sequence[Word], place: int) -> int:
         for at, letter in enumerate(word.text[1:40], 1):
             option = "-" + letter
             if option not in taking:
@@ -134,7 +133,7 @@ class Arguments:
             if rest:
                 self._add(option, word._replace(text=rest))
                 return 0
-            self._add(option, words[place] if place < len(words) else None)
+            self._add(option, tokens[place] if place < len(tokens) else None)
             return 1
         return 0
 
@@ -142,7 +141,7 @@ class Arguments:
         self.options.setdefault(name, []).append(value)
 
     def has(self, *names: str) -> bool:
-        """Whether one of these options was given, also where a long one was shortened."""
+        """Whether one of these options was given, even if a long one was abbreviated."""
         if any(name in self.options for name in names):
             return True
         return any(
@@ -153,20 +152,21 @@ class Arguments:
         )
 
     def value(self, *names: str) -> str:
-        """The last value of these options; "": none."""
-        found = [word.text for name in names for word in self.options.get(name, ()) if word]
-        return found[-1] if found else ""
+        """Return the last value of these options; "" if there is none."""
+        texts = [word.text for name in names for word in self.options.get(name, ()) if word]
+        return texts[-1] if texts else ""
 
     def values(self, *names: str) -> list[Word]:
         return [word for name in names for word in self.options.get(name, ()) if word]
 
 
-def first_operand(words: Sequence[Word], values: Iterable[str] = (), operands: int = 0) -> int:
-    """Where the command of a wrapper begins: behind its options and its own operands."""
+def first_operand(tokens: Sequence[Word], values: Iterable[str] = (), operands: int = 0) -> int:
+    """Return the index at which a wrapper's command begins: after its options and its own
+    operands."""
     taking = frozenset(values)
     place = 0
-    while place < len(words):
-        text = words[place].text
+    while place < len(tokens):
+        text = tokens[place].text
         if text == "--":
             place += 1
             break

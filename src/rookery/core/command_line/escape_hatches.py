@@ -179,70 +179,71 @@ def is_allowed(pattern: str, command: str) -> bool:
 
 @lru_cache(maxsize=64)
 def opened(command: str) -> tuple[str, ...]:
-    """The hatches that a plain command uses, as they are written there."""
+    """Return the hatches that a plain command uses, as they are written there."""
     commands = [each for each in read(command).commands if not each.level]
     if len(commands) != 1 or not commands[0].words:
         return (command,)
     simple = commands[0]
-    found = [word.text for word in simple.assigned]
+    hatches = [word.text for word in simple.assigned]
     name = simple.program
     if name in _WHOLE or name.rstrip(".0123456789") in _WHOLE:
-        found.append(name)
-    found += _of(simple)
+        hatches.append(name)
+    hatches += _of(simple)
     if name in _PASSES:
         inner = [each for each in read(command).commands if each.level == 1 and each.via == name]
-        found += [hatch for each in inner for hatch in _of(each)]
-    return tuple(dict.fromkeys(found))
+        hatches += [hatch for each in inner for hatch in _of(each)]
+    return tuple(dict.fromkeys(hatches))
 
 
 def _of(command: Simple) -> list[str]:
     name = command.program
-    found = _OWN[name](command) if name in _OWN else []
+    hatches = _OWN[name](command) if name in _OWN else []
     if name in _HATCHES or name == "git":
-        found += _globbed(command)
+        hatches += _globbed(command)
     if name in _OPERANDS:
         most, *values = _OPERANDS[name]
         operands = Arguments(command.words[1:], values).operands
-        found += [word.text for word in operands[int(most) :]]
+        hatches += [word.text for word in operands[int(most) :]]
     if name in _ONLY:
         texts = [text for text in command.argv[1:] if text[:1] in "-+" and len(text) > 1]
         known = (text for text in texts if text in _ONLY[name] or re.fullmatch(r"\+\d*", text))
-        found += [text for text in texts if text not in set(known)]
-    return [*found, *_listed(command), *_telling(command)]
+        hatches += [text for text in texts if text not in set(known)]
+    return [*hatches, *_listed(command), *_telling(command)]
 
 
 def _telling(command: Simple) -> list[str]:
     name = command.program
-    words = command.argv[1:]
+    args = command.argv[1:]
     if name in _WHOLE:  # what they run has options of its own
-        words = words[: first_operand(command.words[1:], values_of(name))]
-        words = [] if name in SHELLS or name in foreign_code.OPTIONS else words
+        args = args[: first_operand(command.words[1:], values_of(name))]
+        args = [] if name in SHELLS or name in foreign_code.OPTIONS else args
     single = name in _SINGLE
-    texts = [text for text in words if option_names.is_telling(name, text, single=single)]
+    texts = [text for text in args if option_names.is_telling(name, text, single=single)]
     return [text.partition("=")[0] for text in texts]
 
 
 def _globbed(command: Simple) -> list[str]:
-    """A glob at the beginning of a word may find a file that is named like an option."""
-    found = []
+    """Return the globs at the beginning of a word: each may expand to a file that is named like an
+    option."""
+    patterns = []
     for word in command.words[1:]:
         if word.text == "--":
             break
         if not word.certain and word.text[:1] in ("*", "?", "["):
-            found.append(word.text)
-    return found
+            patterns.append(word.text)
+    return patterns
 
 
 def _listed(command: Simple) -> list[str]:
-    words = [text for text in command.argv[1:] if text]
+    args = [text for text in command.argv[1:] if text]
     single = command.program in _SINGLE
-    found = []
+    hatches = []
     for hatch in _HATCHES.get(command.program, ()):
         if not hatch.startswith("-"):
-            found += [text for text in words if _is_word(hatch, text)]
+            hatches += [text for text in args if _is_word(hatch, text)]
             continue
-        found += [text.partition("=")[0] for text in words if _is_option(hatch, text, single)]
-    return found
+        hatches += [text.partition("=")[0] for text in args if _is_option(hatch, text, single)]
+    return hatches
 
 
 def _is_word(hatch: str, text: str) -> bool:
@@ -252,7 +253,7 @@ def _is_word(hatch: str, text: str) -> bool:
 
 
 def _is_option(hatch: str, text: str, single: bool) -> bool:
-    """Also within `-xo`, with a value behind it, and shortened."""
+    """Whether a word uses an option, also within `-xo`, with a value attached, or abbreviated."""
     if not text.startswith("-"):
         return False
     name = text.partition("=")[0]
@@ -265,53 +266,53 @@ def _is_option(hatch: str, text: str, single: bool) -> bool:
 
 
 def _git(command: Simple) -> list[str]:
-    words = command.words[1:]
-    place = first_operand(words, values_of("git"))
-    before = Arguments(words[:place], values_of("git"))
-    found = [name for name in before.options if name in _GIT_BEFORE]
-    verb = words[place].text if place < len(words) else ""
-    behind = [word.text for word in words[place + 1 :]]
+    tokens = command.words[1:]
+    place = first_operand(tokens, values_of("git"))
+    before = Arguments(tokens[:place], values_of("git"))
+    hatches = [name for name in before.options if name in _GIT_BEFORE]
+    verb = tokens[place].text if place < len(tokens) else ""
+    behind = [word.text for word in tokens[place + 1 :]]
     if verb in _GIT_WORDS:
-        found.append(verb)
+        hatches.append(verb)
     for text in behind:
         name = text.partition("=")[0]
         if any(_is_option(hatch, name, False) for hatch in _GIT_ANYWHERE):
-            found.append(name)
+            hatches.append(name)
         if any(_is_option(hatch, text, False) for hatch in _GIT_SHORT.get(verb, ())):
-            found.append(text[:2])
+            hatches.append(text[:2])
         if text.startswith(("ext::", "fd::")):
-            found.append(text)
-    return found
+            hatches.append(text)
+    return hatches
 
 
 def _sed(command: Simple) -> list[str]:
-    """What is only printed or replaced on the way through is harmless."""
+    """Return the options and scripts that do more than print or replace text on its way through."""
     options = ("-e", "--expression", "-f", "--file", "-l")
     arguments = Arguments(command.words[1:], options)
-    found = [name for name in ("-i", "--in-place", "-f", "--file") if arguments.has(name)]
+    hatches = [name for name in ("-i", "--in-place", "-f", "--file") if arguments.has(name)]
     scripts = arguments.values("-e", "--expression") or arguments.operands[:1]
     for script in scripts:
         parts = [part.strip() for part in script.text.split(";") if part.strip()]
         if not all(_SAFE_SED.fullmatch(part) for part in parts):
-            found.append(script.text)
-    return found
+            hatches.append(script.text)
+    return hatches
 
 
 def _awk(command: Simple) -> list[str]:
     arguments = Arguments(command.words[1:], ("-F", "-v", "-f", "--file", "-i", "-l", "-e"))
-    found = [name for name in ("-f", "--file", "-i", "-l", "-e", "-E") if arguments.has(name)]
+    hatches = [name for name in ("-f", "--file", "-i", "-l", "-e", "-E") if arguments.has(name)]
     scripts = [word.text for word in arguments.operands[:1]]
-    return [*found, *(text for text in scripts if re.search(r"system|getline|[|>@]", text))]
+    return [*hatches, *(text for text in scripts if re.search(r"system|getline|[|>@]", text))]
 
 
 def _having(pattern: str) -> Callable[[Simple], list[str]]:
-    """Words in which there is more than they seem to be."""
+    """Return a function that lists the words matching a pattern: they do more than they seem to."""
     like = re.compile(pattern, re.IGNORECASE)
     return lambda command: [text for text in command.argv[1:] if like.search(text)]
 
 
 def _tar(command: Simple) -> list[str]:
-    """`tar xPf`: letters without a dash."""
+    """Return the hatches in option letters without a dash, as in `tar xPf`."""
     letters = command.argv[1] if len(command.words) > 1 else ""
     return [letters] if letters.isalpha() and set(letters) & set("PIFg") else []
 
@@ -336,13 +337,14 @@ _REPORTS = re.compile(r"(?:--cov-report[= ])?(?:html|xml|json|lcov|annotate|mark
 
 
 def _pytest(command: Simple) -> list[str]:
-    """A report on the screen is no file; `--debug` is one."""
-    words = command.argv[1:]
-    pairs = zip(words, [*words[1:], ""], strict=False)
+    """Return the options that write a report to a file; `--debug` is one, a report on the screen is
+    not."""
+    args = command.argv[1:]
+    pairs = zip(args, [*args[1:], ""], strict=False)
     texts = [f"{a} {b}" if a == "--cov-report" else a for a, b in pairs]
-    found = [text for text in texts if text.startswith("--cov-report") and _REPORTS.match(text)]
-    return [text.split("=")[0].split()[0] for text in found] + [
-        text.partition("=")[0] for text in words if text.startswith("--debug")
+    reports = [text for text in texts if text.startswith("--cov-report") and _REPORTS.match(text)]
+    return [text.split("=")[0].split()[0] for text in reports] + [
+        text.partition("=")[0] for text in args if text.startswith("--debug")
     ]
 
 

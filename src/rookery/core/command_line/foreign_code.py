@@ -1,7 +1,7 @@
-"""Code of other languages within a command line: the shell commands that it runs.
+"""Finding the shell commands that code of other languages runs, within a command line.
 
-Strings and comments are told apart from code, so that a text that is printed is no call.
-"""
+Strings and comments are told apart from code, so that a string that is merely printed does not
+count as a call."""
 
 import re
 import shlex
@@ -46,11 +46,12 @@ def language_of(program: str) -> str:
 
 
 def bare(code: str, language: str = "") -> tuple[str, list[str]]:
-    """The code with numbers in the place of its strings and without its comments; the strings."""
+    """Return the code with numbers in place of its strings and without its comments; and the
+    strings."""
     strings: list[str] = []
 
-    def kept(found: re.Match[str]) -> str:
-        text = found.group()
+    def kept(match: re.Match[str]) -> str:
+        text = match.group()
         if text[0] == "#":
             return text[0] if language == "node" else ""
         if text[0] == "/":
@@ -71,19 +72,19 @@ def _recipes(makefile: str) -> Iterator[str]:
 
 
 def shell_lines(code: str, language: str = "") -> Iterator[str]:
-    """What the code gives to a shell, where it is written out."""
+    """Yield the shell commands that the code runs, where they are written as literals."""
     text, strings = bare(code, language)
-    for found in _RUNS.finditer(text):
-        words = [strings[int(each)] for each in _PLACE.findall(found.group(2))]
-        words = [re.sub(r"\\(.)", r"\1", word) for word in words]
-        if len(words) == 1:
-            yield words[0]
-        elif words:
-            yield shlex.join(words)
+    for match in _RUNS.finditer(text):
+        args = [strings[int(each)] for each in _PLACE.findall(match.group(2))]
+        args = [re.sub(r"\\(.)", r"\1", word) for word in args]
+        if len(args) == 1:
+            yield args[0]
+        elif args:
+            yield shlex.join(args)
     if language == "make":
         yield from _recipes(code)
     if language == "awk":
-        for found in _PIPES.finditer(text):
-            yield strings[int(found.group(1) or found.group(2))]
+        for match in _PIPES.finditer(text):
+            yield strings[int(match.group(1) or match.group(2))]
     if language in ("perl", "ruby", "php"):
         yield from (each[1:-1] for each in re.findall(r"`[^`]{1,10000}`", code))

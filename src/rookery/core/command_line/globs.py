@@ -1,10 +1,11 @@
-"""Patterns that no text can make slow: `*`, for paths also `**` and `?`. `[*]` is a star itself."""
+"""Glob patterns that match in bounded time: `*`, and for paths also `**` and `?`. `[*]` is a
+literal star."""
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-LONGEST = 1000
+MAX_PATTERN_LENGTH = 1000
 """Characters of a pattern."""
 
 _ANY = "\0any"
@@ -13,12 +14,13 @@ _SIGNS = re.compile(r"\[(.)\]|(.)", re.DOTALL)
 
 
 def escaped(text: str) -> str:
-    """The pattern that matches this text alone."""
+    """Return the pattern that matches only this text."""
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in text)
 
 
 def matches_text(pattern: str, text: str) -> bool:
-    """`*` stands for any number of characters, also spaces and slashes; nothing else is special."""
+    """Whether a pattern matches a text. `*` stands for any number of characters, spaces and slashes
+    included; nothing else is special."""
     literal = pieces(pattern)
     if len(literal) == 1:
         return literal[0] == text
@@ -27,34 +29,34 @@ def matches_text(pattern: str, text: str) -> bool:
         return False
     place, end = len(first), len(text) - len(last)
     for piece in middle:
-        found = text.find(piece, place, end)
-        if found < 0:
+        index = text.find(piece, place, end)
+        if index < 0:
             return False
-        place = found + len(piece)
+        place = index + len(piece)
     return True
 
 
 @lru_cache(maxsize=512)
 def pieces(pattern: str) -> tuple[str, ...]:
-    """The literal texts between the stars."""
-    found = [""]
+    """Split a pattern into the literal texts between its stars."""
+    literals = [""]
     for itself, sign in _SIGNS.findall(pattern):
         if sign == "*":
-            found.append("")
+            literals.append("")
         else:
-            found[-1] += itself or sign
-    return tuple(found)
+            literals[-1] += itself or sign
+    return tuple(literals)
 
 
 @lru_cache(maxsize=512)
 def beginning(pattern: str) -> str:
-    """What every text that it matches begins with, blanks at the end apart."""
+    """Return the prefix that every matching text has, without trailing spaces."""
     return pieces(pattern)[0].rstrip(" ")
 
 
 def may_match(patterns: tuple[str, ...], texts: Iterable[str]) -> bool:
-    """Whether one of the texts begins as one of the patterns does; or ends so, where the beginning
-    may be any. Most rules are about other commands, and are told from that."""
+    """Whether a text has the prefix of one of the patterns, or its suffix if the pattern begins
+    with a star. A cheap first test: most rules are about other commands."""
     begins, ends = _ends(patterns)
     for text in texts:  # noqa: SIM110 - asked for each rule
         if text.startswith(begins) or text.endswith(ends):
@@ -69,8 +71,9 @@ def _ends(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def matches_path(pattern: str, path: str, *, hidden: bool = True) -> bool:
-    """`*` and `?` stay inside one name, `**` spans any number of them. Unless `hidden`, a name that
-    begins with a dot is reached only by a pattern that does, as in a shell."""
+    """Whether a pattern matches a path. `*` and `?` stay inside one name, `**` spans any number of
+    them. Unless `hidden`, only a pattern part that begins with a dot matches a name that does, as
+    in a shell."""
     wanted = [part for part in pattern.split("/") if part]
     names = [part for part in path.split("/") if part]
     reached = {0}  # how many of the pattern's parts are used up
@@ -87,14 +90,14 @@ def matches_path(pattern: str, path: str, *, hidden: bool = True) -> bool:
 
 
 def _closure(reached: set[int], wanted: list[str]) -> set[int]:
-    """`**` may also stand for no name at all."""
-    found = set(reached)
+    """Add the positions behind each `**`, which may also stand for no name at all."""
+    places = set(reached)
     for start in reached:
         place = start
         while place < len(wanted) and wanted[place] == "**":
             place += 1
-            found.add(place)
-    return found
+            places.add(place)
+    return places
 
 
 def _matches_name(pattern: str, name: str) -> bool:
@@ -118,7 +121,8 @@ def _matches_name(pattern: str, name: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _signs(pattern: str) -> tuple[str, ...]:
-    """Any number, any one (`?`), or `=x` for the sign x itself."""
+    """Split a pattern into its signs: any number, any one (`?`), or `=x` for the character x
+    itself."""
     special = {"*": _ANY, "?": "?"}
-    found = _SIGNS.findall(pattern)
-    return tuple(special.get(sign, f"={itself or sign}") for itself, sign in found)
+    tokens = _SIGNS.findall(pattern)
+    return tuple(special.get(sign, f"={itself or sign}") for itself, sign in tokens)

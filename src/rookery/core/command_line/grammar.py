@@ -1,5 +1,5 @@
-"""Commands of a shell: lists, pipelines, groups, loops, functions, redirections. Read leniently:
-what no shell would take is passed over, so that the commands behind it are still found."""
+"""Parser for shell commands: lists, pipelines, groups, loops, functions, redirections. It is
+lenient: what no shell would accept is skipped, so that the commands after it are still found."""
 
 import re
 from itertools import pairwise
@@ -20,7 +20,7 @@ _FUNCTION = re.compile(r"[ \t]*[\w:.-]{1,200}[ \t]*(\([ \t]*\))?(?=\s*[{(])")
 _NO_FILE = re.compile(r"\d+-?|-")
 
 type Places = tuple[int, ...]
-"""Of commands in the state."""
+"""Indices into the state's commands."""
 
 
 class _Group:
@@ -35,7 +35,7 @@ class _Group:
 
 
 class Reader(Scanner):
-    """Reads one text into the commands of its state."""
+    """Parser that reads one text into the commands of its state."""
 
     fed_by: Places = ()
     """What the commands of this text are given on their input."""
@@ -78,17 +78,17 @@ class Reader(Scanner):
                 piped = ()
 
     def _skip(self) -> bool:
-        """Blanks and comments; False: nothing is left."""
+        """Skip blanks and comments; return False if nothing is left."""
         self._pass(_BLANKS)
         if self.looks_at("#"):
             self._pass(_COMMENT)
         return self.at < len(self.text)
 
     def _pass(self, pattern: re.Pattern[str]) -> bool:
-        """Whether it stands here: then it is read."""
-        found = pattern.match(self.text, self.at)
-        self.at = found.end() if found else self.at
-        return found is not None
+        """Consume the pattern if it matches here; return whether it did."""
+        match = pattern.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+        return match is not None
 
     def _pass_separator(self) -> None:
         newline = self.text[self.at] == "\n"
@@ -111,7 +111,7 @@ class Reader(Scanner):
         return self._closed(first)
 
     def _closed(self, first: int) -> Places:
-        """Behind a group: what is redirected there is so for all its commands."""
+        """Finish a group: redirections after it apply to all its commands."""
         inner = range(first, len(self.state.commands))
         command = Simple([], level=self.level, place=self.place)
         while self._skip() and self._read_redirect(command):
@@ -127,7 +127,7 @@ class Reader(Scanner):
         return tuple(inner)
 
     def _read_pattern(self, groups: list[_Group]) -> None:
-        """`a|b)` of a case, or its end."""
+        """Read the `a|b)` of a case, or its end."""
         while self._skip() and self.text[self.at] in "\n;&|":
             self._pass_separator()
         if self.looks_at("("):
@@ -149,18 +149,19 @@ class Reader(Scanner):
     # --- one command -----------------------------------------------------------------------------
 
     def _read_command(self, groups: list[_Group], piped: Places) -> Places:
-        """A simple command, or the word that opens or closes a group; and what can be piped on."""
+        """Read a simple command, or the word that opens or closes a group; return the commands that
+        can be piped on."""
         fed_by = piped or groups[-1].fed_by
         command = Simple([], level=self.level, place=self.place)
         first = len(self.state.commands)
         while (self._skip() and self.text[self.at] not in "\n;|()&") or self.looks_at("&>"):
             if self._read_redirect(command):
                 continue
-            before, words = self.at, self.read_word()
+            before, tokens = self.at, self.read_word()
             if self.at == before:  # a sign that begins no word
                 self.at += 1
                 continue
-            for word in words:
+            for word in tokens:
                 self._put(command, word)
             if len(command.words) == 1 and not command.assigned:
                 word = command.words[0]
@@ -172,9 +173,9 @@ class Reader(Scanner):
         return self._finish(command, fed_by, first)
 
     def _put(self, command: Simple, word: Word) -> None:
-        if not command.words and (found := ASSIGNMENT.match(word.text)):
-            if self.looks_at("(") and found.end() == len(word.text):
-                self._read_array(found.group(1))
+        if not command.words and (match := ASSIGNMENT.match(word.text)):
+            if self.looks_at("(") and match.end() == len(word.text):
+                self._read_array(match.group(1))
             command.assigned.append(word)
             return
         if len(command.words) >= MOST_WORDS:
@@ -186,16 +187,16 @@ class Reader(Scanner):
 
     def _read_array(self, name: str) -> None:
         self.at += 1
-        found: list[str] = []
+        values: list[str] = []
         while self._skip() and self.text[self.at] != ")":
             before = self.at
-            found += [word.text for word in self.read_word()]
+            values += [word.text for word in self.read_word()]
             self.at += self.at == before
         self.at += 1
-        self.state.variables[name] = found[:MOST_WORDS]
+        self.state.variables[name] = values[:MOST_WORDS]
 
     def _is_function(self) -> bool:
-        """`name()`: what follows is its body."""
+        """Whether this is `name()`, so that a function's body follows."""
         return self._pass(_PARAMETERS)
 
     def _finish(self, command: Simple, fed_by: Places, first: int) -> Places:
@@ -216,8 +217,8 @@ class Reader(Scanner):
         self.state.add(command)
         return tuple(range(first, len(self.state.commands)))
 
-    def _assign(self, words: list[Word]) -> None:
-        for word in words:
+    def _assign(self, assignments: list[Word]) -> None:
+        for word in assignments:
             name, _, value = word.text.partition("=")
             if self.text[self.at - 1 : self.at] == ")" and not value:
                 continue  # an array, known already
@@ -227,17 +228,17 @@ class Reader(Scanner):
                 self.state.variables.pop(name, None)
 
     def _move(self, command: Simple) -> None:
-        """`cd` changes where the commands behind it run."""
+        """Follow a `cd`: it changes where the commands after it run."""
         if command.program not in ("cd", "pushd", "popd", "chdir"):
             return
-        words = [w for w in command.words[1:] if not w.text.startswith("-") or w.text == "-"]
-        if command.program == "popd" or (words and words[0].text == "-"):
+        operands = [w for w in command.words[1:] if not w.text.startswith("-") or w.text == "-"]
+        if command.program == "popd" or (operands and operands[0].text == "-"):
             self.place = None
-        elif not words:
+        elif not operands:
             self.place = "~"
-        elif words[0].certain or words[0].text.startswith(("$HOME/", "${HOME}/")):
-            self.place = joined(self.place, words[0].text)
-        elif words[0].text in ("$HOME", "${HOME}"):
+        elif operands[0].certain or operands[0].text.startswith(("$HOME/", "${HOME}/")):
+            self.place = joined(self.place, operands[0].text)
+        elif operands[0].text in ("$HOME", "${HOME}"):
             self.place = "~"
         else:
             self.place = None
@@ -258,7 +259,7 @@ class Reader(Scanner):
         return ()
 
     def _read_condition(self) -> None:
-        """`[[ … ]]`: `<` and `>` compare in it."""
+        """Skip the rest of a `[[ … ]]`, in which `<` and `>` compare."""
         while self._skip():
             if self.text[self.at] in "<>()&|;\n":
                 self.at += 1
@@ -267,38 +268,38 @@ class Reader(Scanner):
                 return
 
     def _read_name(self) -> None:
-        """Of a function or a coprocess: the latter has one only before a group."""
+        """Skip the name of a function or a coprocess; a coprocess has one only before a group."""
         self._pass(_FUNCTION)
 
     def _read_head(self, word: str) -> None:
-        """`for NAME in …`, `case WORD in`: up to where commands stand again."""
+        """Read the head of `for NAME in …` or `case WORD in`, up to where commands can follow."""
         if self._skip() and self.looks_at("((") and (end := self._arithmetic_end(self.at + 1)):
             self.at += 2
             self.read_arithmetic(end)
             return
-        found: list[Word] = []
+        tokens: list[Word] = []
         while self._skip() and self.text[self.at] not in "\n;":
             before = self.at
-            found += self.read_word()
+            tokens += self.read_word()
             self.at += self.at == before
-            if word == "case" and found[-1].text == "in" and len(found) > 1:
+            if word == "case" and tokens[-1].text == "in" and len(tokens) > 1:
                 return
-            if len(found) > MOST_WORDS:
+            if len(tokens) > MOST_WORDS:
                 return
-        if word != "case" and found:
-            known = len(found) == 3 and found[1].text == "in" and found[2].certain
-            self.state.variables.pop(found[0].text, None)
+        if word != "case" and tokens:
+            known = len(tokens) == 3 and tokens[1].text == "in" and tokens[2].certain
+            self.state.variables.pop(tokens[0].text, None)
             if known:
-                self.state.variables[found[0].text] = [found[2].text]
+                self.state.variables[tokens[0].text] = [tokens[2].text]
 
     # --- redirections ----------------------------------------------------------------------------
 
     def _read_redirect(self, command: Simple) -> bool:
-        found = _REDIRECT.match(self.text, self.at)
-        if found is None or self.text.startswith(("<(", ">("), self.at):
+        match = _REDIRECT.match(self.text, self.at)
+        if match is None or self.text.startswith(("<(", ">("), self.at):
             return False
-        operator = found.group(1)
-        self.at = found.end()
+        operator = match.group(1)
+        self.at = match.end()
         self._pass(_BLANKS)
         [*_, target] = self.read_word()
         if operator == "<<<":
@@ -316,7 +317,7 @@ class Reader(Scanner):
 
 
 def joined(place: str | None, path: str) -> str | None:
-    """A path as it is meant at a place; None: unknown."""
+    """Return a path resolved against a place; None if the place is unknown."""
     if path.startswith(("$HOME", "${HOME}")):
         path = "~" + path.removeprefix("${HOME}").removeprefix("$HOME")
     if path.startswith(("/", "~")):
@@ -326,17 +327,17 @@ def joined(place: str | None, path: str) -> str | None:
     return f"{place}/{path}" if place else path
 
 
-MOST = 64
-"""Words that one word becomes."""
+MAX_EXPANSIONS = 64
+"""How many words one word may expand to."""
 
 
 def expanded(text: str) -> list[str]:
-    """The words that a word without quotes stands for."""
+    """Return the words that an unquoted word expands to by its braces."""
     if "{" not in text or ("," not in text and ".." not in text):
         return [text]
     done: list[str] = []
     waiting = [text]
-    while waiting and len(done) + len(waiting) < MOST:
+    while waiting and len(done) + len(waiting) < MAX_EXPANSIONS:
         word = waiting.pop()
         span = _alternatives(word)
         if span is None:
@@ -348,10 +349,10 @@ def expanded(text: str) -> list[str]:
 
 
 def _alternatives(text: str) -> tuple[int, int, list[str]] | None:
-    """The first group that is one: where it stands, and what it offers."""
+    """Return the first brace group that expands: its start, its end, and the alternatives."""
     start = text.find("{")
     tries = 0
-    while start >= 0 and tries < MOST:
+    while start >= 0 and tries < MAX_EXPANSIONS:
         tries += 1
         if start and text[start - 1] == "$":
             start = text.find("{", start + 1)
@@ -372,7 +373,7 @@ def _alternatives(text: str) -> tuple[int, int, list[str]] | None:
             return None  # no group is closed behind here
         cuts.append(place)
         if len(cuts) > 2:
-            return start, place + 1, [text[a + 1 : b] for a, b in pairwise(cuts)][:MOST]
+            return start, place + 1, [text[a + 1 : b] for a, b in pairwise(cuts)][:MAX_EXPANSIONS]
         ends = text[start + 1 : place].split("..")
         if len(ends) in (2, 3):
             return start, place + 1, _range(ends)
@@ -383,5 +384,5 @@ def _alternatives(text: str) -> tuple[int, int, list[str]] | None:
 def _range(ends: list[str]) -> list[str]:
     first, last = ends[0], ends[1]
     if len(first) == len(last) == 1 and first.isalpha() and last.isalpha() and first <= last:
-        return [chr(code) for code in range(ord(first), ord(last) + 1)][:MOST]
+        return [chr(code) for code in range(ord(first), ord(last) + 1)][:MAX_EXPANSIONS]
     return [first, last]

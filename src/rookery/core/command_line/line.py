@@ -1,6 +1,6 @@
-"""A text as the list of all simple commands that it may run: those written there, and those that
-its wrappers, scripts, substitutions and pipes into a shell run in turn. It never raises; see
-`words` for its limits."""
+"""Parsing a text into all simple commands that it may run: those written there, and those that its
+wrappers, scripts, substitutions and pipes into a shell run in turn. It never raises; see `words`
+for its limits."""
 
 import re
 from functools import lru_cache
@@ -16,11 +16,11 @@ _FED = re.compile(r"\{\d*[./#]*\}")
 
 @lru_cache(maxsize=8)
 def read(text: str) -> Line:
-    """All that a text may run."""
+    """Return all commands that a text may run."""
     state = State()
-    whole = len(text) < words.LONGEST
+    whole = len(text) < words.MAX_LINE_LENGTH
     try:
-        Reader(text[: words.LONGEST], state).read()
+        Reader(text[: words.MAX_LINE_LENGTH], state).read()
         _Unwrapping(state).go()
     except Unreadable:
         whole = False
@@ -32,7 +32,7 @@ def read(text: str) -> Line:
 
 
 class _Unwrapping:
-    """Puts behind the commands of a line what they run."""
+    """Appends to the commands of a line those that they run in turn."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -91,11 +91,11 @@ class _Unwrapping:
             each.remote = each.remote or inner.remote or command.remote
 
     def _run_words(self, command: Simple, inner: Inner) -> None:
-        words = list(inner.words)
+        tokens = list(inner.words)
         if command.program == "xargs":
             given = self._outputs.given_to(command) or ""
-            words += [Word(text) for text in given.split()[:200]]
-        made = Simple(words, level=command.level + 1, place=command.place)
+            tokens += [Word(text) for text in given.split()[:200]]
+        made = Simple(tokens, level=command.level + 1, place=command.place)
         made.via, made.remote = command.program, inner.remote or command.remote
         if inner.own_input:
             made.fed_by, made.here = command.fed_by, command.here
@@ -107,7 +107,8 @@ class _Unwrapping:
                 self._written[redirect.target.text.removeprefix("./")] = text
 
     def _run_written(self, command: Simple) -> None:
-        """`echo 'rm x' > a.sh; sh a.sh`"""
+        """Add the commands of a script that the line itself writes: `echo 'rm x' > a.sh; sh
+        a.sh`."""
         shown = [command.words[0].text]
         if command.program in SHELLS or command.program in ("source", "."):
             shown += command.argv[1:4]

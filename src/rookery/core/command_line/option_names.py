@@ -1,5 +1,5 @@
-"""Options that write files or run programs, told by their names alone: no table has every program,
-and `--output-file`, `--junit-xml` or `--init-hook` mean the same everywhere."""
+"""Recognising options that write files or run programs by their names alone: no table has every
+program, and `--output-file`, `--junit-xml` or `--init-hook` mean the same everywhere."""
 
 import re
 from functools import lru_cache

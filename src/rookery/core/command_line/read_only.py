@@ -1,6 +1,6 @@
-"""Which lines only look: each of their commands is known to change nothing with the options that it
-is given. What is unclear, or not known here, counts as a change; it is for the user, not for this
-list, to run that."""
+"""Recognising read-only command lines: each command is known to change nothing with the options it
+is given. Anything unclear or unknown counts as a change; the user, not this list, decides on
+running that."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -65,9 +65,9 @@ _AWK_ACTS = re.compile(r"system|getline|[|>@]")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _BRACES = re.compile(r"\{\S*(,|\.\.)\S*\}")
 _AT = re.compile(r"@\{[^{},]*\}")
-"""Of git: `HEAD@{1}`."""
+"""A reference of git's, such as `HEAD@{1}`."""
 _HISTORY = re.compile(r"!(?![\s=(]|$)|^\s*\^")
-"""What an interactive shell would replace by an earlier line."""
+"""History expansions: an interactive shell would replace them by an earlier line."""
 _GLOBS = "*?["
 _SYSTEM = ("", "/bin/", "/usr/bin/", "/usr/local/bin/")
 """Where a program is: by its name alone, or there."""
@@ -75,7 +75,7 @@ _SYSTEM = ("", "/bin/", "/usr/bin/", "/usr/local/bin/")
 
 @lru_cache(maxsize=8)
 def change_in(text: str) -> str:
-    """What in a line may change something, in a few words; "": it only looks."""
+    """Return what in a line may change something, in a few words; "" if it is read-only."""
     parts = None if _HISTORY.search(text) else shell.plain_parts(text)
     if parts is None:
         return UNCLEAR
@@ -99,15 +99,15 @@ def _change_in_part(part: str) -> str:
 
 
 def _change_by(command: Simple, program: str) -> str:
-    words = command.words[1:]
-    if program in _ANY or (len(words) == 1 and _asks_version(program, words[0].text)):
+    args = command.words[1:]
+    if program in _ANY or (len(args) == 1 and _asks_version(program, args[0].text)):
         return ""
-    if any(_may_be_option(word) for word in words):
+    if any(_may_be_option(word) for word in args):
         return f"a pattern may become an option of {program}: begin it with ./"
     if program in _EXCEPT:
-        return _given(program, words, _EXCEPT[program])
+        return _given(program, args, _EXCEPT[program])
     if check := _CHECKS.get(program):
-        return check(words)
+        return check(args)
     return f"{program} is not known to only look"
 
 
@@ -116,26 +116,27 @@ def _asks_version(program: str, word: str) -> bool:
 
 
 def _may_be_option(word: Word) -> bool:
-    """What a shell makes of it may begin with a dash."""
+    """Whether the shell may expand the word to one that begins with a dash."""
     return not word.certain and word.text[:1] in ("-", *_GLOBS)
 
 
-def _given(program: str, words: Sequence[Word], refused: Sequence[str]) -> str:
-    """An option that is refused, also shortened or among other letters."""
-    for text in (word.text for word in words):
+def _given(program: str, args: Sequence[Word], refused: Sequence[str]) -> str:
+    """Return the complaint about a refused option, also one abbreviated or among other letters; ""
+    if none is given."""
+    for text in (word.text for word in args):
         name = text.partition("=")[0]
         for option in refused:
             if option.startswith("--"):
-                found = len(name) > 2 and option.startswith(name)
+                matches = len(name) > 2 and option.startswith(name)
             else:
-                found = text[:1] == "-" and text[1:2] != "-" and option[1] in text
-            if found:
+                matches = text[:1] == "-" and text[1:2] != "-" and option[1] in text
+            if matches:
                 return f"{program} {option} does more than look"
     return ""
 
 
-def _git(words: Sequence[Word]) -> str:
-    rest = [word.text for word in words]
+def _git(args: Sequence[Word]) -> str:
+    rest = [word.text for word in args]
     while rest and rest[0].startswith("-"):
         if rest[0] == "-C" and len(rest) > 1:
             rest = rest[2:]
@@ -147,7 +148,7 @@ def _git(words: Sequence[Word]) -> str:
         return ""
     name, given = rest[0], rest[1:]
     if name in _GIT:
-        own = words[len(words) - len(given) :]
+        own = args[len(args) - len(given) :]
         refused = _GIT_WRITES if name == "grep" else _GIT_WRITES[:-1]
         return _given(f"git {name}", own, refused)
     form = _GIT_LISTS.get(name)
@@ -156,14 +157,14 @@ def _git(words: Sequence[Word]) -> str:
     return f"git {name} is not known to only look"
 
 
-def _find(words: Sequence[Word]) -> str:
-    acts = (word.text for word in words if word.text.startswith(_FIND_ACTS))
+def _find(args: Sequence[Word]) -> str:
+    acts = (word.text for word in args if word.text.startswith(_FIND_ACTS))
     return next((f"find {each} does more than look" for each in acts), "")
 
 
-def _sed(words: Sequence[Word]) -> str:
-    """Only `sed -n` with what it prints."""
-    given = [word.text for word in words]
+def _sed(args: Sequence[Word]) -> str:
+    """Accept only `sed -n` with commands that print."""
+    given = [word.text for word in args]
     flags = [text for text in given if text.startswith("-")]
     scripts = [text for text in given if not text.startswith("-")][:1]
     if (
@@ -176,60 +177,60 @@ def _sed(words: Sequence[Word]) -> str:
     return "sed does more than print lines (only sed -n '1,9p' is read for sure)"
 
 
-def _awk(words: Sequence[Word]) -> str:
-    given = [word.text for word in words]
+def _awk(args: Sequence[Word]) -> str:
+    given = [word.text for word in args]
     while given and given[0].startswith("-F"):
         given = given[1 if len(given[0]) > 2 else 2 :]
     is_plain = bool(given) and not any(text.startswith("-") for text in given)
     return "" if is_plain and not _AWK_ACTS.search(given[0]) else "awk does more than print"
 
 
-def _uniq(words: Sequence[Word]) -> str:
-    """A dash alone, and what follows two of them, is a file, too."""
-    options = [word for word in words if word.text.startswith("-") and word.text.strip("-")]
-    operands = [word for word in words if word not in options]
-    is_one = (
-        len(operands) <= 1 and all(word.certain for word in words) and "--" not in _texts(words)
-    )
+def _uniq(args: Sequence[Word]) -> str:
+    """Refuse a second operand: uniq writes to it. A lone dash, and what follows `--`, is a file,
+    too."""
+    options = [word for word in args if word.text.startswith("-") and word.text.strip("-")]
+    operands = [word for word in args if word not in options]
+    is_one = len(operands) <= 1 and all(word.certain for word in args) and "--" not in _texts(args)
     return "" if is_one else "uniq writes to its second file"
 
 
-def _texts(words: Sequence[Word]) -> list[str]:
-    return [word.text for word in words]
+def _texts(args: Sequence[Word]) -> list[str]:
+    return [word.text for word in args]
 
 
-def _cd(words: Sequence[Word]) -> str:
-    """Not home, nor back to wherever it was: what follows would be read there."""
-    given = [text for text in _texts(words) if text not in ("-P", "-L", "--")]
-    is_one = len(given) == 1 and not given[0].startswith("-") and words[-1].certain
+def _cd(args: Sequence[Word]) -> str:
+    """Accept only a named directory, not home or the previous one: later commands would read from
+    there."""
+    given = [text for text in _texts(args) if text not in ("-P", "-L", "--")]
+    is_one = len(given) == 1 and not given[0].startswith("-") and args[-1].certain
     return "" if is_one else "cd needs the directory's name"
 
 
-def _date(words: Sequence[Word]) -> str:
-    """It sets the clock by an operand that is no format."""
+def _date(args: Sequence[Word]) -> str:
+    """Refuse an operand that is not a format: it sets the clock."""
     takes = ("-d", "-ud", "--date", "-r", "--reference")
-    given = _texts(words)
+    given = _texts(args)
     for before, text in zip(("", *given), given, strict=False):
         if not text.startswith(("-", "+")) and before not in takes:
             return "date sets the clock"
-    rest = [word for word in words if not _ISO.fullmatch(word.text)]
+    rest = [word for word in args if not _ISO.fullmatch(word.text)]
     return _given("date", rest, ("-s", "--set"))
 
 
-def _printf(words: Sequence[Word]) -> str:
-    """`-v` and `%n` set a variable of the shell."""
-    sets = any(_COUNTS.search(text) or text.startswith("-") for text in _texts(words))
+def _printf(args: Sequence[Word]) -> str:
+    """Refuse `-v` and `%n`: they set a variable of the shell."""
+    sets = any(_COUNTS.search(text) or text.startswith("-") for text in _texts(args))
     return "printf may set a variable" if sets else ""
 
 
-def _test(words: Sequence[Word]) -> str:
-    """About a variable, the shell evaluates what it is given."""
-    about = any(text in ("-v", "-R") for text in _texts(words))
+def _test(args: Sequence[Word]) -> str:
+    """Refuse tests of variables: the shell evaluates their operand."""
+    about = any(text in ("-v", "-R") for text in _texts(args))
     return "test -v evaluates what it is given" if about else ""
 
 
-def _only_looked_up(words: Sequence[Word]) -> str:
-    return "" if words and words[0].text in ("-v", "-V") else "command runs another one"
+def _only_looked_up(args: Sequence[Word]) -> str:
+    return "" if args and args[0].text in ("-v", "-V") else "command runs another one"
 
 
 _CHECKS: Mapping[str, Callable[[Sequence[Word]], str]] = {

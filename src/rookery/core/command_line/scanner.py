@@ -1,15 +1,14 @@
-"""Words of a shell: quotes, escapes, variables, substitutions, here-documents.
+"""Scanner for the words of a shell: quotes, escapes, variables, substitutions, here-documents.
 
-Every character is read a bounded number of times: what nests too deeply, or is read too often, ends
-the reading (`Unreadable`), and what was found so far counts.
-"""
+Every character is read a bounded number of times: text that nests too deeply, or is read too often,
+ends the scan (`Unreadable`), and what was read so far counts."""
 
 import re
 from abc import ABC, abstractmethod
 from itertools import islice
 
 from rookery.core.command_line import words
-from rookery.core.command_line.words import DEEPEST, LONGEST, Here, Outputs, Simple, Word
+from rookery.core.command_line.words import DEEPEST, MAX_LINE_LENGTH, Here, Outputs, Simple, Word
 
 _PLAIN = re.compile(r"[^\s'\"\\$`;&|<>()]+")
 _PLAIN_QUOTED = re.compile(r'[^"\\$`]+')
@@ -31,18 +30,18 @@ MOST_PARENTHESES = 2000
 
 
 class Unreadable(Exception):
-    """The rest of the text is not read."""
+    """A limit was reached; the rest of the text is not read."""
 
 
 class State:
-    """What the readers of one line share."""
+    """The state that all scanners of one line share."""
 
     def __init__(self) -> None:
         self.commands: list[Simple] = []
         self.variables: dict[str, list[str]] = {}
         """Those that were given literally in the line itself."""
         self.aliases: dict[str, str] = {}
-        self.left = 4 * LONGEST
+        self.left = 4 * MAX_LINE_LENGTH
         """Characters that are still read, scripts within scripts included."""
         self.depth = 0
 
@@ -64,7 +63,7 @@ class State:
 
 
 class _Parts:
-    """A word while it is read."""
+    """A word under construction."""
 
     __slots__ = ("certain", "file", "made_by", "quoted", "split", "texts")
 
@@ -89,7 +88,7 @@ class Scanner(ABC):
 
     @abstractmethod
     def read_list(self, closer: str) -> None:
-        """Commands up to `closer`, or to the end."""
+        """Read commands up to `closer`, or to the end."""
 
     def looks_at(self, text: str) -> bool:
         return self.text.startswith(text, self.at)
@@ -97,20 +96,20 @@ class Scanner(ABC):
     # --- a word ----------------------------------------------------------------------------------
 
     def read_word(self) -> list[Word]:
-        """The word that begins here; several, where a variable of the line holds several."""
+        """Read the word that begins here; several, if a variable of the line holds several."""
         parts, text = _Parts(), self.text
         while self.at < len(text):
-            if found := _PLAIN.match(text, self.at):
-                plain = found.group()
+            if match := _PLAIN.match(text, self.at):
+                plain = match.group()
                 parts.texts.append(plain)
                 parts.certain = parts.certain and not _GLOBS.intersection(plain)
-                self.at = found.end()
+                self.at = match.end()
             elif not self._read_part(parts):
                 break
         return [*(Word(each) for each in parts.split), parts.word()]
 
     def _read_part(self, parts: _Parts) -> bool:
-        """One quotation, escape, substitution; False: the word ends here."""
+        """Read one quotation, escape or substitution; return False if the word ends here."""
         sign = self.text[self.at]
         if sign == "'":
             end = self.text.find("'", self.at + 1)
@@ -147,19 +146,19 @@ class Scanner(ABC):
         self.at += 2
 
     def _read_extended_glob(self, parts: _Parts) -> None:
-        """`!(keep)`: which files it names is known only where they are."""
+        """Read `!(keep)`: which files it matches depends on where it runs."""
         end = self.text.find(")", self.at)
         end = end if end >= 0 else len(self.text)
         parts.texts.append(self.text[self.at : end + 1])
         parts.certain, self.at = False, end + 1
 
     def _read_quoted(self, parts: _Parts, plain: re.Pattern[str], closer: str) -> None:
-        """Up to the closing double quote, or to the text's end."""
+        """Read up to the closing double quote, or to the text's end."""
         while self.at < len(self.text):
             sign = self.text[self.at]
-            if found := plain.match(self.text, self.at):
-                parts.texts.append(found.group())
-                self.at = found.end()
+            if match := plain.match(self.text, self.at):
+                parts.texts.append(match.group())
+                self.at = match.end()
             elif sign == closer:
                 self.at += 1
                 return
@@ -175,7 +174,7 @@ class Scanner(ABC):
                 self.at += 2
 
     def read_body(self) -> Word:
-        """The whole text, as between double quotes: a here-document."""
+        """Read the whole text as if between double quotes: a here-document."""
         parts = _Parts()
         self._read_quoted(parts, _PLAIN_BODY, "")
         return parts.word()
@@ -200,15 +199,15 @@ class Scanner(ABC):
         elif after == "{":
             self.at += 2
             self._read_braced(parts, quoted)
-        elif found := _NAME.match(text, at + 1):
-            self.at = found.end()
-            self._put_variable(parts, found.group(), f"${found.group()}", quoted)
+        elif match := _NAME.match(text, at + 1):
+            self.at = match.end()
+            self._put_variable(parts, match.group(), f"${match.group()}", quoted)
         else:
             parts.texts.append("$")
             self.at += 1
 
     def _read_ansi(self, parts: _Parts) -> None:
-        """`$'…'`, with its escapes."""
+        """Read `$'…'`, with its escapes."""
         end, text = self.at + 2, self.text
         while end < len(text) and text[end] != "'":
             end += 2 if text[end] == "\\" else 1
@@ -216,7 +215,7 @@ class Scanner(ABC):
         parts.quoted, self.at = True, end + 1
 
     def _substituted(self, parts: _Parts) -> None:
-        """`$(…)`, its opening read already."""
+        """Read `$(…)` after its opening."""
         first = len(self.state.commands)
         self._inside(self, ")")
         self._put_output(parts, first)
@@ -238,29 +237,30 @@ class Scanner(ABC):
         self.place = place
 
     def _read_backticks(self, parts: _Parts) -> None:
-        found = _BACKTICKS.match(self.text, self.at + 1)
-        inner = found.group(1) if found else self.text[self.at + 1 :]
-        self.at = found.end() if found else len(self.text)
+        match = _BACKTICKS.match(self.text, self.at + 1)
+        inner = match.group(1) if match else self.text[self.at + 1 :]
+        self.at = match.end() if match else len(self.text)
         first = len(self.state.commands)
         plain = re.sub(r"\\([$`\\])", r"\1", inner)
         self._inside(self.again(plain), "")
         self._put_output(parts, first)
 
     def again(self, text: str) -> "Scanner":
-        """Another reader of the same line, of text that is in it or comes from it."""
+        """Return a scanner of the same line for text that is in it or results from it."""
         return type(self)(text, self.state, self.level, self.place)
 
     def _arithmetic_end(self, start: int) -> int:
-        """Where `((…))` ends whose second parenthesis stands at `start`; 0: it is none."""
+        """Return where the `((…))` ends whose second parenthesis is at `start`; 0 if it is none."""
         depth = 0
-        for found in islice(_PARENS.finditer(self.text, start), MOST_PARENTHESES):
-            depth += 1 if found.group() == "(" else -1
+        for paren in islice(_PARENS.finditer(self.text, start), MOST_PARENTHESES):
+            depth += 1 if paren.group() == "(" else -1
             if not depth:
-                return found.start() if self.text.startswith("))", found.start()) else 0
+                return paren.start() if self.text.startswith("))", paren.start()) else 0
         return 0
 
     def read_arithmetic(self, end: int, parts: _Parts | None = None) -> None:
-        """Numbers run nothing, but the substitutions among them do."""
+        """Read an arithmetic expression: numbers run nothing, but the substitutions among
+        them do."""
         parts = parts or _Parts()
         self.state.descend()
         while self.at < end:
@@ -276,13 +276,13 @@ class Scanner(ABC):
         self.at = max(self.at, end + 2)
 
     def _read_braced(self, parts: _Parts, quoted: bool) -> None:
-        """`${…}`, its opening read already."""
+        """Read `${…}` after its opening."""
         self.state.descend()
         start = self.at
-        found = _PARAMETER.match(self.text, self.at)
-        name = found.group(1) if found else ""
-        listed = bool(found and found.group(2))
-        self.at = found.end() if found else self.at
+        parameter = _PARAMETER.match(self.text, self.at)
+        name = parameter.group(1) if parameter else ""
+        listed = bool(parameter and parameter.group(2))
+        self.at = parameter.end() if parameter else self.at
         operator = _OPERATOR.match(self.text, self.at)
         self.at = operator.end() if operator else self.at
         inner = _Parts()
@@ -316,18 +316,18 @@ class Scanner(ABC):
             parts.certain = False
             return
         self.state.spend(sum(map(len, known)))
-        words = [" ".join(known)] if quoted else [w for each in known for w in each.split()]
-        if len(words) > 1:
-            head = "".join(parts.texts) + words[0]
-            parts.split += [head, *words[1:-1]]
-            parts.texts = [words[-1]]
+        fields = [" ".join(known)] if quoted else [w for each in known for w in each.split()]
+        if len(fields) > 1:
+            head = "".join(parts.texts) + fields[0]
+            parts.split += [head, *fields[1:-1]]
+            parts.texts = [fields[-1]]
         else:
-            parts.texts += words
+            parts.texts += fields
 
     # --- here-documents --------------------------------------------------------------------------
 
     def read_heres(self) -> None:
-        """Right behind a line's end: the texts that the line's commands are given."""
+        """Read the here-documents of the line that has just ended, and give each to its command."""
         for here in self.heres:
             lines: list[str] = []
             while self.at < len(self.text):
@@ -347,8 +347,8 @@ class Scanner(ABC):
         self.heres = []
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    code = found.group(1)
+def _unescaped(match: re.Match[str]) -> str:
+    code = match.group(1)
     if code[0] in "xuU" and len(code) > 1:
         number = int(code[1:], 16)
         return chr(number) if number < 0x110000 else ""

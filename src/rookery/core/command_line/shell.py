@@ -1,9 +1,8 @@
-"""A command line as rules read it, so that a rule about `git status` says nothing about what hides
-behind it.
+"""Splitting a command line for rules, so that a rule about `git status` does not also cover
+commands that hide behind it.
 
-`plain_parts` is for what may be allowed: it gives up on everything that it does not understand
-whole. `suspects` is for what must be denied: it guesses widely.
-"""
+`plain_parts` is for what may be allowed: it gives up on anything that it does not fully understand.
+`suspects` is for what must be denied: it guesses widely."""
 
 import re
 from itertools import permutations
@@ -11,13 +10,13 @@ from itertools import permutations
 from rookery.core.command_line.arguments import SINGLE, Arguments, all_values_of, first_operand
 from rookery.core.command_line.grammar import joined
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import LONGEST, Simple
+from rookery.core.command_line.words import MAX_LINE_LENGTH, Simple
 
 LONGEST_SPELLING = 5000
 MOST_PARTS = 200
-"""Of a line that is plain."""
-MOST = 1000
-"""Pieces, and words of a piece, that are looked at."""
+"""How many commands a plain line may have."""
+MAX_PIECES = 1000
+"""How many pieces, and words of a piece, are looked at."""
 
 # What leaves no trace anywhere: `2>&1`, `>/dev/null`. A word must end where it ends.
 _HARMLESS = re.compile(r"(?:(?<=\s)|^)(?:\d?>&\d|[\d&]?>{1,2} {0,9}/dev/null)(?=\s|$|[;&|])")
@@ -27,9 +26,11 @@ _UNCLEAR = frozenset("`$()<>#\\")
 
 
 def plain_parts(text: str) -> tuple[str, ...] | None:
-    """The simple commands of a line, as they are written; None where anything in it is unclear:
+    """Return the simple commands of a line, as written; None if anything in it is unclear:
     substitutions, variables, redirections, groups, comments, open quotes, control characters."""
-    if len(text) >= LONGEST or any(not sign.isprintable() and sign not in "\t\n" for sign in text):
+    if len(text) >= MAX_LINE_LENGTH or any(
+        not sign.isprintable() and sign not in "\t\n" for sign in text
+    ):
         return None
     parts: list[str] = []
     part: list[str] = []
@@ -55,12 +56,13 @@ def plain_parts(text: str) -> tuple[str, ...] | None:
             part.append(sign)
         place += 1
     parts.append("".join(part))
-    found = tuple(stripped for each in parts if (stripped := each.strip(" \t")))
-    return found if found and len(found) <= MOST_PARTS else None
+    commands = tuple(stripped for each in parts if (stripped := each.strip(" \t")))
+    return commands if commands and len(commands) <= MOST_PARTS else None
 
 
 def _quoted(text: str, start: int) -> int | None:
-    """Where a quotation ends; None where it does not, or where the shell looks into it."""
+    """Return where a quotation ends; None if it does not, or if the shell expands something
+    in it."""
     end = text.find(text[start], start + 1)
     if end < 0:
         return None
@@ -77,74 +79,75 @@ _CUTS = re.compile(r"[;&|\n`(){}<>]")
 
 
 def suspects(text: str) -> tuple[str, ...]:
-    """All that a line may run: each command that a shell would find in it, also within wrappers,
-    scripts and substitutions, in the spellings that a pattern may have for it."""
-    text = text[:LONGEST]
-    found: dict[str, None] = {text.strip(): None}
+    """Return all that a line may run: each command that a shell would find in it, also within
+    wrappers, scripts and substitutions, in every spelling that a pattern may use for it."""
+    text = text[:MAX_LINE_LENGTH]
+    spellings: dict[str, None] = {text.strip(): None}
     line = read(text)
-    for command in line.commands[:MOST]:
-        found.update(dict.fromkeys(_spellings(command)))
+    for command in line.commands[:MAX_PIECES]:
+        spellings.update(dict.fromkeys(_spellings(command)))
     if not line.whole:
-        found.update(dict.fromkeys(_guessed(text)))
-    return tuple(found)
+        spellings.update(dict.fromkeys(_guessed(text)))
+    return tuple(spellings)
 
 
 def _guessed(text: str) -> list[str]:
-    """Of a text that no shell would read: what stands between its signs."""
+    """Guess the commands in a text that no shell would parse: the words between its operators."""
     bare = text.replace("\\\n", "").translate(dict.fromkeys(map(ord, "'\"\\")))
-    pieces = [piece.split()[:MOST] for piece in _CUTS.split(bare)[:MOST]]
-    return [" ".join(words) for words in pieces if words]
+    pieces = [piece.split()[:MAX_PIECES] for piece in _CUTS.split(bare)[:MAX_PIECES]]
+    return [" ".join(tokens) for tokens in pieces if tokens]
 
 
 def names(text: str) -> tuple[str, ...]:
-    """The words of a line that may be paths: operands, values of options, redirections."""
-    found: dict[str, None] = {}
-    for command in read(text[:LONGEST]).commands[:MOST]:
-        words = [*command.words, *(each.target for each in command.redirects)]
-        for word in words[:MOST]:
+    """Return the words of a line that may be paths: operands, values of options, redirections."""
+    paths: dict[str, None] = {}
+    for command in read(text[:MAX_LINE_LENGTH]).commands[:MAX_PIECES]:
+        tokens = [*command.words, *(each.target for each in command.redirects)]
+        for word in tokens[:MAX_PIECES]:
             whole = joined(command.place, word.text)
-            found.update(dict.fromkeys((word.text, whole or word.text)))
+            paths.update(dict.fromkeys((word.text, whole or word.text)))
             if "=" in word.text:
-                found[word.text.partition("=")[2]] = None
-    return tuple(each for each in found if each)
+                paths[word.text.partition("=")[2]] = None
+    return tuple(each for each in paths if each)
 
 
 # --- spellings -----------------------------------------------------------------------------------
 
 
 def _spellings(command: Simple) -> list[str]:
-    """The ways in which a rule may have written it: `git push*` means `git -C dir push`, too."""
+    """Return the ways in which a rule may have written the command: `git push*` also means `git -C
+    dir push`."""
     if not command.words:
         return []
-    words = command.argv
-    found = {_joined(words): None}
+    argv = command.argv
+    spellings = {_joined(argv): None}
     if command.assigned:
-        found[_joined([*(word.text for word in command.assigned), *words])] = None
+        spellings[_joined([*(word.text for word in command.assigned), *argv])] = None
     program, rest = command.program, command.words[1:]
-    if program != words[0]:
-        found[_joined([program, *words[1:]])] = None
+    if program != argv[0]:
+        spellings[_joined([program, *argv[1:]])] = None
     if program.startswith("git-"):
-        found[_joined(["git", program.removeprefix("git-"), *words[1:]])] = None
-    if any(text.startswith(("-", "+")) for text in words[1:]):
+        spellings[_joined(["git", program.removeprefix("git-"), *argv[1:]])] = None
+    if any(text.startswith(("-", "+")) for text in argv[1:]):
         values = all_values_of(program)
-        found[_joined([program, *words[1 + first_operand(rest, values) :]])] = None
+        spellings[_joined([program, *argv[1 + first_operand(rest, values) :]])] = None
         taken = Arguments(rest, values, single=program in SINGLE)
         operands = [word.text for word in taken.operands]
-        found[_joined([program, *operands])] = None
-        found[_joined([program, *operands[:1], *taken.given, *operands[1:]])] = None
-        found[_joined([program, *taken.given, *operands])] = None
+        spellings[_joined([program, *operands])] = None
+        spellings[_joined([program, *operands[:1], *taken.given, *operands[1:]])] = None
+        spellings[_joined([program, *taken.given, *operands])] = None
         for letters in _orders(taken.given):
-            found[_joined([program, *letters, *operands])] = None
-            found[_joined([program, *operands[:1], *letters, *operands[1:]])] = None
-    return list(found)
+            spellings[_joined([program, *letters, *operands])] = None
+            spellings[_joined([program, *operands[:1], *letters, *operands[1:]])] = None
+    return list(spellings)
 
 
-def _joined(words: list[str]) -> str:
-    return " ".join(words)[:LONGEST_SPELLING]
+def _joined(argv: list[str]) -> str:
+    return " ".join(argv)[:LONGEST_SPELLING]
 
 
 def _orders(given: list[str]) -> list[list[str]]:
-    """`-r -f`, `-fr` and `-rf` say the same."""
+    """Return equivalent spellings of short options: `-r -f`, `-fr` and `-rf` mean the same."""
     short = [text for text in given if len(text) > 1 and text[1] != "-" and text[1:].isalpha()]
     letters = list(dict.fromkeys("".join(text[1:] for text in short)))
     if not 2 <= len(letters) <= 3:

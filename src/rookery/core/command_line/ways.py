@@ -1,6 +1,6 @@
-"""Programs that say in a way of their own what they run: `find -exec`, `xargs`, `ssh`, `docker
-exec`, `git bisect run`; and interpreters and editors whose language can run a shell: `python -c`,
-`awk`."""
+"""Programs that run other commands, each with a syntax of its own: `find -exec`, `xargs`, `ssh`,
+`docker exec`, `git bisect run`; and interpreters and editors whose language can run a shell:
+`python -c`, `awk`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,8 @@ from rookery.core.command_line.arguments import Arguments, first_operand, values
 from rookery.core.command_line.words import FROM_INPUT, Inner, Word, listed
 
 
-def _joined(words: Sequence[Word]) -> str:
-    return " ".join(word.text for word in words)
+def _joined(tokens: Sequence[Word]) -> str:
+    return " ".join(word.text for word in tokens)
 
 
 def _eval(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
@@ -44,7 +44,7 @@ def _flock(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 
 
 def _user(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    """`runuser -u me -- git push`, `sg docker 'docker ps'`."""
+    """Yield the command of `runuser -u me -- git push`, `sg docker 'docker ps'`."""
     if program == "sg":
         place = first_operand(rest, (), 1)
         if place < len(rest) and rest[place].text != "-c":
@@ -67,9 +67,9 @@ def _parallel(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     place = first_operand(rest, [*values.split(), "--sshlogin", "--results", "--joblog"])
     texts = [word.text for word in rest]
     ends = [at for at in range(place, len(rest)) if texts[at].startswith(":::")]
-    words = rest[place : ends[0]] if ends else rest[place:]
-    if words:
-        yield Inner(script=_joined(words), own_input=False)
+    tokens = rest[place : ends[0]] if ends else rest[place:]
+    if tokens:
+        yield Inner(script=_joined(tokens), own_input=False)
     else:
         yield from (Inner(script=text) for text in texts[place + 1 :])
 
@@ -95,7 +95,7 @@ def _fd(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 
 
 def _ssh(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    """Behind the host, a script that the shell there reads."""
+    """Yield the script after the host, which the remote shell reads."""
     values = values_of("ssh")
     options = Arguments(rest, values).values("-o")
     for each in options:
@@ -112,7 +112,8 @@ def _ssh(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 
 
 def _container(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    """`docker exec NAME cmd`, `docker run IMAGE cmd`, `docker compose exec SERVICE cmd`."""
+    """Yield the command of `docker exec NAME cmd`, `docker run IMAGE cmd`, `docker compose exec
+    SERVICE cmd`."""
     place = first_operand(rest, values_of(program))
     if place < len(rest) and rest[place].text in ("compose", "container"):
         place += 1 + first_operand(rest[place + 1 :], values_of("compose"))
@@ -134,13 +135,13 @@ def _in_container(rest: Sequence[Word]) -> Iterator[Inner]:
     behind = rest[1:]
     entry = Arguments(behind, _CONTAINER_VALUES).value("--entrypoint")
     place = first_operand(behind, _CONTAINER_VALUES, 1)
-    words = [*([Word(entry)] if entry else []), *behind[place:]]
-    if words:
-        yield Inner(words, remote="container")
+    tokens = [*([Word(entry)] if entry else []), *behind[place:]]
+    if tokens:
+        yield Inner(tokens, remote="container")
 
 
 def _behind_dashes(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    """`kubectl exec POD -- cmd`, `lxc exec NAME -- cmd`."""
+    """Yield the command of `kubectl exec POD -- cmd`, `lxc exec NAME -- cmd`."""
     texts = [word.text for word in rest]
     verb = first_operand(rest, values_of(program))
     if texts[verb : verb + 1] not in (["exec"], ["run"], ["debug"], ["shell"], ["ssh"]):
@@ -153,7 +154,7 @@ def _behind_dashes(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 
 
 def _tmux(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    """What is sent to a shell there, or started in a new window."""
+    """Yield the text that is sent to a shell there, or started in a new window."""
     values = listed("-t -c -n -s -x -y -F -e -L -S -f -l -N -b")
     names = {"send-keys", "send", "new-session", "new", "new-window", "neww", "split-window"}
     names |= {"splitw", "run-shell", "run", "respawn-pane", "if-shell", "stuff"}
@@ -161,8 +162,8 @@ def _tmux(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
         if word.text in names:
             behind = rest[place + 1 :]
             keys = ("Enter", "C-m", "KPEnter")
-            words = [w for w in behind[first_operand(behind, values) :] if w.text not in keys]
-            yield Inner(script=_joined(words))
+            tokens = [w for w in behind[first_operand(behind, values) :] if w.text not in keys]
+            yield Inner(script=_joined(tokens))
             return
 
 
@@ -192,8 +193,8 @@ def _git(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
         case "submodule":
             texts = [word.text for word in behind]
             if "foreach" in texts:
-                words = behind[texts.index("foreach") + 1 :]
-                yield Inner(script=_joined(words[first_operand(words) :]))
+                tokens = behind[texts.index("foreach") + 1 :]
+                yield Inner(script=_joined(tokens[first_operand(tokens) :]))
         case "bisect" if behind and behind[0].text == "run":
             yield Inner(behind[1:])
         case "rebase" | "difftool" | "filter-branch":
@@ -206,10 +207,10 @@ def _git(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 
 
 def _tar(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    found = Arguments(rest, values_of("tar"))
-    for each in found.values("--to-command", "-I", "--use-compress-program", "-F"):
+    arguments = Arguments(rest, values_of("tar"))
+    for each in arguments.values("--to-command", "-I", "--use-compress-program", "-F"):
         yield Inner(script=each.text)
-    for each in found.values("--checkpoint-action"):
+    for each in arguments.values("--checkpoint-action"):
         if each.text.startswith("exec="):
             yield Inner(script=each.text.removeprefix("exec="))
 
@@ -220,7 +221,7 @@ def _at(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 
 
 def _cmd(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    """Windows' shells: what stands behind `/c` or `-Command`."""
+    """Yield the script after `/c` or `-Command` of a Windows shell."""
     for place, word in enumerate(rest):
         if word.text.lower() in ("/c", "/k", "-c", "-command", "-commandwithargs"):
             yield Inner(script=_joined(rest[place + 1 :]))
@@ -233,7 +234,8 @@ def _concurrently(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 
 
 def _code(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    """`python -c`, `perl -e`, code on the input, a module, or a script by its name."""
+    """Yield the code of `python -c` or `perl -e`, code on the input, a module, or a script by its
+    name."""
     language = foreign_code.language_of(program)
     options = foreign_code.OPTIONS[language]
     place = first_operand(rest, [*options, *foreign_code.VALUES])
@@ -256,12 +258,12 @@ def _code(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 
 
 def _make(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    """A makefile on the input, or among the words: its recipes."""
+    """Yield the recipes of a makefile, whether on the input or among the arguments."""
     options = ("-f", "--file", "--makefile", "--eval", "-E")
-    found = Arguments(rest, (*values_of(program), *options))
-    for each in found.values("--eval", "-E"):
+    arguments = Arguments(rest, (*values_of(program), *options))
+    for each in arguments.values("--eval", "-E"):
         yield Inner(script=each.text, language="make")
-    for each in found.values("-f", "--file", "--makefile"):
+    for each in arguments.values("-f", "--file", "--makefile"):
         if each.text in ("-", "/dev/stdin"):
             yield FROM_INPUT._replace(language="make")
         elif each.is_file:
@@ -269,7 +271,7 @@ def _make(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 
 
 def _evaluated(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    """`deno eval CODE`, `bun -e CODE`."""
+    """Yield the code of `deno eval CODE`, `bun -e CODE`."""
     if rest and rest[0].text == "eval":
         rest = [Word("-e"), *rest[1:]]
     if rest and rest[0].text in ("-e", "--eval", "-p", "--print", "-"):
@@ -294,18 +296,18 @@ _SED_RUNS = re.compile(r"(?:^|[;{\n]|[\d$/])[ \t]*e[ \t]+([^\n]{1,5000})")
 
 
 def _sed(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    """GNU's `e` gives the rest of its line to a shell."""
+    """Yield the lines that GNU sed's `e` command gives to a shell."""
     options = ("-e", "--expression")
-    found = Arguments(rest, (*options, "-f", "--file", "-l"))
-    scripts = found.values(*options) or found.operands[:1]
+    arguments = Arguments(rest, (*options, "-f", "--file", "-l"))
+    scripts = arguments.values(*options) or arguments.operands[:1]
     for script in scripts:
         yield from (Inner(script=line) for line in _SED_RUNS.findall(script.text))
 
 
 def _vim(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     options = ("-c", "--cmd")
-    found = Arguments(rest, options)
-    texts = [word.text for word in found.values(*options)]
+    arguments = Arguments(rest, options)
+    texts = [word.text for word in arguments.values(*options)]
     texts += [word.text[1:] for word in rest if word.text.startswith("+")]
     for text in texts:
         if "!" in text:

@@ -1,5 +1,5 @@
-"""What a command line is made of once it is read (words, redirections, simple commands), and what a
-command writes where its words say so: `echo 'rm x' | sh` runs `rm x`."""
+"""The elements of a parsed command line (words, redirections, simple commands), and a command's
+output where the line itself determines it: `echo 'rm x' | sh` runs `rm x`."""
 
 import re
 import shlex
@@ -12,14 +12,14 @@ FINDERS = frozenset({"xargs", "gxargs", "find", "gfind", "fd", "fdfind", "parall
 """Programs that give to others what they find."""
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "mksh", "rbash"})
 
-LONGEST = 100_000
+MAX_LINE_LENGTH = 100_000
 """Characters of a line that are read."""
 
 MOST_COMMANDS = 1000
-"""Of one line, with all that its wrappers and scripts run."""
+"""How many commands one line may have, with all that its wrappers and scripts run."""
 
 MOST_WORDS = 2000
-"""Of one command."""
+"""How many words one command may have."""
 
 DEEPEST = 24
 """Substitutions and subshells within each other, and scripts that run scripts."""
@@ -28,35 +28,35 @@ ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,200})(\[[^\]]{0,200}\])?\+?=")
 
 
 def listed(text: str) -> frozenset[str]:
-    """The words of a text: tables of names are easier to read without quotes."""
+    """Return the words of a text as a set: tables of names are easier to read without quotes."""
     return frozenset(text.split())
 
 
 def options_table(text: str) -> dict[str, tuple[str, ...]]:
-    """Options by program: `tar gtar: -f -C`. An indented line continues the one before."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Parse options by program: `tar gtar: -f -C`. An indented line continues the one before."""
+    table: dict[str, tuple[str, ...]] = {}
     for line in text.replace("\n    ", " ").strip().split("\n"):
         programs, _, options = line.partition(":")
-        found |= dict.fromkeys(programs.split(), tuple(options.split()))
-    return found
+        table |= dict.fromkeys(programs.split(), tuple(options.split()))
+    return table
 
 
-def line_of(words: list[str]) -> str:
-    """An argv as one line. Of `sh -c LINE` it is the line itself."""
-    if len(words) == 3 and words[0].rpartition("/")[2] in SHELLS:
-        flag = words[1]
+def line_of(argv: list[str]) -> str:
+    """Return an argv as one line; for `sh -c LINE`, the line itself."""
+    if len(argv) == 3 and argv[0].rpartition("/")[2] in SHELLS:
+        flag = argv[1]
         if flag.startswith("-") and not flag.startswith("--") and flag.endswith("c"):
-            return words[2]
-    return " ".join(map(_quoted, words))
+            return argv[2]
+    return " ".join(map(_quoted, argv))
 
 
 _WRAPPED = re.compile(rf"(?:/\S*/)?(?:{'|'.join(sorted(SHELLS))})\s+-\w*c\s+'([^']+)'")
 
 
 def unwrapped(line: str) -> str:
-    """The script of `bash -lc '…'`, where its quotes leave no doubt about it."""
-    found = _WRAPPED.fullmatch(line)
-    return found.group(1) if found else line
+    """Return the script of `bash -lc '…'` if its quoting is unambiguous, else the line itself."""
+    match = _WRAPPED.fullmatch(line)
+    return match.group(1) if match else line
 
 
 _PLAIN = re.compile(r"[\w@%+=:,./*?-]{1,10000}")
@@ -88,7 +88,7 @@ class Redirect(NamedTuple):
 
 
 class Here:
-    """A here-document, whose text is known only behind the end of its line; or a here-string."""
+    """A here-document, whose text is known only after the end of its line; or a here-string."""
 
     __slots__ = ("strips", "text", "until", "word")
 
@@ -105,8 +105,8 @@ class Simple:
         *("level", "via", "children", "input", "code"),
     )
 
-    def __init__(self, words: list[Word], *, level: int = 0, place: str | None = "") -> None:
-        self.words = words
+    def __init__(self, tokens: list[Word], *, level: int = 0, place: str | None = "") -> None:
+        self.words = tokens
         self.assigned: list[Word] = []
         """`A=b` before it."""
         self.redirects: list[Redirect] = []
@@ -130,7 +130,7 @@ class Simple:
 
     @property
     def program(self) -> str:
-        """Its name without its directory; "" where it only assigns or redirects."""
+        """The program's name without its directory; "" if the command only assigns or redirects."""
         return self.words[0].text.rpartition("/")[2] if self.words else ""
 
     @property
@@ -139,7 +139,7 @@ class Simple:
 
 
 class Inner(NamedTuple):
-    """What a wrapper runs: words, or a script."""
+    """A command that a wrapper runs: words, or a script."""
 
     words: Sequence[Word] = ()
     script: str | None = None
@@ -157,7 +157,7 @@ FROM_INPUT = Inner(script="", own_input=False)
 
 
 class Line(NamedTuple):
-    """All that a text may run."""
+    """All commands that a text may run."""
 
     commands: tuple[Simple, ...]
     whole: bool = True
@@ -169,30 +169,30 @@ _SIGNS = dict(zip("abefnrtv\\", "\a\b\x1b\f\n\r\t\v\\", strict=True))
 _FORMAT = re.compile(r"%[-+ #0-9.]*([a-zA-Z%])")
 _PASSING = frozenset({"cat", "tee", "tac", "sort", "uniq", "head", "tail", "grep", "pv", "sponge"})
 _DECODES = frozenset({"-d", "-D", "--decode", "-di"})
-MOST = 20
-"""Commands of a group whose output is put together."""
+MAX_GROUP_OUTPUTS = 20
+"""How many commands of a group have their output combined."""
 
 
 class Outputs:
-    """What each command of one line reads and writes. Each is worked out once."""
+    """The input and output of each command of one line, each computed once."""
 
     def __init__(self, commands: Sequence[Simple]) -> None:
         self._commands = commands
         self._known: dict[int, str | None] = {}
 
     def given_to(self, command: Simple, depth: int = 0) -> str | None:
-        """What a command reads from its input; None: nobody knows."""
+        """Return what a command reads from its input; None if that is unknown."""
         if command.here is not None:
             return command.here.text or ""
         return self.of(command.fed_by, depth + 1) if command.fed_by else None
 
     def of(self, places: Sequence[int], depth: int = 0) -> str | None:
-        """What several commands write together, as far as it is known."""
-        last = list(places[-MOST:])
+        """Return what several commands write together, as far as it is known."""
+        last = list(places[-MAX_GROUP_OUTPUTS:])
         piped_on = {each for place in last for each in self._commands[place].fed_by}
         known = [self.written_by(place, depth) for place in last if place not in piped_on]
         texts = [text for text in known if text is not None]
-        return "\n".join(texts)[:LONGEST] if texts else None
+        return "\n".join(texts)[:MAX_LINE_LENGTH] if texts else None
 
     def written_by(self, place: int, depth: int = 0) -> str | None:
         if place not in self._known:
@@ -202,13 +202,13 @@ class Outputs:
         return self._known[place]
 
     def _written_by(self, command: Simple, depth: int) -> str | None:
-        words = command.argv
+        argv = command.argv
         match command.program:
             case "echo":
-                return _echoed(words[1:])
+                return _echoed(argv[1:])
             case "printf":
-                return _printed(words[1:])
-            case "base64" if _DECODES & set(words):
+                return _printed(argv[1:])
+            case "base64" if _DECODES & set(argv):
                 return _decoded(self.given_to(command, depth))
             case "rev":
                 given = self.given_to(command, depth) or ""
@@ -218,34 +218,36 @@ class Outputs:
         return None
 
 
-def _echoed(words: list[str]) -> str:
-    while words and re.fullmatch(r"-[neE]+", words[0]):
-        words = words[1:]
-    return unescaped(" ".join(words)) + "\n"
+def _echoed(args: list[str]) -> str:
+    while args and re.fullmatch(r"-[neE]+", args[0]):
+        args = args[1:]
+    return unescaped(" ".join(args)) + "\n"
 
 
-def _printed(words: list[str]) -> str:
-    if words[:1] == ["--"]:
-        words = words[1:]
-    if not words:
+def _printed(args: list[str]) -> str:
+    if args[:1] == ["--"]:
+        args = args[1:]
+    if not args:
         return ""
-    form, values = unescaped(words[0]), words[1:]
+    form, values = unescaped(args[0]), args[1:]
     count = len([each for each in _FORMAT.findall(form) if each != "%"])
     rounds = -(-len(values) // count) if count else 1
     given = iter(values)
 
-    def value(found: re.Match[str]) -> str:
-        return "%" if found.group(1) == "%" else next(given, "")
+    def value(match: re.Match[str]) -> str:
+        return "%" if match.group(1) == "%" else next(given, "")
 
-    return "".join(_FORMAT.sub(value, form) for _ in range(min(max(rounds, 1), 200)))[:LONGEST]
+    return "".join(_FORMAT.sub(value, form) for _ in range(min(max(rounds, 1), 200)))[
+        :MAX_LINE_LENGTH
+    ]
 
 
 def unescaped(text: str) -> str:
     return _ESCAPE.sub(_sign, text) if "\\" in text else text
 
 
-def _sign(found: re.Match[str]) -> str:
-    code = found.group(1)
+def _sign(match: re.Match[str]) -> str:
+    code = match.group(1)
     if code[0] == "x" and len(code) > 1:
         return chr(int(code[1:], 16))
     if code[0] in "01234567":

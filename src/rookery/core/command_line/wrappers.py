@@ -1,5 +1,6 @@
 """Programs that run other commands: `sudo`, `xargs`, `find -exec`, `ssh host`, `bash -c`. Those
-with only options before the command are a table; the others have a way of their own (`ways`)."""
+that take only options before the command are in a table; the others have parsers of their own
+(`ways`)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -68,7 +69,7 @@ _OWN_WORDS = listed(
     "outdated owner pack prune publish rb rebuild remove rm run store tag team test un uninstall "
     "unlink up update upgrade version why workspace x"
 )
-"""Of those that run an installed program by its name: their own subcommands."""
+"""Subcommands of the programs that run an installed program by its name."""
 
 _RUNNER_VALUES = listed("-n -p --name --package --python --with --group --only -C")
 
@@ -101,7 +102,7 @@ WRAPPERS = frozenset(_PREFIXES) | frozenset(WAYS)
 
 
 def inner_of(command: Simple) -> Iterator[Inner]:
-    """What a command runs, as far as its words say it."""
+    """Yield the commands that a command runs, as far as its words show them."""
     program, rest = command.program, command.words[1:]
     for word in command.assigned:
         name, _, value = word.text.partition("=")
@@ -144,9 +145,9 @@ def _of_prefix(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 def _of_runner(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     place = first_operand(rest, values_of(program))
     for verbs in _RUNNERS[program]:
-        words = verbs.split("/")
-        if [word.text for word in rest[place : place + len(words)]] == words:
-            behind = rest[place + len(words) :]
+        subcommands = verbs.split("/")
+        if [word.text for word in rest[place : place + len(subcommands)]] == subcommands:
+            behind = rest[place + len(subcommands) :]
             texts = [word.text for word in behind]
             start = texts.index("--") + 1 if "--" in texts[:20] else 0
             start = start or first_operand(behind, _RUNNER_VALUES)
@@ -162,7 +163,7 @@ _SHELL_VALUES = frozenset({"-o", "-O", "--rcfile", "--init-file", "+o", "+O"})
 
 
 def _of_shell(rest: Sequence[Word]) -> Iterator[Inner]:
-    """`bash -c SCRIPT`, a script on the input, or the output of a command as a script."""
+    """Yield `bash -c SCRIPT`, a script on the input, or the output of a command as a script."""
     place, commanded, reads = 0, False, False
     while place < len(rest) and (text := rest[place].text)[:1] in ("-", "+") and text != "-":
         place += 1

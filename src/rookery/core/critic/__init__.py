@@ -1,1 +1,1 @@
-"""The critic loop: a turn that ended well is judged, and refined."""
+"""The critic loop: a turn that ended well is judged and, if the verdict is poor, refined."""

@@ -1,14 +1,14 @@
-"""The critic loop: a turn that ended well is judged, and a poor verdict goes back to the agent as a
-prompt of its own, a few times at most.
+"""The critic loop: a turn that ended well is judged, and a poor verdict goes back to the
+agent as a prompt of its own, a few times at most.
 
-    idle ──Ended──► judging ──Judged──► idle, with a verdict; where that is poor: a refinement
+    idle ──Ended──► judging ──Judged──► idle, with a verdict; if poor: a refinement
       ▲                │
-      └────────────────┘ Began, CancelWanted, Cleared, Switched, Stopped: the judging is given up
+      └────────────────┘ Began, CancelWanted, Cleared, Switched, Stopped: judging is aborted
 
-A turn changed something when a call that can write or run did so (`changes`). A refinement that
-changed nothing is judged once more and is the last: the next one would meet the same. `step` is the
-only function that moves a Loop; it neither waits nor reads a clock.
-"""
+A turn changed something if a call that can write or run did so (`changes`). A
+refinement that changed nothing is judged once more and is the last: the next one would
+have the same result. `step` is the only function that moves a Loop; it neither waits
+nor reads a clock."""
 
 from typing import NamedTuple
 
@@ -71,7 +71,7 @@ class Ended(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The command has ended."""
+    """The critic's command has ended."""
 
     turn: int
     verdict: Verdict
@@ -86,11 +86,11 @@ class Cleared(NamedTuple):
 
 
 class Switched(NamedTuple):
-    """To another agent."""
+    """The session switched to another agent."""
 
 
 class Stopped(NamedTuple):
-    """The worker ends."""
+    """The worker is stopping."""
 
 
 class Tick(NamedTuple):
@@ -106,7 +106,7 @@ type Input = (
 
 
 class RunCommand(NamedTuple):
-    """Judged must come back, unless it is ended before."""
+    """Run the critic's command; a Judged follows unless the command is ended before."""
 
     turn: int
     command: str
@@ -117,7 +117,7 @@ class EndCommand(NamedTuple):
 
 
 class Refine(NamedTuple):
-    """To the turn machine: a prompt of the critic's."""
+    """Pass a prompt of the critic's to the turn machine."""
 
     text: str
 
@@ -177,7 +177,7 @@ def _ended(loop: Loop, given: Ended, now: float, policy: CriticPolicy) -> tuple[
 
 
 def _conclude(loop: Loop, verdict: Verdict, policy: CriticPolicy) -> tuple[Loop, list[Effect]]:
-    """The verdict is in the log before anything follows from it."""
+    """Log the verdict, then refine if it is poor and refinements are left."""
     heard = [each for each in (loop.given, verdict) if each is not None]
     poor = any(verdicts.triggers(each, policy) for each in heard)
     stale = loop.iteration > 0 and not loop.changed
@@ -185,12 +185,12 @@ def _conclude(loop: Loop, verdict: Verdict, policy: CriticPolicy) -> tuple[Loop,
     why = ""
     if poor and policy.refine and not again:
         why = "the last refinement changed nothing" if stale else "no refinements left"
-    told = _told(loop, verdict, policy, again=again, why=why)
+    report = _told(loop, verdict, policy, again=again, why=why)
     idle = loop._replace(phase="idle", until=None, given=None)
     if not again:
-        return idle, [told]
+        return idle, [report]
     more = idle._replace(iteration=loop.iteration + 1)
-    return more, [told, Refine(verdicts.request(heard, more.iteration, policy))]
+    return more, [report, Refine(verdicts.request(heard, more.iteration, policy))]
 
 
 def _told(
@@ -232,7 +232,7 @@ def given_up(loop: Loop, why: str, state: str) -> Append:
 
 def changes(call: Json) -> bool:
     """Whether a call, as far as it is known, changed something: it ran a command, or it wrote. A
-    kind that is not known may have done either."""
+    call of an unknown kind may have done either."""
     status, kind = lenient.text(call, "status"), lenient.text(call, "kind", "other")
     if kind == "execute":
         return status in RAN
@@ -240,7 +240,7 @@ def changes(call: Json) -> bool:
 
 
 def heard(update: Json, *, followed: bool = False) -> Input | None:
-    """What one of our own events means to the loop."""
+    """Return the loop's input for one of our own events; None if it has none."""
     match kind_of(update):
         case "_prompt" if update.get("steered") is True:
             return Steered()
@@ -257,17 +257,18 @@ def heard(update: Json, *, followed: bool = False) -> Input | None:
 
 
 def follows(loop: Loop, effects: list[Effect]) -> bool:
-    """Whether a turn's end is not the last word on it: it is marked, so that who waits goes on."""
+    """Whether more will follow a turn's end. The end is then marked, so that clients keep
+    waiting."""
     return loop.phase == "judging" or bool(effects)
 
 
 def restored(header: Json) -> Loop:
-    """As the log left it; what was being judged is not judged again."""
+    """Return the loop as the log left it; a judging that was under way is not repeated."""
     return Loop(iteration=lenient.integer(header["critic"], "iteration") or 0)
 
 
 def in_force(policy: CriticPolicy, standing: Json) -> CriticPolicy:
-    """With what the user chose for the session."""
+    """Return the policy with the user's choices for the session applied."""
     for field in ("enabled", "refine"):
         if isinstance(standing[field], bool):
             policy = policy._replace(**{field: standing[field]})
@@ -280,23 +281,23 @@ def in_force(policy: CriticPolicy, standing: Json) -> CriticPolicy:
 def overhear(
     loop: Loop, given: turns.Input, effects: list[turns.Effect], now: float, policy: CriticPolicy
 ) -> tuple[Loop, list[turns.Effect | Effect]]:
-    """The turn machine's effects, each with what the critic adds to it."""
+    """Return the turn machine's effects, each followed by what the critic adds to it."""
     given_up: list[Effect] = []
     if isinstance(given, turns.CancelWanted):
         loop, given_up = step(loop, CancelWanted(), now, policy)
-    found: list[turns.Effect | Effect] = []
+    merged: list[turns.Effect | Effect] = []
     for place, effect in enumerate(effects):
         opens = [each for each in effects[place + 1 :] if isinstance(_meant(each), Began)]
         known = _meant(effect, followed=bool(opens))
         if known is None or not isinstance(effect, Append):
-            found.append(effect)
+            merged.append(effect)
             continue
         loop, more = step(loop, known, now, policy)
         draft = effect.draft
         if isinstance(known, Ended) and follows(loop, more):
             draft = draft._replace(update={**draft.update, "critic": True})
-        found += [effect._replace(draft=draft), *more]
-    return loop, [*found, *given_up]
+        merged += [effect._replace(draft=draft), *more]
+    return loop, [*merged, *given_up]
 
 
 def _meant(effect: turns.Effect, *, followed: bool = False) -> Input | None:

@@ -1,26 +1,25 @@
-"""Where a session stands with its critic: a field of the header, so that a status line can say it
-and the next worker goes on from it.
+"""The critic's standing in a session: a field of the header, for status lines and for the
+next worker to continue from.
 
     state      "", "judging" (a verdict is to come), "refining" (a refinement is under way)
     iteration  refinements since the user's last prompt, of `of`
     score, accepted  of the last verdict
-    enabled, refine  the user's choice for this session; None: as the configuration says
-"""
+    enabled, refine  the user's choice for this session; None: as configured"""
 
 from rookery.core.json import Json, kind_of, lenient
 
 ORIGIN = "critic"
-"""Of a prompt that the loop sent."""
+"""The origin of a prompt that the loop sent."""
 
 _FRESH: Json = {"state": "", "iteration": 0, "of": 0, "score": None, "accepted": None}
 EMPTY: Json = _FRESH | {"enabled": None, "refine": None}
 
 CHOICES = {"critic": "enabled", "refine": "refine"}
-"""What the user sets, and the field that it is."""
+"""The fields that the user can set, by option name."""
 
 
 def after(standing: Json, update: Json) -> Json:
-    """The standing after an event: the same value where that changes nothing."""
+    """Return the standing after an event: the same object if nothing changed."""
     changes: Json = {}
     match kind_of(update):
         case "_prompt":
@@ -66,7 +65,7 @@ def _judged(update: Json) -> Json:
 
 
 def _chosen(update: Json) -> Json:
-    """`default` (null) takes a choice back."""
+    """Return the choices that a `_session` sets; `default` (null) takes a choice back."""
     return {
         field: update[name]
         for name, field in CHOICES.items()

@@ -1,9 +1,11 @@
-"""What a critic says of a turn: a score, and issues that each have a probability and a kind.
+"""Verdicts of a critic on a turn: a score, and issues that each have a probability and a
+kind.
 
-An agent that has a critic of its own attaches its verdict to the answer of `session/prompt`:
+An agent that has a critic of its own attaches its verdict to the response to
+`session/prompt`:
 
     "_meta": {"rookery": {"critic": {
-        "score": 0.4,                        0 to 1; may be left out where there are issues
+        "score": 0.4,                        0 to 1; may be left out if there are issues
         "source": "api",                     who judged
         "issues": [{
             "category": "…", "name": "…",
@@ -12,8 +14,7 @@ An agent that has a critic of its own attaches its verdict to the answer of `ses
         }]
     }}}
 
-All of it is foreign: what is not of this shape is passed over.
-"""
+All of it is foreign input: anything that does not have this shape is ignored."""
 
 import re
 from itertools import islice
@@ -28,7 +29,7 @@ COMMAND = "command"
 """The source, and the category, of what a command says."""
 
 ISSUES_KEPT = 50
-LONGEST = 200
+MAX_LABEL_LENGTH = 200
 TAIL_LINES = 60
 TAIL_CHARACTERS = 6000
 
@@ -55,19 +56,21 @@ class Verdict(NamedTuple):
 
 
 def of_answer(meta: object) -> Verdict | None:
-    """The verdict that an agent attached to a prompt's answer, where there is a usable one."""
+    """Return the verdict that an agent attached to a prompt's response; None if there is no usable
+    one."""
     given = lenient.mapping(lenient.mapping(meta, "rookery"), "critic")
     score = share_of(given, "score")
-    found = (_issue(item) for item in islice(lenient.mappings(given, "issues"), ISSUES_KEPT))
-    issues = tuple(issue for issue in found if issue is not None)
+    parsed = (_issue(item) for item in islice(lenient.mappings(given, "issues"), ISSUES_KEPT))
+    issues = tuple(issue for issue in parsed if issue is not None)
     if score is None and not issues:
         return None
-    source = lenient.first_line(lenient.text(given, "source"), LONGEST) or "agent"
+    source = lenient.first_line(lenient.text(given, "source"), MAX_LABEL_LENGTH) or "agent"
     return Verdict(score, issues, source)
 
 
 def of_exit(exit_code: int | None, signal: str, output: str) -> Verdict:
-    """A command passed or it did not. One that could not run, or was ended, judged nothing."""
+    """Return the verdict for a command's exit: passed or failed. A command that could not run, or
+    was killed, judged nothing."""
     tail = tail_of(output)
     if exit_code == 0:
         return Verdict(1.0, (), COMMAND)
@@ -81,7 +84,8 @@ def of_exit(exit_code: int | None, signal: str, output: str) -> Verdict:
 
 
 def unheard(why: str, tail: str = "") -> Verdict:
-    """The command did not come to an end of its own: that says nothing about the agent's work."""
+    """Return the verdict for a command that did not finish by itself: it says nothing about the
+    agent's work."""
     return Verdict(None, (Issue(why, COMMAND, None, INFRASTRUCTURE),), COMMAND, tail)
 
 
@@ -97,17 +101,19 @@ def triggers(verdict: Verdict, policy: CriticPolicy) -> bool:
 
 
 def is_silent(verdict: Verdict) -> bool:
-    """No verdict: neither a score nor an issue of the agent's own."""
+    """Whether this is no verdict: there is neither a score nor an issue of the agent's own."""
     return verdict.score is None and all(each.kind != BEHAVIOURAL for each in verdict.issues)
 
 
 def in_order(issues: tuple[Issue, ...]) -> list[Issue]:
-    """The most probable first; those that do not say come last, as they came."""
+    """Return the issues, most probable first; those without a probability come last, in their
+    order."""
     return sorted(issues, key=lambda each: 1.0 if each.probability is None else -each.probability)
 
 
 def request(verdicts: list[Verdict], iteration: int, policy: CriticPolicy) -> str:
-    """The refinement prompt. Issues of the infrastructure are no work for the agent."""
+    """Return the refinement prompt. It leaves out issues of the infrastructure, which the agent
+    cannot fix."""
     of = policy.iterations
     lines = [f"This comes from a critic, not from the user (refinement {iteration} of {of})."]
     scores = [f"{each.score:.2f} ({each.source})" for each in verdicts if each.score is not None]
@@ -115,10 +121,10 @@ def request(verdicts: list[Verdict], iteration: int, policy: CriticPolicy) -> st
         wanted = f"the target is at least {policy.score_below:.2f}"
         lines.append(f"It judged the work so far: score {', '.join(scores)}; {wanted}.")
     issues = in_order(tuple(issue for each in verdicts for issue in each.issues))
-    told = [issue for issue in issues if issue.kind == BEHAVIOURAL]
-    if told:
+    shown = [issue for issue in issues if issue.kind == BEHAVIOURAL]
+    if shown:
         lines += ["", "Issues, most likely first:"]
-        lines += [f"{number}. {issue_words(issue)}" for number, issue in enumerate(told, 1)]
+        lines += [f"{number}. {issue_words(issue)}" for number, issue in enumerate(shown, 1)]
     for tail in (each.tail for each in verdicts if each.tail):
         fence = safe_text.fence(tail)
         lines += ["", f"Last output of `{policy.command}`:", fence, tail, fence]
@@ -134,20 +140,20 @@ def issue_words(issue: Issue) -> str:
 
 
 def to_json(issue: Issue) -> Json:
-    found: Json = {"category": issue.category, "name": issue.name, "kind": issue.kind}
-    return found | ({"probability": issue.probability} if issue.probability is not None else {})
+    fields: Json = {"category": issue.category, "name": issue.name, "kind": issue.kind}
+    return fields | ({"probability": issue.probability} if issue.probability is not None else {})
 
 
 def tail_of(output: str) -> str:
-    """The end of an output, in plain text."""
+    """Return the end of an output, in plain text."""
     plain = _ESCAPES.sub("", output[-4 * TAIL_CHARACTERS :].replace("\r\n", "\n"))
     lines = plain.strip("\n").split("\n")[-TAIL_LINES:]
     return "\n".join(lines)[-TAIL_CHARACTERS:]
 
 
 def _issue(item: Json) -> Issue | None:
-    name = lenient.first_line(lenient.text(item, "name"), LONGEST)
-    category = lenient.first_line(lenient.text(item, "category"), LONGEST)
+    name = lenient.first_line(lenient.text(item, "name"), MAX_LABEL_LENGTH)
+    category = lenient.first_line(lenient.text(item, "category"), MAX_LABEL_LENGTH)
     if not name and not category:
         return None
     kind = lenient.text(item, "kind", BEHAVIOURAL)
@@ -156,6 +162,6 @@ def _issue(item: Json) -> Issue | None:
 
 
 def share_of(value: object, key: str) -> float | None:
-    """A number from 0 to 1; any other says nothing."""
-    found = lenient.number(value, key)
-    return float(found) if found is not None and 0 <= found <= 1 else None
+    """Return a number from 0 to 1; None for anything else."""
+    share = lenient.number(value, key)
+    return float(share) if share is not None and 0 <= share <= 1 else None

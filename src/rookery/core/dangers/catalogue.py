@@ -1,5 +1,5 @@
-"""What one line does that cannot be undone: each of its commands by the tables and checks of its
-program and by where it writes, then what they do together."""
+"""Judging what a command line does that cannot be undone: each of its commands by the tables and
+checks of its program and by where it writes, then what they do together."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -35,23 +35,23 @@ _HELPLESS = frozenset({"find", "gfind", "kill", "dd"})
 
 
 def judge(text: str, ground: Ground) -> list[str]:
-    """Each reason why a line wants a second confirmation."""
+    """Return each reason why a line needs a second confirmation."""
     line = read(text)
-    found: list[str] = []
+    reasons: list[str] = []
     for command in line.commands:
-        found += [*_judge_one(command), *writes.judge(command, ground)]
-    found += [_judge_downloads(line), _judge_loops(line, text)]
+        reasons += [*_judge_one(command), *writes.judge(command, ground)]
+    reasons += [_judge_downloads(line), _judge_loops(line, text)]
     if _BOMB.search(text):
-        found.append("starts processes endlessly")
+        reasons.append("starts processes endlessly")
     if _is_invoked(line, text):
-        found.append("runs what it downloads (Invoke-Expression)")
+        reasons.append("runs what it downloads (Invoke-Expression)")
     if not line.whole:
-        found.append("is too long or too deeply nested to be judged")
-    return [why for why in found if why]
+        reasons.append("is too long or too deeply nested to be judged")
+    return [why for why in reasons if why]
 
 
 def overwritten(text: str, ground: Ground) -> list[Overwrite]:
-    """The files that a line may overwrite or delete."""
+    """Return the files that a line may overwrite or delete."""
     return [each for command in read(text).commands for each in overwrites.of(command, ground)]
 
 
@@ -64,12 +64,12 @@ def _is_invoked(line: Line, text: str) -> bool:
 
 
 def judge_code(text: str, ground: Ground) -> list[str]:
-    """The same, of code that is given to an interpreter other than a shell."""
+    """Return the same for code that is given to an interpreter other than a shell."""
     command = _python(text)
-    found = [*code.judge(command), *writes.judge(command, ground)]
+    reasons = [*code.judge(command), *writes.judge(command, ground)]
     for line in islice(shell_lines(text, "python"), MOST_LINES):
-        found += judge(line, ground)
-    return found
+        reasons += judge(line, ground)
+    return reasons
 
 
 def overwritten_by_code(text: str, ground: Ground) -> list[Overwrite]:
@@ -98,10 +98,10 @@ def _judge_one(command: Simple) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _rows(program: str) -> tuple[Row, ...]:
-    """Read when first needed: a session uses few programs."""
+    """Return a program's table rows, parsed when first needed: a session uses few programs."""
     known = _uses()
-    found = known.get(program) or known.get(program.rstrip(".-0123456789"))  # helm3, bfg-1.14
-    return tuple(starmap(row_of, found or ()))
+    uses = known.get(program) or known.get(program.rstrip(".-0123456789"))  # helm3, bfg-1.14
+    return tuple(starmap(row_of, uses or ()))
 
 
 @cache
@@ -126,7 +126,8 @@ _LOOPS = re.compile(
 
 
 def _judge_loops(line: Line, text: str) -> str:
-    """`find … | while read f; do rm "$f"; done`, `for f in $(ls); do rm $f; done`"""
+    """Judge loops over files found at run time: `find … | while read f; do rm "$f"; done`, `for f
+    in $(ls); do rm $f; done`"""
     deletes = any(
         command.program in ("rm", "unlink")
         and any(word.text.startswith("$") and not word.certain for word in command.words[1:])
@@ -144,17 +145,17 @@ _INTERPRETERS = SHELLS | listed(
 _READERS = frozenset({"eval", "source", "."})
 _RUNS = "runs what it downloads"
 _DECODES = "runs what it decodes"
-MOST = 300
-"""Commands of a line that may run what it loads."""
+MAX_COMMANDS = 300
+"""Commands of a line that are checked for running what the line downloads."""
 
 
 def _judge_downloads(line: Line) -> str:
-    """What one command of a line loads and another one runs."""
+    """Return why it is dangerous that one command of a line downloads what another one runs."""
     commands = line.commands
     if not any(each.program in _LOADERS or each.program in _DECODERS for each in commands):
         return ""
     saved: set[str] = set()
-    for command in commands[:MOST]:
+    for command in commands[:MAX_COMMANDS]:
         if command.program in _LOADERS:
             saved |= set(_saved(command))
         elif why := _judge_run(command, commands, saved):
@@ -182,29 +183,30 @@ def _judge_run(command: Simple, commands: tuple[Simple, ...], saved: set[str]) -
 
 
 def _reads_input(command: Simple) -> bool:
-    """A script file or `-c` makes the input its data."""
-    words = [word.text for word in command.words[1:]]
+    """Whether a command runs its input as code; with a script file or `-c` the input is only
+    data."""
+    args = [word.text for word in command.words[1:]]
     if command.program in SHELLS:
-        if any(w.startswith("-") and not w.startswith("--") and "c" in w for w in words[:4]):
+        if any(w.startswith("-") and not w.startswith("--") and "c" in w for w in args[:4]):
             return False
-        operands = [w for w in words if w[:1] not in ("-", "+")]
-        return not operands or "-s" in words or "-" in words or "/dev/stdin" in words
+        operands = [w for w in args if w[:1] not in ("-", "+")]
+        return not operands or "-s" in args or "-" in args or "/dev/stdin" in args
     codes = {"-c", "-e", "-E", "-r", "-m", "-p", "--eval", "-n", "-ne", "-pe", "-lne", "-ane"}
-    if codes & set(words):
+    if codes & set(args):
         return False
-    operands = [w for w in words if not w.startswith("-") or w == "-"]
+    operands = [w for w in args if not w.startswith("-") or w == "-"]
     return not operands or operands[0] in ("-", "/dev/stdin")
 
 
 def _decodes(command: Simple) -> bool:
-    words = set(command.argv[1:])
+    args = set(command.argv[1:])
     return command.program in ("tr", "rev", "uudecode") or bool(
-        words & {"-d", "-D", "--decode", "-r", "-di", "--decrypt"}
+        args & {"-d", "-D", "--decode", "-r", "-di", "--decrypt"}
     )
 
 
 def _behind(places: set[int], commands: tuple[Simple, ...]) -> Iterator[Simple]:
-    """These commands, what they run, and what feeds them."""
+    """Yield these commands, what they run, and what feeds them."""
     waiting, seen = list(places), set[int]()
     while waiting:
         place = waiting.pop()
@@ -218,7 +220,7 @@ def _behind(places: set[int], commands: tuple[Simple, ...]) -> Iterator[Simple]:
 
 
 def _saved(command: Simple) -> Iterator[str]:
-    """The files that a download leaves."""
+    """Yield the files that a download writes."""
     arguments = Arguments(command.words[1:], values_of(command.program))
     names = [word.text for word in arguments.values("-o", "-O", "--output", "--output-document")]
     names += [each.target.text for each in command.redirects if each.writes]

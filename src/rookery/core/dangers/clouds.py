@@ -1,6 +1,6 @@
-"""Containers, clusters, clouds and what is deployed there: what deletes machines, data or whole
-projects. The clouds' tools share a shape: words that narrow down, then a verb; the first verb
-counts."""
+"""Irreversible actions on containers, clusters, clouds and deployments: what deletes machines, data
+or whole projects. The clouds' tools share a shape: words that narrow down, then a verb; the first
+verb counts."""
 
 import re
 
@@ -115,7 +115,7 @@ _READS = listed(
 
 
 def cloud(command: Simple, arguments: Arguments) -> str:
-    """`gcloud compute instances delete`, `az vm delete`, `doctl compute droplet delete`."""
+    """Judge `gcloud compute instances delete`, `az vm delete`, `doctl compute droplet delete`."""
     operands = [word.text for word in arguments.operands]
     if "help" in operands[:1] or arguments.has("--dry-run", "--validate-only"):
         return ""
@@ -169,16 +169,16 @@ _COUNTS = frozenset(
 
 
 def to_nothing(command: Simple, arguments: Arguments) -> str:
-    """Scaled to zero: all of it stops."""
-    words = command.argv
+    """Return why scaling to zero is dangerous: everything stops."""
+    argv = command.argv
     if arguments.has("--dry-run") and arguments.value("--dry-run") != "none":
         return ""
-    for place, text in enumerate(words):
+    for place, text in enumerate(argv):
         name, _, value = text.partition("=")
-        if name in _COUNTS and (value or [*words, ""][place + 1]) == "0":
+        if name in _COUNTS and (value or [*argv, ""][place + 1]) == "0":
             return f"stops everything that it runs ({name} 0)"
-    zero = re.search(r"\"?replicas\"?\s*:\s*0\b", " ".join(words))
-    return "stops everything that it runs (replicas: 0)" if zero and "patch" in words else ""
+    zero = re.search(r"\"?replicas\"?\s*:\s*0\b", " ".join(argv))
+    return "stops everything that it runs (replicas: 0)" if zero and "patch" in argv else ""
 
 
 def ansible(_command: Simple, arguments: Arguments) -> str:
@@ -187,7 +187,7 @@ def ansible(_command: Simple, arguments: Arguments) -> str:
 
 
 def http(command: Simple, arguments: Arguments) -> str:
-    """A DELETE over the web."""
+    """Judge a DELETE over HTTP."""
     operands = [word.text for word in arguments.operands]
     method = arguments.value("-X", "--request", "--method").upper()
     if command.program in ("http", "https", "xh", "xhs"):

@@ -1,11 +1,11 @@
-"""Code of other languages in a command line: the calls in it that delete trees or data, and the
-files that it deletes, empties or writes by name."""
+"""Judging code of other languages in a command line: the calls in it that delete trees or data, and
+the files that it deletes, empties or writes by name."""
 
 import re
 from collections.abc import Iterator
 
 from rookery.core.command_line import foreign_code
-from rookery.core.command_line.words import LONGEST, Simple
+from rookery.core.command_line.words import MAX_LINE_LENGTH, Simple
 from rookery.core.dangers import sql
 
 _CALLS = (
@@ -70,59 +70,60 @@ def judge(command: Simple) -> list[str]:
 def _judge_text(command: Simple, language: str, text: str) -> Iterator[str]:
     if language in NO_CODE:
         return
-    bare, strings = foreign_code.bare(text[:LONGEST], language)
+    bare, strings = foreign_code.bare(text[:MAX_LINE_LENGTH], language)
     whats = [what for pattern, what in _PATTERNS if pattern.search(bare)]
     if "_" in whats:
         yield f"runs what it downloads ({command.program})"
     yield from (f"deletes {what} ({command.program})" for what in whats if what != "_")
-    named = [strings[int(found.group(1))] for found in _BY_NAME.finditer(bare)]
+    named = [strings[int(match.group(1))] for match in _BY_NAME.finditer(bare)]
     taken = [does for does, path in _taken(bare, strings) if not path]
     if not whats and (taken or "unlink" in named):
         yield f"{taken[0] if taken else 'deletes'} files ({command.program})"
-    for found in _SQL.finditer(bare):
-        yield sql.judge(strings[int(found.group(1))])
+    for match in _SQL.finditer(bare):
+        yield sql.judge(strings[int(match.group(1))])
 
 
 def _taken(bare: str, strings: list[str]) -> Iterator[tuple[str, str]]:
-    """What is deleted or emptied, and which file; "": the code works that out."""
-    for found in _TAKEN.finditer(bare):
-        does = "empties" if found.lastgroup == "empties" else "deletes"
-        inner = re.search(r"\x00(\d+)\x00", found.group())  # Path("x").unlink
-        named = inner or _NAMED.match(bare, found.end())
+    """Yield what is deleted or emptied, and which file; the path is "" if the code computes it."""
+    for match in _TAKEN.finditer(bare):
+        does = "empties" if match.lastgroup == "empties" else "deletes"
+        inner = re.search(r"\x00(\d+)\x00", match.group())  # Path("x").unlink
+        named = inner or _NAMED.match(bare, match.end())
         yield does, strings[int(named.group(1))] if named else ""
 
 
 def files(command: Simple) -> list[tuple[str, str]]:
-    """The files that the code names, and what it does to each; "": it adds to it, or may."""
-    found: list[tuple[str, str]] = []
+    """Return the files that the code names, with what it does to each; "" if it appends, or may do
+    so."""
+    effects: list[tuple[str, str]] = []
     for language, text in command.code:
         if language in NO_CODE:
             continue
-        bare, strings = foreign_code.bare(text[:LONGEST], language)
-        found += [(does, path) for does, path in _taken(bare, strings) if path]
-        found += _opened(bare, strings)
+        bare, strings = foreign_code.bare(text[:MAX_LINE_LENGTH], language)
+        effects += [(does, path) for does, path in _taken(bare, strings) if path]
+        effects += _opened(bare, strings)
         places = [*_COPIES.findall(bare), *_STREAMS.findall(bare)]
-        found += [("overwrites", strings[int(place)]) for place in places]
+        effects += [("overwrites", strings[int(place)]) for place in places]
         if language == "perl":
-            found += _opened_by_perl(bare, strings)
+            effects += _opened_by_perl(bare, strings)
         if language == "awk":
             places = re.findall(r"(?<!>)>\s*\x00(\d+)\x00", bare)
-            found += [("overwrites", strings[int(place)]) for place in places]
-    return found
+            effects += [("overwrites", strings[int(place)]) for place in places]
+    return effects
 
 
 def _opened(bare: str, strings: list[str]) -> Iterator[tuple[str, str]]:
-    for found in _OPENS.finditer(bare):
-        path, call = strings[int(found.group(1))], found.group()
-        second = strings[int(found.group(2))] if found.group(2) else ""
-        wrote = strings[int(found.group(3))] if found.group(3) else None
+    for match in _OPENS.finditer(bare):
+        path, call = strings[int(match.group(1))], match.group()
+        second = strings[int(match.group(2))] if match.group(2) else ""
+        wrote = strings[int(match.group(3))] if match.group(3) else None
         if "append" in call:
             yield "", path
         elif "write" in call or "put" in call:
-            empty = wrote == "" or (found.group(2) is not None and not second)
+            empty = wrote == "" or (match.group(2) is not None and not second)
             yield "empties" if empty else "overwrites", path
         elif second and set(second) & set("wax+") and len(second) <= 4:
-            closed = bare[found.end() : found.end() + 20].replace(" ", "").startswith(").close")
+            closed = bare[match.end() : match.end() + 20].replace(" ", "").startswith(").close")
             does = "empties" if closed and "w" in second else "overwrites"
             yield does if "w" in second else "", path
 
@@ -131,14 +132,14 @@ _PERL_OPENS = re.compile(r"\bopen\b[^;\x00]{0,60}\x00(\d+)\x00(?:\s*,\s*\x00(\d+
 
 
 def _opened_by_perl(bare: str, strings: list[str]) -> Iterator[tuple[str, str]]:
-    """`open(F, ">", "x")`, `open(F, ">x")`."""
-    for found in _PERL_OPENS.finditer(bare):
-        mode = strings[int(found.group(1))]
-        path = strings[int(found.group(2))] if found.group(2) else mode.lstrip("+> ")
+    """Yield the files that Perl opens for writing: `open(F, ">", "x")`, `open(F, ">x")`."""
+    for match in _PERL_OPENS.finditer(bare):
+        mode = strings[int(match.group(1))]
+        path = strings[int(match.group(2))] if match.group(2) else mode.lstrip("+> ")
         if mode.startswith((">", "+>")):
             yield "" if mode.startswith(">>") else "overwrites", path
 
 
 def written(command: Simple) -> list[str]:
-    """The files that the code names to write them."""
+    """Return the files that the code names to write them."""
     return [path for _, path in files(command)]

@@ -1,5 +1,5 @@
-"""Databases: their shells, which are given SQL or commands of their own, the tools beside them, and
-the frameworks and migration tools that empty them."""
+"""Irreversible actions on databases: in their shells, by the SQL or commands that these are given,
+in the tools beside them, and in the frameworks and migration tools that empty them."""
 
 import re
 
@@ -88,7 +88,7 @@ _SQLITE_DOTS = re.compile(r"^\s*\.(?:restore|import\s+--replace)\b", re.MULTILIN
 
 
 def shell(command: Simple, arguments: Arguments) -> str:
-    """A database's shell: what it is told to run."""
+    """Judge what a database's shell is told to run."""
     texts = [word.text for word in _given(command)]
     if command.program in _OPERAND_SQL:
         texts += [word.text for word in arguments.operands]
@@ -119,11 +119,11 @@ def redis(command: Simple, arguments: Arguments) -> str:
     lines = [[word.text.lower() for word in arguments.operands]]
     if command.input:
         lines += [line.lower().split() for line in command.input.splitlines()[:1000]]
-    for words in lines:
-        if words[:1] and words[0] in _REDIS:
-            return f"deletes keys (redis {words[0].upper()})"
-        if tuple(words[:2]) in _REDIS_PAIRS:
-            return f"deletes keys (redis {' '.join(words[:2]).upper()})"
+    for tokens in lines:
+        if tokens[:1] and tokens[0] in _REDIS:
+            return f"deletes keys (redis {tokens[0].upper()})"
+        if tuple(tokens[:2]) in _REDIS_PAIRS:
+            return f"deletes keys (redis {' '.join(tokens[:2]).upper()})"
     script = arguments.value("--eval")
     return "deletes keys (redis)" if re.search(r"flush(all|db)|'del'", script, re.I) else ""
 
@@ -139,8 +139,8 @@ def mongo(command: Simple, arguments: Arguments) -> str:
     texts = [word.text for word in arguments.values("--eval", "-e")]
     texts += [command.input] if command.input else []
     for text in texts:
-        if (found := _MONGO.search(text)) or (found := _MONGO_ALL.search(text)):
-            return f"deletes or replaces documents ({found.group().strip(' .(')})"
+        if (match := _MONGO.search(text)) or (match := _MONGO_ALL.search(text)):
+            return f"deletes or replaces documents ({match.group().strip(' .(')})"
     return ""
 
 

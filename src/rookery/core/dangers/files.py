@@ -1,5 +1,5 @@
-"""Files, trees, disks and file systems: what deletes, empties or overwrites them, or changes who
-may use them."""
+"""Irreversible actions on files, trees, disks and file systems: what deletes, empties or overwrites
+them, or changes their access rights."""
 
 import re
 
@@ -99,14 +99,15 @@ deletes files and their history: p4 obliterate -y (p4 obliterate)
 
 
 def rm(command: Simple, _arguments: Arguments) -> str:
-    """What finds its files by itself may find more than was meant."""
+    """Judge a deletion. One whose files another command finds may delete more than was meant."""
     if command.via in FINDERS or language_of(command.via) in ("awk", "gawk", "mawk", "nawk"):
         return f"deletes whatever is found ({command.via} … {command.program})"
     return ""
 
 
 def found_rights(command: Simple, arguments: Arguments) -> str:
-    """To let what was found be run or read is what this is usually for."""
+    """Judge a change of rights on found files. Making them executable or readable is the usual
+    purpose, and passes."""
     mode = arguments.operands[0].text if arguments.operands else ""
     if command.via not in FINDERS or (command.program == "chmod" and _OPENS_UP.fullmatch(mode)):
         return ""
@@ -145,7 +146,8 @@ def truncate(_command: Simple, arguments: Arguments) -> str:
 
 
 def copy(command: Simple, arguments: Arguments) -> str:
-    """Over a file from nowhere, or to nowhere."""
+    """Judge a copy that empties a file (from /dev/null) or a move that deletes one (to
+    /dev/null)."""
     operands = [word.text for word in arguments.operands]
     if command.program == "mv" and operands[-1:] == ["/dev/null"]:
         return "deletes files (mv to /dev/null)"
@@ -162,7 +164,8 @@ def kill(_command: Simple, arguments: Arguments) -> str:
 
 
 def mkfs(command: Simple, arguments: Arguments) -> str:
-    """`mkfs.ext4 -n` only shows what it would do; for others `-n` is a name."""
+    """Judge a formatting. `mkfs.ext4 -n` only shows what it would do; for others `-n` takes
+    a name."""
     kind = command.program.partition(".")[2]
     trial = {"": ("-n",), "xfs": ("-N",), "ntfs": ("-n",)}.get(kind, ())
     trial = ("-n",) if kind.startswith("ext") else trial

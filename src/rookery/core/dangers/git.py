@@ -1,4 +1,4 @@
-"""Git: what loses commits, branches or work that was never committed."""
+"""Irreversible actions of git: what loses commits, branches or uncommitted work."""
 
 from itertools import starmap
 
@@ -52,7 +52,7 @@ _NAMES = listed(
 
 
 def judge(command: Simple, arguments: Arguments) -> str:
-    """`git`, with whatever options before its subcommand."""
+    """Judge `git`, with any options before its subcommand."""
     place = first_operand(command.words[1:], values_of("git")) + 1
     verb = command.words[place].text if place < len(command.words) else ""
     behind = Arguments(command.words[place + 1 :], _VALUES.get(verb, ()))
@@ -88,7 +88,7 @@ filter-repo: --path --refs --path-rename
 
 
 def _checkout(command: Simple, place: int, behind: Arguments) -> str:
-    """A branch, or the files that it overwrites."""
+    """Judge a checkout, of a branch or of files that it overwrites."""
     texts = [word.text for word in command.words[place + 1 :]]
     operands = [word.text for word in behind.operands]
     if behind.has("-f", "--force"):
@@ -114,7 +114,7 @@ def _is_file(text: str) -> bool:
 
 
 def _restore(behind: Arguments) -> str:
-    """What is only taken out of the index is still in the working tree."""
+    """Judge a restore: what is only removed from the index is still in the working tree."""
     staged = behind.has("-S", "--staged")
     if (staged and not behind.has("-W", "--worktree")) or behind.has("-p", "--patch"):
         return ""

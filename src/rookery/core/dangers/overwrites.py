@@ -1,6 +1,7 @@
-"""Files that a command replaces, empties or deletes by name. What that costs is for facts to say
-(`Ground.fates`): nothing where no file stands there, a rewind where a snapshot has it, the file
-where nothing does. Without facts, only what is plainly meant to empty or delete is dangerous."""
+"""Files that a command replaces, empties or deletes by name. What is lost depends on facts about
+the file (`Ground.fates`): nothing if it does not exist, nothing that a rewind cannot restore if a
+snapshot has it, the file if nothing does. Without facts, only a command that is plainly meant to
+empty or delete is dangerous."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -44,7 +45,8 @@ class Overwrite(NamedTuple):
 
 
 def of(command: Simple, ground: Ground) -> Iterator[Overwrite]:
-    """Only within the session's directories: outside of them, writing alone is a danger."""
+    """Yield the files that a command overwrites within the session's directories; outside of them,
+    any write is a danger."""
     for does, word, meant in _found(command):
         text = word.text
         sure = word.certain and "{}" not in text and not command.remote
@@ -58,10 +60,10 @@ def of(command: Simple, ground: Ground) -> Iterator[Overwrite]:
                 yield Overwrite(does, path, meant, text)
 
 
-def judge(found: Iterable[Overwrite], ground: Ground) -> tuple[list[str], list[str]]:
-    """What cannot be undone, and what only a snapshot undoes."""
+def judge(overwrites: Iterable[Overwrite], ground: Ground) -> tuple[list[str], list[str]]:
+    """Return what cannot be undone, and what only a snapshot can undo."""
     dangers, risks = list[str](), list[str]()
-    for each in found:
+    for each in overwrites:
         fate = (ground.fates or {}).get(each.path, "") if each.path else ""
         shown = _shown(each, ground)
         if fate == LOST:
@@ -82,7 +84,7 @@ def _shown(each: Overwrite, ground: Ground) -> str:
 
 
 type Found = tuple[str, Word, bool]
-"""What is done, to what, and whether it is plainly meant."""
+"""The effect, the file, and whether the effect is plainly meant."""
 
 
 def _found(command: Simple) -> Iterator[Found]:
@@ -131,18 +133,18 @@ def _creates(arguments: Arguments) -> bool:
 
 
 def _is_empty(command: Simple) -> bool:
-    """Whether it writes nothing."""
+    """Whether the command writes nothing."""
     if not command.words:
         return not command.children and command.here is None
-    words = command.argv[1:]
-    given = {word for word in words if word[:1] != "-"}
+    args = command.argv[1:]
+    given = {word for word in args if word[:1] != "-"}
     match command.program:
         case ":" | "true":
             return True
         case "echo":
-            return not any(word for word in words if word != "-n")
+            return not any(word for word in args if word != "-n")
         case "printf":
-            return words == [""]
+            return args == [""]
         case "cat" if given == {"/dev/null"} or _reads_nothing(command):
             return True
     # `sort f > f`: it is emptied before it is read.
@@ -156,7 +158,8 @@ def _reads_nothing(command: Simple) -> bool:
 
 
 def _copied(command: Simple) -> Iterator[Found]:
-    """To a name, or under its own name into a directory: facts tell which."""
+    """Yield the targets of a copy: the given name, or the source's name in that directory. Facts
+    about the files decide which."""
     arguments = writes.arguments_of(command)
     forced = arguments.has("-f", "--force")
     if arguments.has(*_KEEPS) and not (command.program == "ln" and forced):
@@ -165,13 +168,13 @@ def _copied(command: Simple) -> Iterator[Found]:
         return  # it refuses where a file stands
     if command.program == "install" and arguments.has("-d", "--directory"):
         return
-    words = arguments.operands
+    operands = arguments.operands
     into = arguments.values("-t", "--target-directory")
-    sources = words if into else words[:-1]
+    sources = operands if into else operands[:-1]
     empty = any(word.text in ("/dev/null", "/dev/zero") for word in sources)
     empty = empty and command.program in ("install", "cp")
     does = EMPTIES if empty else OVERWRITES
-    for place in into or words[-1:] if sources else ():
+    for place in into or operands[-1:] if sources else ():
         if ":" in place.text and command.program in ("rsync", "scp"):
             return
         yield does, place, empty
@@ -189,7 +192,7 @@ _LINES = re.compile(r"(?:[\d$/,!~+}]|^)\s*[dDcqQ]\s*$")
 
 
 def _cut(command: Simple) -> str:
-    """What an edit in place takes away: all, some lines, or nothing (a substitution)."""
+    """Return what an in-place edit removes: everything, some lines, or nothing (a substitution)."""
     texts = [text for language, text in command.code if language == "perl"]
     arguments = writes.arguments_of(command)
     if command.program == "perl":

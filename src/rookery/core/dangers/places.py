@@ -1,4 +1,4 @@
-"""Paths by their text alone: which belong to the session, to the system, to your keys."""
+"""Classifying paths by their text alone: the session's, the system's, your keys."""
 
 import posixpath
 from collections.abc import Iterable, Mapping
@@ -20,19 +20,20 @@ MOST_NAMED, LONGEST_NAMED = 20, 300
 
 
 def named(whys: Iterable[str]) -> str:
-    """Several dangers in one phrase; "": there is none."""
-    found = list(dict.fromkeys(why[:LONGEST_NAMED] for why in whys if why))
-    if len(found) > MOST_NAMED:
-        found[MOST_NAMED - 1 :] = [f"{len(found) - MOST_NAMED + 1} more such things"]
-    return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+    """Join several dangers into one phrase; "" if there are none."""
+    phrases = list(dict.fromkeys(why[:LONGEST_NAMED] for why in whys if why))
+    if len(phrases) > MOST_NAMED:
+        phrases[MOST_NAMED - 1 :] = [f"{len(phrases) - MOST_NAMED + 1} more such things"]
+    return " and ".join(filter(None, (", ".join(phrases[:-1]), *phrases[-1:])))
 
 
 NEW, KEPT, LOST = "new", "kept", "lost"
-"""What becomes of a file that is overwritten: there was none, a snapshot has it, nothing does."""
+"""The fate of a file that is overwritten: it did not exist, a snapshot has it, or nothing
+has it."""
 
 
 class Ground(NamedTuple):
-    """Where a line runs."""
+    """The surroundings in which a line runs."""
 
     roots: tuple[str, ...]
     """The session's directories, its own first."""
@@ -53,7 +54,8 @@ class Ground(NamedTuple):
         return any(is_below(path, normal(root)) for root in self.roots)
 
     def is_free(self, path: str, *, temporary: bool = False) -> bool:
-        """`temporary`: so are the system's temporary directories."""
+        """Whether anything may be written at a path. With `temporary`, the system's temporary
+        directories count as well."""
         if any(is_below(path, normal(place)) for place in self.guarded):
             return False
         named = any(is_below(path, normal(place)) for place in self.free)
@@ -61,7 +63,7 @@ class Ground(NamedTuple):
 
 
 def normal(path: str) -> str:
-    """An absolute path without `.` and `..`."""
+    """Return an absolute path without `.` and `..`."""
     return posixpath.normpath("/" + path.lstrip("/"))
 
 
@@ -70,7 +72,7 @@ def is_below(path: str, place: str) -> bool:
 
 
 def is_sink(path: str) -> bool:
-    """What is written there is gone, or shown: it changes nothing."""
+    """Whether what is written to a path is discarded or displayed, so that it changes nothing."""
     passes = any(is_below(path, place) for place in _PASSING)
     return passes or path in {f"/dev/{name}" for name in _SINKS}
 
@@ -80,7 +82,7 @@ def is_temporary(path: str) -> bool:
 
 
 def special(path: str, ground: Ground) -> str:
-    """Why writing to a plain path is dangerous wherever the session is; "": it is not."""
+    """Return why writing to a plain path is dangerous wherever the session is; "" if it is not."""
     if is_below(path, normal(ground.home + "/.ssh")):
         return f"writes to your keys ({path})"
     if path.endswith(_HOOKS):

@@ -1,8 +1,9 @@
-"""SQL: which statements delete data or tables. What stands in quotes or comments is none."""
+"""Judging SQL: which statements delete data or tables. Text in quotes or comments does not
+count."""
 
 import re
 
-from rookery.core.command_line.words import LONGEST
+from rookery.core.command_line.words import MAX_LINE_LENGTH
 from rookery.core.dangers.places import named
 
 _BLANKED = re.compile(
@@ -39,9 +40,9 @@ _LEADS = re.compile(
 
 
 def judge(text: str) -> str:
-    """What a script of statements does that cannot be undone; "": nothing."""
-    text = text[:LONGEST]
-    bodies = [found.group(2) for found in _DOLLARS.finditer(text)]
+    """Return what a script of statements does that cannot be undone; "" if nothing."""
+    text = text[:MAX_LINE_LENGTH]
+    bodies = [match.group(2) for match in _DOLLARS.finditer(text)]
     plain = _BLANKED.sub(_blank, _DOLLARS.sub(" ", text))
     statements = [each for each in plain.split(";") if each.strip()][:2000]
     taken_back = _is_taken_back(statements)
@@ -54,12 +55,13 @@ def judge(text: str) -> str:
     return named(whys)
 
 
-def _blank(found: re.Match[str]) -> str:
-    return " " if found.group()[:2] in ("--", "/*") else "x"
+def _blank(match: re.Match[str]) -> str:
+    return " " if match.group()[:2] in ("--", "/*") else "x"
 
 
 def _is_taken_back(statements: list[str]) -> bool:
-    """A transaction that ends in a rollback leaves the rows as they were."""
+    """Whether the statements are a transaction that ends in a rollback, which leaves the rows
+    unchanged."""
     return (
         len(statements) > 2
         and bool(_BEGINS.match(statements[0]))

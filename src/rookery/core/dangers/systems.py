@@ -1,4 +1,5 @@
-"""The machine itself: users, packages, services, the clock's jobs, the network, keys."""
+"""Irreversible actions on the machine itself: users, packages, services, scheduled jobs, the
+network, keys."""
 
 from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.words import Simple
@@ -81,7 +82,7 @@ as gpg: gpg2
 
 
 def crontab(command: Simple, arguments: Arguments) -> str:
-    """Deleted, or replaced as a whole."""
+    """Judge a crontab that is deleted, or replaced as a whole."""
     if arguments.has("-r"):
         return "deletes all planned jobs (crontab -r)"
     if arguments.has("-l", "-e", "-T", "-V"):
@@ -91,7 +92,7 @@ def crontab(command: Simple, arguments: Arguments) -> str:
 
 
 def rights(command: Simple, arguments: Arguments) -> str:
-    """Of the system itself, also of a single directory."""
+    """Judge a change of rights on the system itself, even on a single directory."""
     targets = [word.text for word in arguments.operands[1:]]
     holy = ("/", "/etc", "/bin", "/sbin", "/usr", "/var", "/lib", "/boot", "/dev", "/home", "~")
     for target in targets:

@@ -1,23 +1,25 @@
-"""How the tables of this folder are read.
+"""Parsing and matching the tables of this folder.
 
-A line says what cannot be undone, and which uses of programs do it; an indented one continues it:
+A line says what cannot be undone, and which uses of programs do it; an indented line
+continues it:
 
     deletes a cluster: rke remove; kops delete; k3d ~delete|rm; kubectl delete !--dry-run (kubectl)
     as docker: podman; nerdctl
 
-The second gives programs the uses of another one. A use begins with the program's name, then:
+The second gives programs the uses of another one. A use begins with the program's name,
+then:
 
 - a plain word is the program's next operand (`*` any, `a|b` one of them);
 - `-f|--force`: one of these options is given, also within `-uf`; several groups: one of each;
-- `--prune=now`: with this value, `--delete*`: with this beginning (`*` stands for anything);
+- `--prune=now`: with this value, `--delete*`: with this prefix (`*` stands for anything);
 - `!-n|--dry-run`: none of them is given;
-- `@:*|+*`: some operand after the words is like one of these;
+- `@:*|+*`: some operand after the words matches one of these;
 - `~a|b`: some operand is one of these words;
 - `#2`: at least this many operands follow the words;
-- `(kubectl)`: how the user is told of it; else the program with its first words and options.
+- `(kubectl)`: how the use is named to the user; else the program with its first words and
+  options.
 
-Of two uses that both fit, the first counts.
-"""
+If several uses match, the first counts."""
 
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -28,7 +30,7 @@ from rookery.core.command_line.arguments import SINGLE, Arguments, all_values_of
 from rookery.core.command_line.words import Simple
 
 type Check = Callable[[Simple, Arguments], str]
-"""What a command does that the tables cannot say; "": nothing."""
+"""A judgement that the tables cannot express; it returns "" if the command is not dangerous."""
 
 
 class Row(NamedTuple):
@@ -42,31 +44,31 @@ class Row(NamedTuple):
 
 
 def uses_of(tables: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """The uses of each program, each with what it does."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    """Return the uses of each program, each with what it does."""
+    table: dict[str, list[tuple[str, str]]] = {}
     for line in "".join(tables).replace("\n    ", " ").split("\n"):
         why, _, uses = line.partition(": ")
         for use in filter(None, uses.split("; ")):
             if why.startswith("as "):
-                found[use] = found[why.removeprefix("as ")]
+                table[use] = table[why.removeprefix("as ")]
             else:
-                found.setdefault(use.split()[0], []).append((use, why))
-    return found
+                table.setdefault(use.split()[0], []).append((use, why))
+    return table
 
 
 def row_of(use: str, why: str) -> Row:
-    left, told, label = use.partition(" (")
+    left, paren, label = use.partition(" (")
     program, *tokens = left.split()
     given: dict[str, list[tuple[str, ...]]] = {sign: [] for sign in ("", *"-!@~#")}
     for token in tokens:
         sign = token[0] if token[0] in given else ""
         given[sign].append(tuple(token.removeprefix(sign.strip("-")).split("|")))
-    words, needed = given[""], given["-"]
-    label = label[:-1] if told else " ".join([program, *(each[0] for each in words + needed)])
+    operands, needed = given[""], given["-"]
+    label = label[:-1] if paren else " ".join([program, *(each[0] for each in operands + needed)])
     refused, like, among = (tuple(chain(*given[sign])) for sign in "!@~")
     least = sum(int(number) for (number,) in given["#"])
     why = f"{why} ({label})" if label else why
-    return Row(tuple(words), tuple(needed), refused, like, among, least, why)
+    return Row(tuple(operands), tuple(needed), refused, like, among, least, why)
 
 
 def arguments_of(command: Simple) -> Arguments:
@@ -81,7 +83,7 @@ def is_help(arguments: Arguments) -> bool:
 
 
 def find(rows: Iterable[Row], arguments: Arguments) -> str:
-    """What a command does by the first line of its table that fits; "": none does."""
+    """Return what a command does by the first row of its table that matches; "" if none does."""
     operands = [word.text for word in arguments.operands]
     for row in rows:
         if _fits(row, arguments, operands):
@@ -108,7 +110,7 @@ def _fits(row: Row, arguments: Arguments, operands: list[str]) -> bool:
 
 
 def _is_on(arguments: Arguments, option: str) -> bool:
-    """`--dry-run=none` is no trial."""
+    """Whether a trial option is really on: `--dry-run=none` is not."""
     return arguments.value(option) not in ("none", "false", "no", "0")
 
 

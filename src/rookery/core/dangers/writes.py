@@ -1,5 +1,5 @@
-"""Where a command writes: its redirections, and the operands that programs write to. Of a word that
-is known only once it runs (a variable, a glob), the directory before it counts."""
+"""Judging where a command writes: its redirections, and the operands that programs write to. For a
+word that is known only at run time (a variable, a glob), the directory before it counts."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ _UNSURE = re.compile(r"[$*?\[`]")
 
 
 def judge(command: Simple, ground: Ground) -> list[str]:
-    """Why it matters where a command writes."""
+    """Return the reasons why the places that a command writes to are dangerous."""
     return [why for word in targets(command) if (why := _judge_one(word, command, ground))]
 
 
@@ -65,7 +65,7 @@ def _judge_one(word: Word, command: Simple, ground: Ground) -> str:
 
 
 def _is_home(text: str) -> bool:
-    """`$HOME` is as good as known."""
+    """Whether a text is a path below `$HOME`, which is as good as known."""
     for name in ("$HOME", "${HOME}"):
         if text == name or text.startswith(name + "/"):
             return not _UNSURE.search(text[len(name) :])
@@ -73,7 +73,7 @@ def _is_home(text: str) -> bool:
 
 
 def resolved(text: str, command: Simple, ground: Ground) -> str | None:
-    """Absolute and plain; None: nobody knows."""
+    """Return the absolute, normalised path; None if it is unknown."""
     whole = joined(command.place, text)
     if whole is None:
         return None
@@ -119,7 +119,8 @@ _CLOUDS = listed("aws gsutil gcloud az kubectl oc docker podman rclone")
 
 
 def _fetched(command: Simple) -> list[Word]:
-    """`aws s3 cp s3://b/x FILE`, `kubectl cp pod:/x FILE`: what comes from elsewhere."""
+    """Return the files that a copy brings from elsewhere: `aws s3 cp s3://b/x FILE`, `kubectl cp
+    pod:/x FILE`."""
     operands = arguments_of(command).operands
     copies = {"cp", "mv", "sync", "copy", "copyto"} & {word.text for word in operands[:3]}
     far = [":" in word.text for word in operands[-2:]]
@@ -127,8 +128,8 @@ def _fetched(command: Simple) -> list[Word]:
 
 
 def dd_files(command: Simple) -> list[Word]:
-    words = [word for word in command.words if word.text.startswith("of=")]
-    return [word._replace(text=word.text[3:]) for word in words]
+    outputs = [word for word in command.words if word.text.startswith("of=")]
+    return [word._replace(text=word.text[3:]) for word in outputs]
 
 
 def copied(command: Simple) -> Iterator[Word]:
@@ -149,7 +150,7 @@ def copied(command: Simple) -> Iterator[Word]:
 
 
 def edited(arguments: Arguments) -> list[Word]:
-    """`sed -i`, `perl -i`."""
+    """Return the files edited by `sed -i`, `perl -i`."""
     if not arguments.has("-i", "--in-place"):
         return []
     scripted = arguments.has("-e", "-f", "-E", "--expression", "--file")
@@ -157,7 +158,7 @@ def edited(arguments: Arguments) -> list[Word]:
 
 
 def packed(arguments: Arguments) -> list[Word]:
-    """Where it unpacks, or the archive that it makes; `tar xzf` has no dash."""
+    """Return where an archive is unpacked, or the archive that is made; `tar xzf` has no dash."""
     letters = arguments.operands[0].text if arguments.operands else ""
     old = not any(given in arguments.options for given in ("-x", "-c", "-t", "-r", "-u"))
     old = old and letters.isalpha() and not arguments.has("--extract", "--create", "--list")

@@ -1,4 +1,4 @@
-"""Foreign JSON and foreign text: read leniently, shown safely."""
+"""Foreign JSON and foreign text: parsed leniently, shown safely."""
 
 from rookery.core.json.events import Draft, Event, Json, dumps, kind_of, loads, notice
 

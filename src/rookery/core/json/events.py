@@ -1,4 +1,5 @@
-"""Every fact about a session is one Event, and every Event is JSON that survives a round trip."""
+"""Events: every fact about a session is one Event, and every Event is JSON that survives a round
+trip."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +28,7 @@ class Event(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """An event before the log has given it a place."""
+    """An event that the log has not yet given a position."""
 
     update: Json
     cause: str | None = None
@@ -35,12 +36,12 @@ class Draft(NamedTuple):
 
 
 def notice(text: str, level: str = "warn", **more: Any) -> Json:
-    """An update of ours that only says something to the user."""
+    """Return an update of ours that only tells the user something."""
     return {"sessionUpdate": "_notice", "level": level, "text": text, **more}
 
 
 def kind_of(update: object) -> str:
-    """The discriminator of an update, or "" where there is none."""
+    """Return the discriminator of an update, or "" if there is none."""
     if isinstance(update, dict):
         kind = update.get("sessionUpdate")
         if isinstance(kind, str):
@@ -49,7 +50,7 @@ def kind_of(update: object) -> str:
 
 
 def event_from_json(value: Json) -> Event:
-    """The reverse of its `_asdict`; raises ValueError on anything else."""
+    """Return the Event whose `_asdict` this is; raises ValueError on anything else."""
     update, seq, at = value.get("update"), value.get("seq"), value.get("at")
     if not isinstance(update, dict) or not isinstance(seq, int) or not isinstance(at, int):
         raise ValueError("not an event: it needs seq, at and update")
@@ -103,7 +104,8 @@ def loads(text: str | bytes | bytearray) -> Any:
 
 
 def dumps(value: object) -> str:
-    """Compact ASCII JSON of any value. What JSON cannot say is made sayable, never an error."""
+    """Encode any value as compact ASCII JSON. What JSON cannot represent is converted, never an
+    error."""
     try:
         return _encode(value)
     except (ValueError, TypeError, RecursionError):
@@ -111,8 +113,8 @@ def dumps(value: object) -> str:
 
 
 def dumps_short(value: object) -> str:
-    """As `dumps`, but with characters as they are wherever UTF-8 can say them: escaped, a text of
-    4-byte characters is three times as long."""
+    """Encode like `dumps`, but keep characters unescaped wherever UTF-8 can encode them: escaped, a
+    text of 4-byte characters is three times as long."""
     try:
         text = _encode_as_it_is(value)
         if not text.isascii():

@@ -1,4 +1,4 @@
-"""JSON that a person keeps by hand: read whole, or refused with the place in the file."""
+"""JSON files that the user edits by hand: read whole, or refused with the position in the file."""
 
 import json
 import re
@@ -9,16 +9,16 @@ from rookery.core.refusals import Fixed
 
 
 class Unusable(Fixed):
-    """A file of the user's cannot be used. The message names it, the place and what is wrong."""
+    """A file of the user's cannot be used. The message names the file, the position and the
+    problem."""
 
     reason = "bad_settings"
 
 
 def parse(data: bytes, path: str, shape: str = "{…}") -> Json:
-    """The object in a file; `shape`: how it looks, for who wrote something else.
+    """Return the object in a file. `shape` shows what it should look like, for the error message.
 
-    Raises Unusable.
-    """
+    Raises Unusable."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -42,27 +42,27 @@ def parse(data: bytes, path: str, shape: str = "{…}") -> Json:
 
 
 class _Twice(Exception):
-    """A key that would be lost when the file is written again."""
+    """A duplicate key, which would be lost when the file is written again."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Json:
-    found: Json = {}
+    members: Json = {}
     for key, value in pairs:
-        if key in found:
+        if key in members:
             raise _Twice(key)
-        found[key] = value
-    return found
+        members[key] = value
+    return members
 
 
 def line_of(text: str, key: str, *, last: bool = False) -> int:
-    """Where a key stands, as far as its first or last mention tells; 0: nowhere."""
+    """Return the line of a key, judged by its first or last mention; 0 if it is not mentioned."""
     ways = (json.dumps(key), json.dumps(key, ensure_ascii=False))
     spelled = "|".join(map(re.escape, ways))
-    found = [each.start() for each in re.finditer(rf"(?:{spelled})\s*:", text)]
-    return text.count("\n", 0, found[-1 if last else 0]) + 1 if found else 0
+    offsets = [each.start() for each in re.finditer(rf"(?:{spelled})\s*:", text)]
+    return text.count("\n", 0, offsets[-1 if last else 0]) + 1 if offsets else 0
 
 
-def told(path: str, text: str, key: str, why: str) -> str:
-    """A sentence about a value in a file, with its line where that can be told."""
+def value_message(path: str, text: str, key: str, why: str) -> str:
+    """Return a sentence about a value in a file, with its line number if that can be determined."""
     line = line_of(text, key.rpartition(".")[2])
     return f"{path}, line {line}: {key} {why}." if line else f"{path}: {key} {why}."

@@ -1,6 +1,5 @@
-"""What kind of picture some bytes are, and how large: told by the bytes alone, whatever their
-sender calls them. Only kinds that browsers show safely; never SVG, which is a document of its
-own."""
+"""Detecting an image's type and size from its bytes alone, whatever the sender calls it. Only types
+that browsers show safely; never SVG, which is a document of its own."""
 
 from typing import NamedTuple
 
@@ -23,20 +22,21 @@ class Picture(NamedTuple):
 
     @property
     def refusal(self) -> str:
-        """Why it is not shown; "": it is."""
+        """Why the picture is not shown; "" if it is."""
         large = self.width * self.height > MOST_PIXELS
         return f"too large to show: {self.width:,} × {self.height:,}" if large else ""
 
 
 def look_at(data: bytes) -> Picture | None:
-    """None: it is no picture that is shown, or its beginning is damaged."""
+    """Return the picture's type and size; None if its type cannot be shown or its beginning is
+    damaged."""
     kind = type_of(data)
     size = _SIZES[kind](data) if len(data) >= _HEADS.get(kind, len(data) + 1) else None
     return Picture(kind, *size) if size is not None and all(size) else None
 
 
 def type_of(data: bytes) -> str:
-    """ "": none that is shown."""
+    """Return the MIME type of an image; "" if it is none that can be shown."""
     if data.startswith(PNG):
         return "image/png"
     if data.startswith(JPEG):
@@ -55,7 +55,8 @@ def _gif(data: bytes) -> tuple[int, int]:
 
 
 def _jpeg(data: bytes) -> tuple[int, int] | None:
-    """Of the first frame: what stands before it has lengths of its own."""
+    """Return the size in the first frame, skipping the segments before it, which have their own
+    lengths."""
     at = 2
     while at + 9 <= len(data) and data[at] == 0xFF:
         marker = data[at + 1]

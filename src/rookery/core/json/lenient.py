@@ -1,4 +1,4 @@
-"""Foreign JSON, read leniently: each of these gives a value of the type asked for."""
+"""Lenient access to foreign JSON: each function returns a value of the type asked for."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,28 +7,28 @@ from rookery.core.json.events import Json, dumps
 
 
 def text(value: object, key: str, default: str = "") -> str:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else default
+    member = value.get(key) if isinstance(value, dict) else None
+    return member if isinstance(member, str) else default
 
 
 def as_text(value: object) -> str:
-    """Any value as a text: JSON where it is none, cut to what a message can hold."""
+    """Return any value as text: JSON if it is not a string, cut to what a message can hold."""
     return value if isinstance(value, str) else dumps(value)[:200]
 
 
 def number(value: object, key: str) -> int | float | None:
-    """A real number that a float can hold, or None; booleans are none."""
-    found = value.get(key) if isinstance(value, dict) else None
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    """Return a real number that a float can hold, or None; booleans do not count."""
+    member = value.get(key) if isinstance(value, dict) else None
+    if isinstance(member, bool) or not isinstance(member, int | float):
         return None
-    if isinstance(found, int):
-        return found if found.bit_length() < 1024 else None
-    return found if found - found == 0 else None
+    if isinstance(member, int):
+        return member if member.bit_length() < 1024 else None
+    return member if member - member == 0 else None
 
 
 def integer(value: object, key: str) -> int | None:
-    found = number(value, key)
-    return found if isinstance(found, int) else None
+    member = number(value, key)
+    return member if isinstance(member, int) else None
 
 
 def flag(value: object, key: str) -> bool:
@@ -36,17 +36,17 @@ def flag(value: object, key: str) -> bool:
 
 
 def mapping(value: object, key: str) -> Json:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    member = value.get(key) if isinstance(value, dict) else None
+    return member if isinstance(member, dict) else {}
 
 
 def sequence(value: object, key: str) -> list[Any]:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else []
+    member = value.get(key) if isinstance(value, dict) else None
+    return member if isinstance(member, list) else []
 
 
 def mappings(value: object, key: str) -> Iterator[Json]:
-    """The objects in a list; anything else in it is passed over."""
+    """Yield the objects in a list, skipping anything else in it."""
     return (item for item in sequence(value, key) if isinstance(item, dict))
 
 
@@ -55,6 +55,6 @@ def texts(value: object, key: str) -> list[str]:
 
 
 def first_line(value: str, longest: int = 80) -> str:
-    """The first line that says something, cut to a length."""
+    """Return the first line that is not blank, cut to a length."""
     line = next((line.strip() for line in value.splitlines() if line.strip()), "")
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"

@@ -1,5 +1,5 @@
-"""Secrets taken out of files that leave this machine: those of a known shape, and those that stand
-where secrets do, in a header, an address's parameter, a variable or a field of that name.
+"""Removing secrets from files that leave this machine: those of a known shape, and those that stand
+where secrets do, in a header, a URL parameter, a variable or a field of that name.
 
 What is streamed to clients is masked by its shape alone (`core/json/secrets.py`), which costs less.
 """
@@ -51,7 +51,8 @@ SHORTEST, SHORT = 8, 64
 
 
 def redact(text: str) -> str:
-    """The text without the secrets in it, also where colours stand between their letters."""
+    """Return the text without the secrets in it, even where colour codes stand between their
+    letters."""
     if len(text) < SHORTEST:
         return text
     return _redact_again(text) if len(text) <= SHORT else _redact(text)
@@ -71,12 +72,12 @@ def _redact(text: str) -> str:
 
 
 def redact_pieces(pieces: Sequence[str]) -> list[str]:
-    """The pieces of one text, which may cut a secret in two: the first of them shows that it was
-    there."""
+    """Redact the pieces of one text, which may split a secret: the mask goes into the first of
+    them."""
     spans = _spans("".join(pieces))
     if not spans:
         return list(pieces)
-    found, begin, next_ = list[str](), 0, 0
+    redacted, begin, next_ = list[str](), 0, 0
     for piece in pieces:
         end, at, kept = begin + len(piece), begin, ""
         while next_ < len(spans) and spans[next_][0] < end:
@@ -87,13 +88,13 @@ def redact_pieces(pieces: Sequence[str]) -> list[str]:
             if last > end:
                 break  # the next piece goes on with it
             next_ += 1
-        found.append(kept + piece[at - begin :])
+        redacted.append(kept + piece[at - begin :])
         begin = end
-    return found
+    return redacted
 
 
 def redact_json(value: Any, levels: int = 60) -> Any:
-    """A value without the secrets in its texts. What is nested more deeply is left out."""
+    """Return a value without the secrets in its texts. What is nested more deeply is left out."""
     match value:
         case str():
             return redact(value)
@@ -107,13 +108,13 @@ def redact_json(value: Any, levels: int = 60) -> Any:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """Where secrets are, in order and apart from each other."""
-    found = set(places(text))
+    """Return the spans of secrets, in order and not overlapping."""
+    spans = set(places(text))
     for place in _PLACES:
         if any(hint in text for hint in place.hints):
-            found |= {match.span("secret") for match in re.finditer(place.pattern, text)}
+            spans |= {match.span("secret") for match in re.finditer(place.pattern, text)}
     apart: list[tuple[int, int]] = []
-    for first, last in sorted(found):
+    for first, last in sorted(spans):
         if apart and first < apart[-1][1]:
             apart[-1] = (apart[-1][0], max(last, apart[-1][1]))
         else:

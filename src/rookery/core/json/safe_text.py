@@ -1,9 +1,8 @@
-"""Text from agents made safe to show, and counts in words: the same in every interface.
+"""Making agents' text safe to show, and counts in words: the same in every interface.
 
-`shown` and `visible` take out or mark what a text can hide from its reader: characters without a
-width, that reverse others, that only look like a blank, blanks by the hundred. An ask shows what
-will run, so its text passes there.
-"""
+`shown` and `visible` remove or mark what a text can hide from its reader: characters without a
+width, characters that reverse others or only look like a space, spaces by the hundred. An ask shows
+what will run, so its text goes through them."""
 
 import re
 from typing import NamedTuple
@@ -17,7 +16,7 @@ the character in whose place kitty draws a picture."""
 
 
 def clean(text: str) -> str:
-    """Tabs and newlines stay; every other control is replaced by a visible sign."""
+    """Replace every control character except tabs and newlines by a visible sign."""
     if text.isascii() and text.isprintable():
         return text
     # Before a newline, \r is half of one; elsewhere it would overwrite the line.
@@ -25,13 +24,13 @@ def clean(text: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """The same on one line, with runs of blanks collapsed."""
+    """Do the same on one line, with runs of whitespace collapsed."""
     return " ".join(clean(text).split())
 
 
-def sign_for(found: re.Match[str]) -> str:
-    """What is shown for a character that would not be seen."""
-    code = ord(found.group())
+def sign_for(match: re.Match[str]) -> str:
+    """Return the sign that is shown for a character that would be invisible."""
+    code = ord(match.group())
     if code < 0x20:
         return chr(0x2400 + code)
     if code == 0x7F:
@@ -45,7 +44,7 @@ def count(number: int, noun: str) -> str:
 
 
 def fence(text: str, least: int = 3) -> str:
-    """More backticks in a row than the text has."""
+    """Return a fence with more backticks in a row than the text has."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     return "`" * max(least, longest + 1)
 
@@ -55,7 +54,7 @@ _UNSEEN = (
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""What no font shows: zero-width letters, directions, tags, selectors, fillers."""
+"""Characters that no font shows: zero-width letters, directions, tags, selectors, fillers."""
 
 _STACKED = (
     "([\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})"
@@ -85,11 +84,11 @@ class Shown(NamedTuple):
 
 
 def shown(text: str) -> Shown:
-    """The whole text with its lines, so that everything in it can be seen."""
+    """Return the whole text with its lines, in a form in which everything in it is visible."""
     if text.isascii() and text.isprintable() and "     " not in text:
         return Shown(text)
     bare, unseen = re.subn(_UNSEEN, "", text.replace("\r\n", "\n"))
-    stacked = sum(len(found.group(2)) for found in re.finditer(_STACKED, bare))
+    stacked = sum(len(match.group(2)) for match in re.finditer(_STACKED, bare))
     bare = re.sub(_STACKED, r"\1", bare) if stacked else bare
     bare = re.sub(_ODD, sign_for, bare)
     bare = re.sub(_EMPTY, _empty_lines, bare)
@@ -97,30 +96,30 @@ def shown(text: str) -> Shown:
 
 
 def visible(text: str) -> str:
-    """A file's text with a sign for each letter that nobody could see: in a change, one that comes
-    or goes is the change. What joins the parts of an emoji stays."""
+    """Return a file's text with a sign for each invisible letter: in a diff, one that comes or goes
+    is the change. Characters that join the parts of an emoji stay."""
     if text.isascii() and text.isprintable():
         return text
     text = re.sub(_UNSEEN, _unless_joining, text.replace("\r\n", "\n"))
     return re.sub(_ODD, sign_for, text)
 
 
-def _unless_joining(found: re.Match[str]) -> str:
-    return found.group() if found.group() in "\u200c\u200d\ufe0f" else sign_for(found)
+def _unless_joining(match: re.Match[str]) -> str:
+    return match.group() if match.group() in "\u200c\u200d\ufe0f" else sign_for(match)
 
 
-def told(removed: int) -> str:
-    """In words what `shown` took out; "" where that is nothing."""
+def removed_note(removed: int) -> str:
+    """Describe in words what `shown` removed; "" if it removed nothing."""
     return f"{count(removed, 'invisible character')} removed" if removed else ""
 
 
-def _empty_lines(found: re.Match[str]) -> str:
-    return f"\n⟨{found.group().count(chr(10)) - 1:,} empty lines⟩\n"
+def _empty_lines(match: re.Match[str]) -> str:
+    return f"\n⟨{match.group().count(chr(10)) - 1:,} empty lines⟩\n"
 
 
-def _gap(found: re.Match[str]) -> str:
-    begins = found.start() == 0 or found.string[found.start() - 1] == "\n"
-    wide = len(found.group().expandtabs(8))
+def _gap(match: re.Match[str]) -> str:
+    begins = match.start() == 0 or match.string[match.start() - 1] == "\n"
+    wide = len(match.group().expandtabs(8))
     if wide <= (WIDEST_INDENT if begins else WIDEST_GAP):
-        return found.group()
+        return match.group()
     return f"⟨{wide:,} blanks⟩"

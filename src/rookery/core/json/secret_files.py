@@ -1,4 +1,5 @@
-"""Files that hold secrets, by their names: of some nothing is shown, of others no value."""
+"""Recognising files that hold secrets, by their names: some are not shown at all, others without
+values."""
 
 import re
 
@@ -20,31 +21,31 @@ _SIDES = re.compile(r'"? "?b/')
 
 
 def is_key(path: str) -> bool:
-    """Nothing of it is shown."""
+    """Whether nothing of the file is shown."""
     return bool(_KEYS.fullmatch(path.rpartition("/")[2]))
 
 
 def hides_values(path: str) -> bool:
-    """It holds settings, and what they are set to is nobody's business."""
+    """Whether the file holds settings whose values are not shown."""
     return bool(_VALUES.fullmatch(path.rpartition("/")[2]))
 
 
 def without_value(row: str) -> str:
-    """A line of such a file with nothing but the name in it."""
-    found = _ASSIGNED.fullmatch(row)
-    if found is None:
+    """Return a line of such a file with nothing but the name in it."""
+    match = _ASSIGNED.fullmatch(row)
+    if match is None:
         return MASK if row.strip() else ""
-    return found[1] + (MASK if found[2].strip() else "")
+    return match[1] + (MASK if match[2].strip() else "")
 
 
 def line_without_value(line: str) -> str:
-    """A line of a hunk, with its sign."""
+    """Return a line of a hunk without its value, with its sign."""
     return line[0] + without_value(line[1:]) if line.startswith(("+", "-", " ")) else line
 
 
 def patch_without_values(patch: str) -> str:
-    """Of a patch by git, the lines of such files."""
-    found, hides, in_hunk = list[str](), False, False
+    """Return a patch by git with the values in such files masked."""
+    lines, hides, in_hunk = list[str](), False, False
     for line in patch.split("\n"):
         if line.startswith("diff --git "):
             hides, in_hunk = any(map(hides_values, _SIDES.split(line.rstrip('"')))), False
@@ -54,5 +55,5 @@ def patch_without_values(patch: str) -> str:
             line = line[: line.find(" @@") + 3] if hides else line  # noqa: PLW2901
         elif hides and in_hunk:
             line = line_without_value(line)  # noqa: PLW2901
-        found.append(line)
-    return "\n".join(found)
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Secrets that are known by their shape: masked in all that leaves this machine."""
+"""Masking secrets that are recognised by their shape, in everything that leaves this machine."""
 
 import re
 
@@ -49,14 +49,14 @@ _WORDS: dict[str, dict[str, tuple[str, ...]]] = {
     "A": {"AKIA": ("AKIA",), "ASIA": ("ASIA",), "AIza": ("AIza",)},
     "J": {"eyJ": ("eyJ",)},
 }
-"""What each of them has in it, by one letter of it and by what several share. To look for one after
-the other is many times quicker than a pattern with all of them, and each event of a log is
-searched."""
+"""A text that each of them contains, by one letter of it and by a part that several share. Looking
+for one after the other is many times quicker than a pattern with all of them, and each event of a
+log is searched."""
 
 
 def encoded(value: object) -> str:
-    """JSON with its secrets masked. Masked before it is encoded: what is masked may not take
-    quotation marks with it."""
+    """Encode as JSON with secrets masked. Masking comes before encoding, so that it cannot remove
+    quotation marks."""
     text = dumps(value)
     return dumps(masked_json(value)) if _may_have_one(text) else text
 
@@ -68,9 +68,9 @@ def masked(text: str) -> str:
 def _may_have_one(text: str) -> bool:
     for letter, shared in _WORDS.items():
         if letter in text:
-            for beginning, found in shared.items():
+            for beginning, candidates in shared.items():
                 if beginning in text:
-                    for word in found:
+                    for word in candidates:
                         if word in text:
                             return True
     return False
@@ -81,7 +81,7 @@ _BEGINNING = re.compile(
     r"(?:\b(?:[spr]k?|g|gh[pousr]?|github(?:_p?a?)?|glpat|xo|AKI?|ASI?|AIz?|hf|npm?|pypi|ey|"
     r"(?:https?|wss?|\w{1,9}sql|redis|mongodb):/?)|(?<!\S)-{1,5}B?E?G?I?N?)\Z"
 )
-"""Of what secrets begin with; of one letter alone, only those of the most common ones."""
+"""Beginnings of secrets; of the single-letter ones, only the most common."""
 _LONGEST_KEY = 16 * 1024
 _KEY = "-----BEGIN "
 _OPEN_KEY = re.compile(
@@ -92,8 +92,8 @@ _OPEN_KEY = re.compile(
 
 
 def unfinished(text: str) -> int:
-    """Where its last word begins, if that may be the beginning of a secret, or a private key that
-    has no end yet; else its length."""
+    """Return where the last word begins, if that may be the beginning of a secret or of a private
+    key without an end yet; else the text's length."""
     key = text.rfind(_KEY, max(0, len(text) - _LONGEST_KEY))
     if key >= 0 and _OPEN_KEY.match(text, key):
         return key
@@ -105,20 +105,20 @@ def unfinished(text: str) -> int:
 
 
 def places(text: str) -> list[tuple[int, int]]:
-    """Where secrets are, in order."""
-    return [found.span() for found in _SECRET.finditer(text)] if _may_have_one(text) else []
+    """Return the spans of secrets, in order."""
+    return [match.span() for match in _SECRET.finditer(text)] if _may_have_one(text) else []
 
 
 def covered(text: str) -> str:
-    """Masked letter by letter: lines, and places in the text, stay where they are."""
+    """Mask secrets letter by letter: lines, and positions in the text, stay where they are."""
     for first, last in reversed(places(text)):
         text = text[:first] + re.sub(r"[^\n]", "•", text[first:last]) + text[last:]
     return text
 
 
-def _hidden(found: re.Match[str]) -> str:
-    """The beginning stays: it says which kind of secret it was."""
-    secret = found.group()
+def _hidden(match: re.Match[str]) -> str:
+    """Mask a secret but for its beginning, which says what kind of secret it was."""
+    secret = match.group()
     if secret.startswith("-----BEGIN"):
         return f"-----BEGIN PRIVATE KEY----- {MASK}"
     sign = _SIGNS.match(secret)
@@ -126,24 +126,25 @@ def _hidden(found: re.Match[str]) -> str:
 
 
 def restored(text: str, original: str) -> str | None:
-    """A text that was masked, and perhaps changed since, with its secrets again. None: it cannot be
-    told where each of them belongs."""
+    """Put the secrets back into a text that was masked, and perhaps changed since. Return None if
+    it is unclear where each of them belongs."""
     if MASK not in text:
         return text
-    found, at = "", 0
+    unmasked, at = "", 0
     for first, last in places(original):
         secret = original[first:last]
         shown = masked(secret)
         here = text.find(shown, at)
         if here < 0:
             return None
-        found, at = found + text[at:here] + secret, here + len(shown)
-    found += text[at:]
-    return found if found.count(MASK) <= original.count(MASK) else None
+        unmasked, at = unmasked + text[at:here] + secret, here + len(shown)
+    unmasked += text[at:]
+    return unmasked if unmasked.count(MASK) <= original.count(MASK) else None
 
 
 def masked_json[Value](value: Value) -> Value:
-    """The same value with every text in it masked; itself where there is nothing to mask."""
+    """Return the value with every text in it masked; the same object if there is nothing to
+    mask."""
     match value:
         case str():
             return masked(value)  # type: ignore[return-value]

@@ -3,8 +3,7 @@
 terminal:412                  a client on this machine, by its process
 web:3fa94c01 Phone            a device, through the daemon: its id and its name
 web:3fa94c01 Phone | Anna     and the person who uses it
-web:- | Anna                  a person whom a proxy names, without a device
-"""
+web:- | Anna                  a person whom a proxy names, without a device"""
 
 from typing import NamedTuple
 
@@ -25,12 +24,12 @@ class By(NamedTuple):
 
     @property
     def where(self) -> str:
-        """The device, in words."""
+        """The device's name as shown to users."""
         return ANOTHER if self.name == UNNAMED else self.name
 
 
 def sender(device: str, name: str, person: str) -> str:
-    """What follows the face; "": neither is known."""
+    """Return the part of `by` after the face; "" if neither device nor person is known."""
     if not device and not person:
         return ""
     return (f"{device} {clean_name(name) or UNNAMED}" if device else "-") + (
@@ -47,6 +46,6 @@ def by_of(text: str | None) -> By:
 
 
 def clean_name(text: str) -> str:
-    """On one line, without what marks a person."""
+    """Return a name on one line, without the sign that separates the person."""
     shown = "".join(each if each.isprintable() else " " for each in text[: 10 * NAME_MOST])
     return " ".join(shown.replace("|", "/").split())[:NAME_MOST].rstrip()

@@ -1,1 +1,1 @@
-"""The rules and modes that answer asks without a person."""
+"""The rules and modes that answer asks without asking the user."""

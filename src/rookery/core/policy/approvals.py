@@ -1,15 +1,15 @@
-"""The ways in which a session asks for approval: one table of words that every interface reads.
+"""The approval modes of a session: one table of names that every interface reads.
 
-The ids are stored, sent and written to config.toml. The words are what people see. Both are taken
-wherever somebody chooses, and so are the names that vendors and earlier builds have for the same.
-"""
+The ids are stored, sent and written to config.toml. The words are what people see. Both are
+accepted wherever a user chooses, and so are the names that vendors and earlier builds use for the
+same."""
 
 from typing import NamedTuple
 
 from rookery.core.policy import planning
 
 TITLE = "Approvals"
-"""What interfaces call the choice."""
+"""The label of this choice in interfaces."""
 
 EVERY, RISKY, ALL, PLAN = "every", "risky", "all", planning.MODE
 
@@ -27,7 +27,7 @@ class Approval(NamedTuple):
 
     @property
     def flag(self) -> str:
-        """Without its dashes."""
+        """The command-line flag, without its dashes."""
         return self.words.replace(" ", "-")
 
 
@@ -59,16 +59,16 @@ LISTED = ", ".join(
 )
 
 OLDER_FLAGS = {"always-approve": ALL, "yolo": ALL, "llm-approve": RISKY}
-"""Of the command line, still taken."""
+"""Older command-line flags that are still accepted."""
 
 NOBODY_ASKED = {"all": WORDS[ALL], "risky": "reject when risky", "reject": "reject all"}
-"""Of sessions that never ask (`unattended`), by their order."""
+"""Labels for sessions that never ask (`unattended`), by their order."""
 NEVER = "never asks"
-"""Of agents that have no asks at all."""
+"""The label for agents that never send asks."""
 
 
 def id_of(given: str) -> str | None:
-    """The id that somebody means; None: no such choice."""
+    """Return the id of the choice that a text names; None if there is no such choice."""
     plain = plain_of(given)
     return next(
         (each.id for each in TABLE if plain in (each.id, plain_of(each.words), *each.names)), None
@@ -80,6 +80,6 @@ def plain_of(given: str) -> str:
 
 
 def spaced(mode: str) -> str:
-    """A vendor's own id of a mode as words: acceptEdits, accept_edits."""
+    """Split a vendor's mode id into words: acceptEdits, accept_edits."""
     parts = "".join(f" {sign.lower()}" if sign.isupper() else sign for sign in mode)
     return " ".join(parts.replace("_", " ").replace("-", " ").split())

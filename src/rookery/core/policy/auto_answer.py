@@ -1,4 +1,4 @@
-"""What is done with an action before it runs: allowed, denied, or asked about. Rules first, then
+"""Judging an action before it runs: allow, deny or ask. The rules come first, then the check for
 what cannot be undone, then the session's mode; the same for every agent."""
 
 from collections.abc import Iterable, Sequence
@@ -10,8 +10,8 @@ from rookery.core.policy import modes, planning, rules
 from rookery.core.vendors.profiles import Profile
 
 METHOD = "_rookery/judge"
-MOST = 100
-"""Calls of one request."""
+MAX_CALLS = 100
+"""The largest number of calls in one request."""
 
 OUTCOMES = ("allow", "deny", "ask")
 LOOKS = frozenset({"read", "search", "think"})
@@ -33,8 +33,9 @@ def judge(
     looks: bool = False,
     profile: Profile = Profile(),  # noqa: B008 (immutable)
 ) -> Judgement:
-    """`confirm`: the session's mode. `risk`: the model's own word, which can only add to it.
-    `looks`: the agent vouches for its tool that it is of the kind that it says."""
+    """Return the judgement on an action: allow, deny or ask. `confirm`: the session's mode. `risk`:
+    the model's own assessment, which can only raise the risk. `looks`: the agent vouches that its
+    tool is of the kind it claims to be."""
     verdict = rules.decide(known, call)
     seen = _as_it_is(call, profile)  # for the mode; rules go by its word
     ruling = modes.rule_on(seen, verdict, confirm, guard=guard, risk=risk)
@@ -66,21 +67,22 @@ def _as_it_is(call: rules.Call, profile: Profile) -> rules.Call:
 def in_plan_mode(
     call: rules.Call, profile: Profile, *, looks: bool, allowed: bool
 ) -> Judgement | None:
-    """That it is refused in plan mode; None: it only looks. `allowed`: by a rule."""
+    """Return a denial if plan mode forbids the call; None if it only looks. `allowed`: a rule
+    allows it."""
     own = looks and profile.judged
     why = planning.refusal(_as_it_is(call, profile), own=own, allowed=allowed)
     return Judgement("deny", f"confirm:{planning.MODE}", planning.FORBIDDEN, why) if why else None
 
 
 def only_looks(call: rules.Call) -> bool:
-    """Whether it changes nothing, and touches neither keys nor what lies outside: in no mode is
-    anybody asked about that."""
+    """Return whether the call changes nothing and touches neither keys nor anything outside the
+    session's directories: no mode asks about such calls."""
     return call.kind in LOOKS and not (call.danger or call.outside or call.cut)
 
 
-def strictest(found: Iterable[Judgement]) -> Judgement:
-    """Of several readings of one action: denied where one is, allowed only where all are."""
-    judged = list(found)
+def strictest(judgements: Iterable[Judgement]) -> Judgement:
+    """Combine several readings of one action: denied if any denies, allowed only if all allow."""
+    judged = list(judgements)
     for outcome in ("deny", "ask", "allow"):
         for each in judged:
             if each.outcome == outcome:
@@ -91,8 +93,8 @@ def strictest(found: Iterable[Judgement]) -> Judgement:
 # --- on the wire -------------------------------------------------------------------------------
 
 
-class Wanted(NamedTuple):
-    """One action that an agent wants judged."""
+class PendingAction(NamedTuple):
+    """One action that an agent submits for judgement."""
 
     call: Json
     risk: str = ""
@@ -100,24 +102,25 @@ class Wanted(NamedTuple):
     """Its tool is the agent's own and of that kind: a server's may call itself anything."""
 
 
-def wanted_in(params: object) -> list[Wanted] | None:
-    """The calls of a request; None where it is not one."""
+def wanted_in(params: object) -> list[PendingAction] | None:
+    """Parse the calls of a request; return None if it is malformed or has too many."""
     given = lenient.sequence(params, "calls")
-    if not given or len(given) > MOST:
+    if not given or len(given) > MAX_CALLS:
         return None
-    found = [
-        Wanted(
+    actions = [
+        PendingAction(
             lenient.mapping(each, "toolCall"),
             lenient.text(each, "risk").upper(),
             lenient.flag(each, "looks"),
         )
         for each in given
     ]
-    return found if all(each.call for each in found) else None
+    return actions if all(each.call for each in actions) else None
 
 
 def judgements_in(answer: object, count: int) -> list[Judgement] | None:
-    """One for each call that was asked about; None where the answer is not clear in every one."""
+    """Parse one judgement for each call asked about; return None unless the answer is clear for
+    all."""
     given = lenient.sequence(answer, "judgements")
     if len(given) != count or any(lenient.text(each, "outcome") not in OUTCOMES for each in given):
         return None
@@ -128,7 +131,7 @@ def judgements_in(answer: object, count: int) -> list[Judgement] | None:
 
 
 def noted(call: Json, judgement: Judgement) -> Draft:
-    """That a rule judged a call: what only the mode allowed is not worth a line."""
+    """Return the record that a rule judged a call. What only the mode allowed is not recorded."""
     shown = {key: call[key] for key in ("toolCallId", "title", "kind") if key in call}
     update: Json = {"sessionUpdate": "_judged", "toolCall": shown, "verdict": judgement.outcome}
     update |= {"ruled": judgement.words}

@@ -1,6 +1,6 @@
-"""The command lines in a tool call's input, whatever its agent calls them: rules know the usual
-names (`lines_of`), a command under another name or one level deeper is found, too (`lines`,
-`judged`)."""
+"""Finding the command lines in a tool call's input, whatever its agent calls them: `lines_of` reads
+the usual keys, which rules know; `lines` and `judged` also find a command under another name or one
+level deeper."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from rookery.core.json import Json, lenient
 from rookery.core.policy.danger import PATH_KEYS, TEXT_KEYS
 
 VERBS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})
-"""Of the usual file editor, in the place of a command."""
+"""The actions of the usual file editor, which it passes in the `command` field."""
 
 FILE_KINDS = frozenset({"read", "edit", "delete", "move", "search"})
 _BARE = re.compile(r"[A-Za-z_]{1,40}")
@@ -29,42 +29,44 @@ _SHELL = frozenset({"bash", "shell", "run", "exec", "execute"})
 
 _RUNS_NOTHING = frozenset({"read", "edit", "delete", "move", "search", "think"})
 
-MOST = 50
-"""Lines under odd names, and texts of an input that nobody understands, that are looked at."""
+MAX_LINES = 50
+"""How many lines under unusual names, and how many texts of an input we do not understand, are
+looked at."""
 DEEPEST = 4
 
 
 def lines_of(call: Json) -> list[str]:
-    """The command lines of a call. The title of one that runs something stands for them where
-    no input was told at all."""
+    """Return the command lines of a call. If it runs something and has no input at all, its title
+    stands for them."""
     given = call.get("rawInput")
-    found = [given] if isinstance(given, str) else []
+    lines = [given] if isinstance(given, str) else []
     raw = given if isinstance(given, dict) else {}
-    words = lenient.texts(raw, "args")
+    args = lenient.texts(raw, "args")
     verb = file_verb(call)
     for key in TEXT_KEYS:
         value = raw.get(key)
         if key == "command" and verb:
             continue
         if isinstance(value, list):
-            value = line_of([*(w for w in value if isinstance(w, str)), *words])
-        elif isinstance(value, str) and words:
-            value = f"{value} {line_of(words)}"
+            value = line_of([*(w for w in value if isinstance(w, str)), *args])
+        elif isinstance(value, str) and args:
+            value = f"{value} {line_of(args)}"
         if isinstance(value, str) and value.strip():
-            found.append(value)
-    if not found and not raw and lenient.text(call, "kind") == "execute":
-        found.append(titled(lenient.text(call, "title")))
-    return [line for line in found if line.strip()]
+            lines.append(value)
+    if not lines and not raw and lenient.text(call, "kind") == "execute":
+        lines.append(titled(lenient.text(call, "title")))
+    return [line for line in lines if line.strip()]
 
 
 def file_verb(call: Json) -> str:
-    """What a file tool is told to do with its path, where that stands for a command; else ""."""
+    """Return the action a file tool performs on its path, if it is in the command field;
+    else ""."""
     raw, kind = lenient.mapping(call, "rawInput"), lenient.text(call, "kind")
-    said = lenient.text(raw, "command").strip()
+    verb = lenient.text(raw, "command").strip()
     if kind == "execute" or "args" in raw or not any(lenient.text(raw, key) for key in PATH_KEYS):
         return ""
-    known = said in VERBS or (kind in FILE_KINDS and _BARE.fullmatch(said))
-    return said if known else ""
+    known = verb in VERBS or (kind in FILE_KINDS and _BARE.fullmatch(verb))
+    return verb if known else ""
 
 
 def titled(title: str) -> str:
@@ -78,46 +80,49 @@ def titled(title: str) -> str:
 
 
 def lines(call: Json) -> list[str]:
-    """Every command line of a call: those that rules look for, then those under other names."""
+    """Return every command line of a call: those under the keys that rules know, then the
+    others."""
     call = _named(call)
     known = lines_of(call)
-    found = [*known, *(line for line in _more(call) if line not in known)]
-    return [line for line in found if not _is_verb(call, line)]
+    candidates = [*known, *(line for line in _more(call) if line not in known)]
+    return [line for line in candidates if not _is_verb(call, line)]
 
 
 def _is_verb(call: Json, line: str) -> bool:
-    """`create`, `view`, `plan`: what an editor's tool calls its command runs nothing."""
+    """Whether the line is an editor's action, such as `create`, `view` or `plan`, which runs
+    nothing."""
     return lenient.text(call, "kind") in _RUNS_NOTHING and line.isidentifier()
 
 
 def judged(call: Json) -> list[Json]:
-    """The call as rules can read it: one for each line that they would not find. Where it runs
-    something and says nowhere what, each of its texts may be it."""
+    """Return the call in forms that rules can read: one for each line they would not find
+    themselves. If it runs something and does not say where the command is, each of its texts may be
+    one."""
     call = _named(call)
     raw = lenient.mapping(call, "rawInput")
     known, more = lines_of(call), _more(call)
     apart = [line for line in more if line not in known]
     if not known and not apart and raw and lenient.text(call, "kind") == "execute":
-        return [call, *_each(call, islice(_texts(raw, DEEPEST), MOST))]
+        return [call, *_each(call, islice(_texts(raw, DEEPEST), MAX_LINES))]
     return [call, *_each(call, apart)] if known or not apart else _each(call, apart)
 
 
 def _named(call: Json) -> Json:
-    """An input that is a list alone is the words of a line."""
+    """Treat an input that is a bare list as the words of one command line."""
     raw = call.get("rawInput")
     return {**call, "rawInput": {"command": raw}} if isinstance(raw, list) and raw else call
 
 
 def is_command(key: str) -> bool:
-    """Whether what stands under this name is shown as a command already."""
+    """Return whether the value under this key is already shown as a command."""
     name = _plain(key)
     return name in _LINE or name in _PROGRAM or name in _WORDS or name in _LINES
 
 
-def _each(call: Json, found: Iterable[str]) -> list[Json]:
+def _each(call: Json, lines: Iterable[str]) -> list[Json]:
     raw = lenient.mapping(call, "rawInput")
     rest = {key: value for key, value in raw.items() if not is_command(key)}
-    return [{**call, "rawInput": {**rest, "command": line}} for line in found]
+    return [{**call, "rawInput": {**rest, "command": line}} for line in lines]
 
 
 def _plain(key: str) -> str:
@@ -126,11 +131,11 @@ def _plain(key: str) -> str:
 
 def _more(call: Json) -> list[str]:
     raw = lenient.mapping(call, "rawInput")
-    found = list(_odd(raw))
+    lines = list(_odd(raw))
     for value in raw.values():
         if isinstance(value, dict):
-            found += [*_known(value), *_odd(value)]
-    return list(dict.fromkeys(found))[:MOST]
+            lines += [*_known(value), *_odd(value)]
+    return list(dict.fromkeys(lines))[:MAX_LINES]
 
 
 def _known(raw: Json) -> list[str]:
@@ -138,12 +143,12 @@ def _known(raw: Json) -> list[str]:
 
 
 def _odd(raw: Json) -> Iterator[str]:
-    """Lines under names that rules do not know."""
+    """Yield the lines under names that rules do not know."""
     apart = [key for key in raw if _plain(key) in _WORDS and not (key == "args" and _known(raw))]
     programs = [value for key, value in raw.items() if _plain(key) in _PROGRAM]
     if programs and isinstance(programs[0], str) and programs[0].strip():
-        words = [word for key in apart for word in _list(raw[key])]
-        yield from _known({"command": [programs[0], *words]})
+        args = [word for key in apart for word in _list(raw[key])]
+        yield from _known({"command": [programs[0], *args]})
     else:
         for key in apart:
             yield from _known({"command": raw[key]})
@@ -158,7 +163,7 @@ def _odd(raw: Json) -> Iterator[str]:
 
 
 def _several(value: object) -> Iterator[str]:
-    """A list of lines, or the words of one."""
+    """Yield each line of a list of lines, or the one line that a list of words makes."""
     given = _list(value)
     if isinstance(value, str) or not any(" " in each or "\n" in each for each in given):
         yield from _known({"command": value})

@@ -1,4 +1,5 @@
-"""How an agent's processes are kept from answering for the user, and what they lose by it."""
+"""How an agent's processes are kept from answering asks for the user, and how to recognize what the
+confinement breaks for them, such as sudo."""
 
 from collections.abc import Iterator
 
@@ -6,7 +7,7 @@ from rookery.core.json import Draft, events
 
 WEAK = "lineage"
 WORDS = {"landlock": "confined", WEAK: "not confined"}
-"""Of a process's `guard`: by the kernel too, or by its descent alone."""
+"""How to describe a process's `guard`: enforced by the kernel too, or by its descent alone."""
 
 SIGNS = (
     '"no new privileges" flag is set',
@@ -15,30 +16,30 @@ SIGNS = (
     "snap-confine is packaged without necessary permissions",
     "newuidmap: write to uid_map failed",
 )
-"""What sudo, snaps and rootless containers say where no program may gain privileges."""
+"""The messages of sudo, snaps and rootless containers where no program may gain privileges."""
 
-LONGEST = max(map(len, SIGNS))
-MOST = 1000
-"""Texts of one update that are looked at."""
+MAX_SIGN_LENGTH = max(map(len, SIGNS))
+MAX_TEXTS = 1000
+"""How many texts of one update are looked at."""
 
 
 def lost(text: str) -> bool:
-    """Whether a program says that it could not gain privileges."""
+    """Return whether a program's output says that it could not gain privileges."""
     return any(sign in text for sign in SIGNS)
 
 
 def texts(value: object) -> Iterator[str]:
-    """The texts in an update, as far as it pays to look."""
-    waiting, left = [value], MOST
+    """Yield the texts in an update, up to a limit."""
+    waiting, left = [value], MAX_TEXTS
     while waiting and left:
         left -= 1
         match waiting.pop():
             case str(text):
                 yield text
-            case dict(found):
-                waiting.extend(found.values())
-            case list(found):
-                waiting.extend(found[-MOST:])
+            case dict(nested):
+                waiting.extend(nested.values())
+            case list(nested):
+                waiting.extend(nested[-MAX_TEXTS:])
 
 
 def notice(agent: str) -> Draft:

@@ -1,5 +1,6 @@
-"""What a call would do, from our own reader of it: which files, what network, whose code, and what
-cannot be undone. It says what it knows, and what it does not know; it never vouches for a call."""
+"""Explaining what a call would do, as our own parser reads it: which files it touches, which
+network hosts, whose code it runs, and what cannot be undone. It states what it knows and what it
+does not know; it never vouches for a call."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,10 +14,10 @@ from rookery.core.dangers.places import Ground
 from rookery.core.json.safe_text import clean_line
 from rookery.core.policy.rules import Call
 
-MOST = 6
-"""Things that one line names."""
-LONGEST = 80
-"""Characters of a thing."""
+MAX_ITEMS = 6
+"""How many things one line names."""
+MAX_ITEM_LENGTH = 80
+"""How many characters of a thing are shown."""
 LINES = 12
 
 READS, WRITES, DELETES, MOVES, CHANGES = "Reads", "Writes", "Deletes", "Moves", "Changes"
@@ -87,7 +88,7 @@ _RIGHTS = listed("sudo doas su pkexec runuser")
 
 
 _HOST = re.compile(r"(:\d{0,5})?([/?#].*)?$", re.DOTALL)
-"""Of an address: what follows its host."""
+"""Matches what follows the host in an address."""
 
 
 _ADDRESS = re.compile(r'"url": "https?://([^"\\]+)"')
@@ -99,19 +100,19 @@ class Effect(NamedTuple):
 
 
 def explained(calls: Sequence[Call], *, guarded: bool = False) -> list[str]:
-    """A line for each thing that these calls would do, what cannot be undone first. `guarded`: the
-    ask says that by itself, as it does of what only a rewind brings back."""
-    found, plain = list[Effect](), True
+    """Return a line for each thing that these calls would do, what cannot be undone first.
+    `guarded`: the ask already says so itself, and says what only a rewind brings back."""
+    effects, plain = list[Effect](), True
     notes: dict[str, None] = {}
     for call in calls:
         ground = Ground(call.roots, call.home, place=call.place)
         for text in dict.fromkeys(each.whole for each in call.commands if each.whole):
             plain = plain and not read_only.change_in(text)
-            found += _of_line(text, ground)
+            effects += _of_line(text, ground)
             notes |= dict.fromkeys(_notes(text))
         if call.kind != "execute":
             plain = False
-            found += _of_tool(call, ground)
+            effects += _of_tool(call, ground)
             if call.named and call.tools and call.tools[0].startswith("mcp__"):
                 notes[TOOL] = None
     final = [
@@ -120,18 +121,20 @@ def explained(calls: Sequence[Call], *, guarded: bool = False) -> list[str]:
     plain = plain and not any(call.danger or call.risk for call in calls)
     if plain and any(each.whole for call in calls for each in call.commands):
         notes[LOOKS] = None
-    return [*dict.fromkeys(final), *_lines(found), *notes][:LINES] or ([] if guarded else [NOTHING])
+    return [*dict.fromkeys(final), *_lines(effects), *notes][:LINES] or (
+        [] if guarded else [NOTHING]
+    )
 
 
-def _lines(found: Iterable[Effect]) -> Iterator[str]:
+def _lines(effects: Iterable[Effect]) -> Iterator[str]:
     groups: dict[str, dict[str, None]] = {}
-    for effect in found:
-        if what := clean_line(effect.what)[:LONGEST]:
+    for effect in effects:
+        if what := clean_line(effect.what)[:MAX_ITEM_LENGTH]:
             groups.setdefault(effect.does, {})[what] = None
     for does in _ORDER:
         if things := list(groups.get(does, ())):
-            more = f" and {len(things) - MOST} more" if len(things) > MOST else ""
-            yield f"{does} {', '.join(things[:MOST])}{more}"
+            more = f" and {len(things) - MAX_ITEMS} more" if len(things) > MAX_ITEMS else ""
+            yield f"{does} {', '.join(things[:MAX_ITEMS])}{more}"
 
 
 def _notes(text: str) -> Iterator[str]:
@@ -153,9 +156,9 @@ def _of_tool(call: Call, ground: Ground) -> Iterator[Effect]:
 
 
 def _host_in(arguments: str) -> str:
-    """Of the address that a tool is given; "": none is known."""
-    found = _ADDRESS.search(arguments)
-    return _HOST.sub("", found[1]).rpartition("@")[2] if found else ""
+    """Return the host of the address in a tool's arguments; "" if none is known."""
+    match = _ADDRESS.search(arguments)
+    return _HOST.sub("", match[1]).rpartition("@")[2] if match else ""
 
 
 # --- what a line does ----------------------------------------------------------------------------
@@ -197,7 +200,7 @@ def _redirected(text: str, ground: Ground) -> Iterator[Effect]:
 
 
 def _operands(command: Simple) -> list[str]:
-    """Its words that are neither options nor their values."""
+    """Return the command's words that are neither options nor their values."""
     return [word.text for word in tables.arguments_of(command).operands]
 
 
@@ -237,7 +240,7 @@ def _short(path: str, ground: Ground) -> str:
 
 
 def _reached(program: str, rest: Sequence[str], command: Simple) -> str:
-    """CONNECTS or SENDS; "": it reaches no network, so far as is known."""
+    """Return CONNECTS or SENDS; "" if it reaches no network, as far as we know."""
     if program == "rsync":
         return SENDS if rest and ":" in rest[-1] else CONNECTS if ":" in "".join(rest) else ""
     if program == "scp" and rest and ":" in rest[-1]:
@@ -249,16 +252,16 @@ def _reached(program: str, rest: Sequence[str], command: Simple) -> str:
 
 
 def _peer(command: Simple, label: str) -> str:
-    """The host that its words name; else the command itself."""
-    found = _operands(command)
+    """Return the host that a command's words name; otherwise the command itself."""
+    operands = _operands(command)
     if (
         command.program == "git"
-        and len(found) > 1
-        and "://" not in found[1]
-        and "@" not in found[1]
+        and len(operands) > 1
+        and "://" not in operands[1]
+        and "@" not in operands[1]
     ):
-        return f"{found[1]} ({label})"
-    for text in found:
+        return f"{operands[1]} ({label})"
+    for text in operands:
         if "://" in text:
             return _HOST.sub("", text.partition("://")[2]).rpartition("@")[2] or text
         head, colon, _ = text.partition(":")

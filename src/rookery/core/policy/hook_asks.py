@@ -1,5 +1,5 @@
-"""The ask whether a project's hooks may run. Only the user answers it: no rule does, no mode, and
-no order that answers for them; where nobody is asked, the hooks are left out."""
+"""The ask whether a project's hooks may run. Only the user can answer it: no rule does, no mode,
+and no unattended order; in an unattended session the hooks are left out."""
 
 from rookery.core.asks.asks import CANCELLED, Answer, closed, pick, selected
 from rookery.core.json import Draft, Json, lenient
@@ -30,12 +30,12 @@ def fingerprint_in(call: object) -> str:
 
 
 def guards_in(call: object) -> bool:
-    """Whether one of them may be a safeguard."""
+    """Return whether one of the hooks may be a safeguard."""
     return lenient.mapping(lenient.mapping(call, "_meta"), "rookery").get("guards") is True
 
 
 def settled(order: Order | None, ask: Json) -> Answer | None:
-    """The answer where nobody is asked; None: it waits for the user."""
+    """Return the answer for an unattended session; None if the ask waits for the user."""
     if order is None:
         return None
     stops = guards_in(lenient.mapping(ask, "toolCall")) and not order.without_hooks

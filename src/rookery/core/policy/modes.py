@@ -1,10 +1,9 @@
 """How much the user is asked: about every action, what is risky, or nothing.
 
-Where an agent has such modes of its own, its mode is set. Where it has none, the worker answers its
-asks: by the rules, then by the mode. Agents that want their actions judged (`auto_answer`; ours
-does) are judged by the mode that is shown. All words about a mode are here, once for every
-interface.
-"""
+If an agent has such modes of its own, its mode is set. If it has none, the worker answers its asks:
+by the rules, then by the mode. Agents that submit their actions for judgement (`auto_answer`; ours
+does) are judged by the mode that is shown. All wording about modes is here, once for every
+interface."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -24,14 +23,14 @@ VALUES = (EVERY, RISKY, ALL)
 OPTION = "confirm"
 
 CHOICES = tuple((each.id, each.title, each.more) for each in approvals.TABLE if each.id in VALUES)
-"""Of agents whose asks are answered here; `choices_of` says what holds for one."""
+"""The choices for agents whose asks are answered here; `choices_of` gives those of one agent."""
 
 _PLAN = approvals.BY_ID[approvals.PLAN]
 PLAN_CHOICE = (_PLAN.id, _PLAN.title, _PLAN.more)
 """Where the agent has a mode for it."""
 
 CAGED = "safe in this sandbox"
-"""Of the choice that approves all."""
+"""Added to the choice that approves everything, in a sandbox."""
 SANDBOX = "An agent that decides on its own belongs in a sandbox (docs/sandbox.md)."
 
 OF_THE_AGENT = "mode"
@@ -41,7 +40,7 @@ PLAIN_KINDS = frozenset({"read", "search", "think", "fetch", "edit", "execute", 
 
 
 def option_of(header: Json) -> Json:
-    """As one of the options that the user chooses from."""
+    """Return the mode as one of the options that the user chooses from."""
     known = choices_of(header["agent"], header["vendor"], lenient.text(header, "sandbox"))
     known += [PLAN_CHOICE] if plan_of(header) else []
     listed = [{"value": v, "name": name, "description": more} for v, name, more in known]
@@ -50,27 +49,29 @@ def option_of(header: Json) -> Json:
 
 
 def current(header: Json) -> str:
-    """Which of the choices holds; where nobody is asked, none of them."""
+    """Return which of the choices is in force; none of them in an unattended session."""
     if is_planning(header):
         return approvals.PLAN
     return unattended.OPTION if header["unattended"] else str(header["confirm"])
 
 
 def value_of(wanted: str) -> str | None:
-    """The value that the user means, also by another's name for it; planning is none of them."""
+    """Return the value that the user means, which may go by another name; None if it is not one
+    (planning is not)."""
     value = approvals.id_of(wanted)
     return value if value in VALUES else None
 
 
 def plan_of(header: Json) -> str:
-    """The mode in which a session's agent plans; "": it has none, or has not said so yet."""
+    """Return the mode in which a session's agent plans; "" if it has none, or has not reported it
+    yet."""
     mode = options.find(header["options"], "mode")
-    found = options.choice_of(mode, approvals.PLAN) if mode and mode["choices"] else None
-    return found or profile_for(header).plans
+    mode_id = options.choice_of(mode, approvals.PLAN) if mode and mode["choices"] else None
+    return mode_id or profile_for(header).plans
 
 
 def is_planning(head: Json) -> bool:
-    """Of a header or a head: whether the agent is in its plan mode, whoever enforces that."""
+    """Return whether the agent of a header or a head is in plan mode, whoever enforces it."""
     mode = lenient.text(head, "mode") or lenient.text(lenient.mapping(head, "wanted"), "mode")
     return head.get("confirm") == approvals.PLAN or approvals.id_of(mode) == approvals.PLAN
 
@@ -79,28 +80,29 @@ def is_planning(head: Json) -> bool:
 
 
 def agent_value(profile: Profile, mode: Json | None, wanted: str) -> str | None:
-    """The agent's own mode that is this; None where it has none, or does not offer it."""
+    """Return the agent's own mode for this choice; None if it has none, or does not offer it."""
     offered = [choice["value"] for choice in mode["choices"]] if mode else []
     own = (value for ours, value in profile.confirms if ours == wanted)
     return next((value for value in own if value in offered), None)
 
 
 def is_agents(profile: Profile, wanted: str) -> bool:
-    """Whether the agent is known to have a mode for this, offered or not."""
+    """Return whether the agent is known to have a mode for this choice, offered or not."""
     return any(ours == wanted for ours, _ in profile.confirms)
 
 
 def mode_for(profile: Profile, mode: Json | None, wanted: str) -> str | None:
-    """What the agent is set to: without a mode for this it must ask, so that the worker answers."""
+    """Return the mode to set on the agent. If it has none for this choice it must ask about
+    everything, so that the worker can answer."""
     return agent_value(profile, mode, wanted if is_agents(profile, wanted) else EVERY)
 
 
 def unoffered(name: str, profile: Profile, mode: Json | None, wanted: str) -> str:
-    """Why the agent cannot be set to what it is known to have; "" where it can."""
+    """Return why the agent cannot be set to a mode it is known to have; "" if it can."""
     if not is_agents(profile, wanted) or agent_value(profile, mode, wanted) is not None:
         return ""
-    words = approvals.WORDS[wanted]
-    return f"{name} does not offer a mode for {words!r}.{hint(profile, wanted)}"
+    label = approvals.WORDS[wanted]
+    return f"{name} does not offer a mode for {label!r}.{hint(profile, wanted)}"
 
 
 def hint(profile: Profile, wanted: str) -> str:
@@ -110,20 +112,22 @@ def hint(profile: Profile, wanted: str) -> str:
 
 
 def chosen(header: Json) -> str:
-    """What was wanted, by the user or else (`_confirm`: the value, and by whom where by none)."""
+    """Return the requested choice, made by the user or by default (`_confirm`: the value, and what
+    set it if the user did not)."""
     value = header["_confirm"][0]
     return value if value in VALUES else EVERY
 
 
 def for_agent(confirm: str, nobody: object) -> str:
-    """By which of ours the agent's own mode is chosen. Where nobody is asked (`nobody`: the order
-    of that) and all is approved, it must ask: only so can the worker say no."""
+    """Return the choice of ours that selects the agent's own mode. In an unattended session
+    (`nobody`: its order) that approves everything, the agent must ask: only so can the worker
+    refuse."""
     return EVERY if nobody and confirm == ALL else confirm
 
 
 def level(header: Json, profile: Profile) -> str:
-    """By which of ours the worker answers what this agent asks of the user: of one that has modes
-    of its own, or had the action judged before, nothing is allowed by mode a second time."""
+    """Return the choice of ours by which the worker answers this agent's asks. If the agent has
+    modes of its own, or had the action judged already, the mode allows nothing a second time."""
     wanted = chosen(header)
     if for_agent(wanted, header["unattended"]) != wanted:
         return wanted
@@ -131,13 +135,14 @@ def level(header: Json, profile: Profile) -> str:
 
 
 def judged_by(header: Json) -> str:
-    """By which of ours the worker judges an action before it runs: the one that is shown."""
+    """Return the choice by which the worker judges an action before it runs: the one that is
+    shown."""
     return header["confirm"] if header["confirm"] in (*VALUES, planning.MODE) else EVERY
 
 
 def shown(header: Json) -> Json:
-    """What clients are told: how much is asked, and whether the agent never asks, or decides by
-    itself what it asks in its mode."""
+    """Return what clients are shown: how much is asked, and whether the agent never asks, or
+    decides by itself what it asks in its mode."""
     profile = profile_for(header)
     mode = options.find(header["options"], "mode")
     value, decides = chosen(header), False
@@ -162,7 +167,7 @@ def _decides(profile: Profile, wanted: str) -> bool:
 
 
 def beginning(agent: str, confirm: str) -> Json:
-    """As much of a header as is told of a session that is to be made."""
+    """Return as much of a header as can be shown for a session that is yet to be created."""
     wanted = {"mode": confirm} if confirm == approvals.PLAN else {}
     header: Json = {"agent": agent, "options": [], "wanted": wanted, "mode": ""}
     header["vendor"] = detection.vendor_of(agent, ())
@@ -176,57 +181,58 @@ def beginning(agent: str, confirm: str) -> Json:
 def choices_of(
     agent: str, vendor: str | None = None, sandbox: str = ""
 ) -> list[tuple[str, str, str]]:
-    """The choices with what each means for this agent; `vendor` and `sandbox`: a header's, if there
-    is one."""
+    """Return the choices with what each means for this agent; `vendor` and `sandbox` are a
+    header's, if there is one."""
     profile = profile_for({"vendor": agent if vendor is None else vendor})
     if profile.never_asks:
         return [(value, title, _never(agent)) for value, title, _ in CHOICES]
     own = {value: _by_itself(agent) for value in VALUES if _decides(profile, value)}
-    words = {value: own.get(value, more) for value, _, more in CHOICES}
+    details = {value: own.get(value, more) for value, _, more in CHOICES}
     if sandbox:
-        words[ALL] = f"{words[ALL]}; {CAGED}"
-    return [(value, title, words[value]) for value, title, _ in CHOICES]
+        details[ALL] = f"{details[ALL]}; {CAGED}"
+    return [(value, title, details[value]) for value, title, _ in CHOICES]
 
 
 def decides_alone(agent: str, vendor: str | None = None) -> bool:
-    """Whether there is a choice with which the agent does not ask."""
+    """Return whether there is a choice with which the agent does not ask."""
     profile = profile_for({"vendor": agent if vendor is None else vendor})
     return any(_decides(profile, value) for value in VALUES)
 
 
 def words_of(agent: str, vendor: str | None, value: str) -> str:
-    """A choice in a sentence."""
+    """Describe a choice in a sentence."""
     known = [*choices_of(agent, vendor), PLAN_CHOICE]
     return next((f"{title}: {more}" for each, title, more in known if each == value), value)
 
 
-def said(header: Json) -> str:
-    """What holds in a session, in words that may stand behind others."""
+def summary(header: Json) -> str:
+    """Describe a session's mode, as a clause that may follow other text."""
     agent, order = header["agent"], unattended.order_of(header["unattended"])
     if header["neverAsks"]:
         return _never(agent)
     if header["decides"]:
         ours = approvals.BY_ID.get(current(header) if not order else header["confirm"])
-        rest = f"; {unattended.words(order)}" if order else ""
-        words = _by_itself(agent, lenient.text(header, "mode")) + rest
-        return f"{ours.title}: {words}" if ours else words
+        rest = f"; {unattended.summary(order)}" if order else ""
+        text = _by_itself(agent, lenient.text(header, "mode")) + rest
+        return f"{ours.title}: {text}" if ours else text
     if is_planning(header):
         return words_of(agent, header["vendor"], approvals.PLAN)
     if order:
-        return unattended.words(order)
+        return unattended.summary(order)
     if header["confirm"] == OF_THE_AGENT:
         return f"{agent} decides what to ask, in its mode {header['mode']}"
     return words_of(agent, header["vendor"], header["confirm"])
 
 
 def sentence(header: Json) -> str:
-    words = said(header)
-    return words[:1].upper() + words[1:] + "."
+    text = summary(header)
+    return text[:1].upper() + text[1:] + "."
 
 
 def label(head: Json) -> str:
-    """The same in the words of the table, once; from a header or a head. The head of an earlier
-    build says less. In a mode of its own that means none of ours, the vendor's name for it."""
+    """Return the mode's label from the table, given a header or a head; the head of an older build
+    may lack fields. If the agent's own mode matches none of ours, return the vendor's name for it.
+    """
     order, confirm = unattended.order_of(head.get("unattended")), lenient.text(head, "confirm")
     if head.get("neverAsks"):
         return approvals.NEVER
@@ -240,9 +246,9 @@ def label(head: Json) -> str:
 
 
 def brief(head: Json) -> str:
-    """The same, but "" where you are asked whatever is asked."""
-    found = label(head)
-    return "" if found == approvals.WORDS[EVERY] else found
+    """Return the same label, but "" if the user is asked about everything."""
+    title = label(head)
+    return "" if title == approvals.WORDS[EVERY] else title
 
 
 def _own_label(head: Json) -> str:
@@ -253,7 +259,8 @@ def _own_label(head: Json) -> str:
 
 
 def title_of(header: Json, mode: str) -> str:
-    """An agent's mode in our words where it means the same; "": the vendor's name for it stays."""
+    """Return our title for an agent's mode that means the same as one of ours; "" to keep the
+    vendor's."""
     ours = next((ours for ours, own in profile_for(header).confirms if own == mode), "")
     if not ours and approvals.id_of(mode) == approvals.PLAN:
         ours = approvals.PLAN
@@ -261,8 +268,8 @@ def title_of(header: Json, mode: str) -> str:
 
 
 def is_telling(header: Json, option: Json) -> bool:
-    """Whether an option's value is worth a place beside the label: not a default, nor a mode that
-    the label names."""
+    """Return whether an option's value is worth showing beside the label: it is neither a default
+    nor a mode that the label already names."""
     value = str(option["value"])
     if value.lower() == "default":
         return False
@@ -271,7 +278,7 @@ def is_telling(header: Json, option: Json) -> bool:
 
 
 def retitled(header: Json) -> list[Json]:
-    """The header's options, with our words for the agent's modes."""
+    """Return the header's options, with our titles for the agent's modes."""
     return [
         each | {"choices": [_retitled(header, choice) for choice in each["choices"]]}
         if each["category"] == "mode"
@@ -297,8 +304,8 @@ def _never(agent: str) -> str:
 
 
 def is_risky(call: "rules.Call") -> bool:
-    """What cannot be undone, or only by a snapshot, what lies outside the session's directories,
-    and what cannot be judged: a kind that says little, a command or a path that is not told."""
+    """Return whether a call cannot be undone, or only by a snapshot, reaches outside the session's
+    directories, or cannot be judged: its kind says little, or its command or path is not given."""
     if call.danger or call.risk or call.outside or call.kind not in PLAIN_KINDS:
         return True
     if call.kind == "execute":
@@ -313,13 +320,13 @@ PLAIN_RISKS = ("", "LOW", "MEDIUM")
 def rule_on(
     call: "rules.Call", verdict: "rules.Verdict", confirm: str, *, guard: bool, risk: str = ""
 ) -> Judgement | None:
-    """The answer that rules, else the mode, give; None: the user's. `guard`: what cannot be undone
-    is confirmed by the user (`confirm_destructive`). `risk`: what the model says of it, which never
-    makes it less than it is."""
+    """Return the answer given by the rules, or else by the mode; None if it is left to the user.
+    `guard`: the user confirms what cannot be undone (`confirm_destructive`). `risk`: the model's
+    assessment, which never lowers the risk."""
     if verdict.do in ("allow", "deny"):
         many = "rules" if "," in verdict.names else "rule"
-        words = f"{'allowed' if verdict.do == 'allow' else 'denied'} by {many} {verdict.names}"
-        return Judgement(verdict.do, f"rule:{verdict.names}", words, verdict.why)
+        reason = f"{'allowed' if verdict.do == 'allow' else 'denied'} by {many} {verdict.names}"
+        return Judgement(verdict.do, f"rule:{verdict.names}", reason, verdict.why)
     if verdict.do == "ask" or confirm == EVERY:
         return None
     if confirm == RISKY and risk in PLAIN_RISKS and not is_risky(call):
@@ -330,35 +337,36 @@ def rule_on(
 
 
 def together(rulings: Sequence[Judgement | None]) -> Judgement | None:
-    """Of an ask that stands for several calls: denied where one is, allowed only where all are."""
+    """Combine the rulings of an ask that stands for several calls: denied if any denies, allowed
+    only if all allow; None if it is left to the user."""
     given = [ruling for ruling in rulings if ruling is not None]
     denied = next((ruling for ruling in given if not ruling.allow), None)
     if denied is not None or len(given) < len(rulings) or not given:
         return denied
     names = dict.fromkeys(ruling.by for ruling in given)
-    words = dict.fromkeys(ruling.words for ruling in given)
-    return given[0]._replace(by=", ".join(names), words=", ".join(words))
+    reasons = dict.fromkeys(ruling.words for ruling in given)
+    return given[0]._replace(by=", ".join(names), words=", ".join(reasons))
 
 
 def ruled(ask: Json, ruling: Judgement) -> Answer:
-    """An ask answered by a ruling: with the agent's own option, once rather than always."""
+    """Answer an ask by a ruling, with the agent's own option: once rather than always."""
     allows = asks.ALLOWS[:1] if lenient.text(ask, "danger") else asks.ALLOWS
     option = pick(options_of(ask), allows if ruling.allow else asks.REJECTS)
     outcome = asks.selected(option, "" if ruling.allow else ruling.reason)
     missing = "" if option else ", but the agent offers no such option, so it was cancelled"
-    words = ruling.words + missing
-    said = {"name": lenient.text(option, "name"), "ruled": words}
+    reason = ruling.words + missing
+    fields = {"name": lenient.text(option, "name"), "ruled": reason}
     if ruling.words != go_asks.READY:  # which is no objection to anything
-        said |= {"verdict": "allow" if ruling.allow and option is not None else "deny"}
-    update = asks.closed(lenient.text(ask, "id"), outcome, **said)
+        fields |= {"verdict": "allow" if ruling.allow and option is not None else "deny"}
+    update = asks.closed(lenient.text(ask, "id"), outcome, **fields)
     if ruling.reason:
         update["reason"] = ruling.reason
     return Answer(Draft(update, None, ruling.by), {"outcome": outcome})
 
 
 def with_rule(answer: Answer, rule: "rules.Rule", others: int = 0) -> tuple[Answer, Draft]:
-    """The user's answer that holds from now on, and the notice that says how to take it back.
-    `others`: open asks that the rule allows, too."""
+    """Return the user's answer that also applies from now on, and the notice of how to take it
+    back. `others`: how many open asks the rule allows, too."""
     from rookery.core.policy.rules import described
 
     draft = answer.draft

@@ -1,5 +1,5 @@
-"""Plan mode: an agent looks around and plans, and changes nothing until the user says go. What it
-may do meanwhile is decided here, on what the action is, not on what a model says about it."""
+"""Plan mode: an agent explores and plans, and changes nothing until the user approves. What it may
+do meanwhile is decided here from the action itself, not from what a model says about it."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
     from rookery.core.policy import rules
 
 MODE = "plan"
-"""Of our own agent, and of `modes`."""
+"""The name of plan mode, in our own agent and in `modes`."""
 LOOKS = frozenset({"read", "search", "think"})
 WEB = frozenset({"web_fetch", "web_search"})
 """Tools of our own agent that read the web: they change nothing, and are asked about."""
@@ -17,16 +17,17 @@ ADVICE = "Look around with what only reads, and write down the plan; the user de
 
 
 def refusal(call: "rules.Call", *, own: bool, allowed: bool = False) -> str:
-    """Why an action is not carried out in plan mode, for the model; "": it only looks. `own`: its
-    tool is the agent's own, not a server's. `allowed`: a rule of the user's allows it."""
+    """Return why an action is not carried out in plan mode, for the model; "" if it only looks.
+    `own`: its tool is the agent's own, not a server's. `allowed`: a rule of the user's allows it.
+    """
     if own and (call.kind in LOOKS or (call.named and call.tools[0] in WEB)):
         return ""
     if own and call.kind == "execute":
         why = _change_in(call)
         return f"nothing is changed yet, and {why}. {ADVICE}" if why else ""
     if not own:  # what a server's tool does, only the user can know
-        words = "tools of MCP servers are called only if a rule of the user's allows them"
-        return "" if allowed else f"{words}. {ADVICE}"
+        reason = "tools of MCP servers are called only if a rule of the user's allows them"
+        return "" if allowed else f"{reason}. {ADVICE}"
     return f"nothing is changed yet. {ADVICE}"
 
 
@@ -40,15 +41,15 @@ def _change_in(call: "rules.Call") -> str:
 
 
 def only_looks(call: "rules.Call") -> bool:
-    """Whether a command of an agent's own only looks, and stays where it may: it is not asked
-    about."""
+    """Return whether one of the agent's own commands only looks, and stays where it may: then
+    nobody is asked about it."""
     if call.danger or call.kind == "think":  # a sub-agent, whose actions are judged one by one
         return not call.danger
     return call.kind == "execute" and not (call.programs or _change_in(call) or _leads_out(call))
 
 
 def _leads_out(call: "rules.Call") -> bool:
-    """Whether a word may name a place elsewhere: such commands are asked about."""
+    """Whether a word may name a path elsewhere: such commands are asked about."""
     names = {name for command in call.commands for name in command.names}
     names |= {name[name.index("/") :] for name in names if name[:1] == "-" and "/" in name}
     inside = tuple(f"{root.rstrip('/')}/" for root in call.roots)
@@ -62,5 +63,5 @@ def _leads_out(call: "rules.Call") -> bool:
 
 
 def _is_up(name: str) -> bool:
-    """Whether it stands for the directory above: `..`, or a pattern like `.*`."""
+    """Whether it may stand for the parent directory: `..`, or a pattern like `.*`."""
     return name == ".." or (name[:1] == "." and bool({*name} & {*"*?["}))

@@ -1,5 +1,6 @@
-"""Where a call reaches: outside the session's directories, or where only its owner should read or
-write. Links are followed: one inside may lead anywhere. Where a command reaches, its line says."""
+"""Finding where a call reaches: outside the session's directories, or where only the owner should
+read or write. Links are followed, since one inside may lead anywhere. Commands (`execute`) are not
+judged here, but by their command line."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -22,7 +23,7 @@ SKILLS = (".agents/skills", ".claude/skills", ".openhands/skills")
 
 
 class Lay(NamedTuple):
-    """Of the land around a session's directories."""
+    """The places around a session's directories, by what a call may do there."""
 
     homes: tuple[str, ...] = ()
     """The user's, by each of its names: as it is given, and with its links followed."""
@@ -37,14 +38,14 @@ class Lay(NamedTuple):
 
 
 def reached(call: rules.Call, lay: Lay) -> rules.Call:
-    """The call with what is to be said about its paths: a danger, or that it reads outside."""
+    """Return the call with the findings about its paths: a danger, or that it reads outside."""
     if call.kind in SILENT:
         return call
     outside = next((path for path in call.paths if not _is_inside(path, call, lay)), "")
-    found = named([_private(call, lay), call.danger])
-    if not found and outside and call.kind in WRITES:
-        found = f"writes outside the session's directories ({outside})"
-    return call._replace(danger=found, outside=outside)
+    danger = named([_private(call, lay), call.danger])
+    if not danger and outside and call.kind in WRITES:
+        danger = f"writes outside the session's directories ({outside})"
+    return call._replace(danger=danger, outside=outside)
 
 
 def _private(call: rules.Call, lay: Lay) -> str:
@@ -74,5 +75,5 @@ def _is_inside(path: str, call: rules.Call, lay: Lay) -> bool:
 
 
 def _in(path: str, places: Iterable[str], names: Iterable[str] = ("",)) -> bool:
-    """Whether it lies below one of these names in one of these places."""
+    """Whether the path lies below one of these names in one of these places."""
     return any(is_below(path, normal(f"{place}/{name}")) for place in places for name in names)

@@ -1,5 +1,6 @@
-"""The rules that can be made of one ask: the narrowest first, then wider ones in plain words. None
-reaches further than its words say; no wider one reaches hidden files or escape hatches."""
+"""The "always allow" rules that can be made from one ask: the narrowest first, then wider ones,
+each described in plain words. No rule reaches further than its description; no wider rule reaches
+hidden files or escape hatches."""
 
 import re
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from rookery.core.policy.call_input import FILE_KINDS
 from rookery.core.policy.rules import GROUNDS, Call, Rule
 
 MOST_PATHS = 20
-LONGEST = 60
+MAX_LENGTH = 60
 VAGUE = "No rule can cover this: the agent did not say exactly what it does."
 
 
@@ -56,26 +57,26 @@ _ANY_CALL = "With any arguments."
 
 
 def choices(call: Call, name: str, project: str = "") -> tuple[Choice, ...] | str:
-    """What "always allow" can mean for a call; or why no rule can be made of it. `project`: the
-    directory of whose sessions it holds; "": of all."""
+    """Return the rules that "always allow" can mean for a call, or why none can be made. `project`:
+    the directory whose sessions they apply to; "" for all sessions."""
     first = _narrowest(call, name)
     if isinstance(first, str):
         return first
-    found = [first, *_wider(call, name)]
+    offered = [first, *_wider(call, name)]
     if project:
-        found = [
+        offered = [
             each._replace(
                 words=f"{each.words} in this project", rule=each.rule._replace(project=(project,))
             )
-            for each in found
+            for each in offered
         ]
-    return tuple({choice.rule: choice for choice in reversed(found)}.values())[::-1]
+    return tuple({choice.rule: choice for choice in reversed(offered)}.values())[::-1]
 
 
-def alike(found: tuple[Choice, ...]) -> str:
-    """The same for calls of one tool that one rule would cover: the first that is wider than a
-    call, or else the call itself."""
-    rule = found[min(1, len(found) - 1)].rule
+def alike(offered: tuple[Choice, ...]) -> str:
+    """Return a key that is equal for calls of one tool that one rule would cover: the grounds of
+    the first rule wider than the call, or else of the call itself."""
+    rule = offered[min(1, len(offered) - 1)].rule
     return repr([getattr(rule, ground) for ground in GROUNDS])
 
 
@@ -92,17 +93,17 @@ def _narrowest(call: Call, name: str) -> Choice | str:
         if len(lines) == 1:
             rule = base._replace(exact=lines, tool=() if call.kind == "execute" else named)
             line = lines[0]
-            is_short = len(line) <= LONGEST and line.isprintable() and "`" not in line
+            is_short = len(line) <= MAX_LENGTH and line.isprintable() and "`" not in line
             return Choice(f"exactly `{line}`" if is_short else "exactly this command", rule)
     elif not lines and call.paths and call.kind in FILE_KINDS:
         paths = tuple(globs.escaped(path) for path in call.paths[:MOST_PATHS])
         if len(call.paths) <= MOST_PATHS:
             which = "this file" if len(call.given) <= 1 else "these files"
-            words = f"{_VERBS[call.kind]} exactly {which}"
-            return Choice(words, base._replace(path=paths))
+            label = f"{_VERBS[call.kind]} exactly {which}"
+            return Choice(label, base._replace(path=paths))
     elif call.arguments and tool and call.kind != "execute":
         rule = base._replace(tool=(globs.escaped(tool),), exact=(call.arguments,))
-        return Choice(f"exactly this call of {tool[:LONGEST]}", rule)
+        return Choice(f"exactly this call of {tool[:MAX_LENGTH]}", rule)
     elif named and call.kind != "execute" and not call.paths and not lines:
         return _any_call(base, tool)
     return VAGUE
@@ -114,7 +115,7 @@ def _base(call: Call, name: str) -> Rule:
 
 def _any_call(base: Rule, tool: str) -> Choice:
     rule = base._replace(tool=(globs.escaped(tool),))
-    return Choice(f"any call of {tool[:LONGEST]}", rule, _ANY_CALL)
+    return Choice(f"any call of {tool[:MAX_LENGTH]}", rule, _ANY_CALL)
 
 
 def _wider(call: Call, name: str) -> list[Choice]:
@@ -133,36 +134,37 @@ def _wider_commands(call: Call, base: Rule) -> list[Choice]:
     [first, *more] = call.commands
     if more or not first.plain or escape_hatches.opened(first.plain):
         return []
-    words = first.plain.split()
-    depth = _DEPTHS.get(words[0], 1)
-    depth += tuple(words[:2]) in _DEEPER
-    if depth == 1 and words[0] not in _LOOKING:
+    tokens = first.plain.split()
+    depth = _DEPTHS.get(tokens[0], 1)
+    depth += tuple(tokens[:2]) in _DEEPER
+    if depth == 1 and tokens[0] not in _LOOKING:
         return []
-    prefix = words[:depth]
+    prefix = tokens[:depth]
     if len(prefix) < depth or not all(map(_WORD.fullmatch, prefix)):
         return []
-    said = " ".join(prefix)
-    rule = base._replace(command=(f"{globs.escaped(said)} *",))
-    return [Choice(f"any `{said}` command", rule, _PLAIN)]
+    joined = " ".join(prefix)
+    rule = base._replace(command=(f"{globs.escaped(joined)} *",))
+    return [Choice(f"any `{joined}` command", rule, _PLAIN)]
 
 
 def _wider_paths(call: Call, base: Rule) -> list[Choice]:
-    """The directory of the file, then the session's own: of a file in sight, within them."""
+    """Offer the directory of the file, then the session's own; only for a file that is not hidden
+    and lies within them."""
     places = [_place(path, call.roots) for path in call.paths]
     if not places or any(place is None for place in places) or len(call.given) != 1:
         return []
     _, below = next(place for place in places if place is not None)
-    found: list[Choice] = []
+    offered: list[Choice] = []
     folder = below.rpartition("/")[0]
     if folder:
-        words = f"{_VERBS[call.kind]} any file in {folder[:LONGEST]} (except hidden ones)"
-        found.append(Choice(words, base._replace(path=_below(call, folder)), _BELOW))
-    words = f"{_VERBS[call.kind]} any file in the session's directory (except hidden ones)"
-    return [*found, Choice(words, base._replace(path=_below(call, "")), _BELOW)]
+        label = f"{_VERBS[call.kind]} any file in {folder[:MAX_LENGTH]} (except hidden ones)"
+        offered.append(Choice(label, base._replace(path=_below(call, folder)), _BELOW))
+    label = f"{_VERBS[call.kind]} any file in the session's directory (except hidden ones)"
+    return [*offered, Choice(label, base._replace(path=_below(call, "")), _BELOW)]
 
 
 def _below(call: Call, folder: str) -> tuple[str, ...]:
-    """All files below a folder of each root that the call's paths lie in."""
+    """Return patterns for all files below a folder, in each root that the call's paths lie in."""
     places = [_place(path, call.roots) for path in call.paths]
     roots = dict.fromkeys(place[0] for place in places if place is not None)
     inner = f"/{globs.escaped(folder)}" if folder else ""
@@ -170,7 +172,8 @@ def _below(call: Call, folder: str) -> tuple[str, ...]:
 
 
 def _place(path: str, roots: tuple[str, ...]) -> tuple[str, str] | None:
-    """The root that a path lies in, and the way from there; None: outside, or hidden."""
+    """Return the root that a path lies in, and the path relative to it; None if outside, or
+    hidden."""
     for root in sorted(roots, key=len, reverse=True):
         if root != "/" and path.startswith(root + "/"):
             below = path[len(root) + 1 :]

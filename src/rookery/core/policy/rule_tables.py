@@ -1,5 +1,5 @@
-"""Rules as tables of config.toml: what each key may hold, what happens to unknown keys, and what a
-rule allows beyond what its author is likely to mean."""
+"""Parsing rules from the tables of config.toml: what each key may hold, how unknown keys are
+treated, and warnings where a rule allows more than its author is likely to mean."""
 
 import re
 from typing import NamedTuple
@@ -25,7 +25,7 @@ def unknown_keys(table: Json) -> list[str]:
 
 
 def consequence(rule: Rule) -> str:
-    """What a key that is not known does to its rule, in words."""
+    """Describe the effect of an unknown key on its rule."""
     known = f"Known keys: {', '.join(KEYS)}"
     if rule.left_out:
         return f"The rule is ignored, so that it does not allow more than you meant. {known}"
@@ -34,12 +34,11 @@ def consequence(rule: Rule) -> str:
 
 
 def rule_of(table: object, number: int) -> Rule | Fault:
-    """A table of the configuration as a rule; where it has no name, its place is its name.
+    """Parse a table of the configuration as a rule; a rule without a name is named by its position.
 
-    A key that is not known may be a ground, which would make the rule narrower. So a rule that
-    allows is left out with it, and one that asks or denies holds without it: never is more allowed
-    than was written.
-    """
+    An unknown key may be a ground, which would make the rule narrower. So a rule that allows is
+    ignored if it has one, and a rule that asks or denies applies without it: never is more allowed
+    than was written."""
     if not isinstance(table, dict):
         return Fault("", 'must be a table with do = "allow", "ask" or "deny"')
     given: Json = {}
@@ -73,8 +72,8 @@ def _read(key: str, value: object) -> object:
         case "name":
             if isinstance(value, str) and value.strip() and len(value) <= LONGEST_NAME:
                 if value.isdecimal() or not value.isprintable():
-                    words = "must contain a letter: plain numbers are positions in the list"
-                    return Fault(key, words)
+                    problem = "must contain a letter: plain numbers are positions in the list"
+                    return Fault(key, problem)
                 return value.strip()
             return Fault(key, f"must be a string of at most {LONGEST_NAME} characters")
         case "reason":
@@ -86,7 +85,7 @@ def _read(key: str, value: object) -> object:
         return Fault(key, f"has no {wrong[0]!r}. Known kinds: {', '.join(KINDS)}")
     if key == "project" and not all(text.startswith(("/", "~/")) or text == "~" for text in texts):
         return Fault(key, "must be an absolute path, or one that begins with ~/")
-    longest = danger.LONGEST if key == "exact" else globs.LONGEST
+    longest = danger.MAX_LINE_LENGTH if key == "exact" else globs.MAX_PATTERN_LENGTH
     if any(len(text) > longest for text in texts):
         return Fault(key, f"must have at most {longest} characters")
     return tuple(texts)
@@ -98,36 +97,36 @@ _OPEN_END = re.compile(r"(?<=\w)\*(?=\s|$)")
 def warnings(rule: rules.Rule) -> list[str]:
     if rule.do != "allow":
         return []
-    found = []
+    problems = []
     for pattern in rule.command:
         better = _OPEN_END.sub(" *", pattern)
         if better != pattern:
             such = ", such as 'git difftool'" if pattern == "git diff*" else ""
-            words = f"{pattern!r} also matches longer words with this beginning{such}."
-            found.append(f"{words} Write {better!r} instead.")
+            problem = f"{pattern!r} also matches longer words with this beginning{such}."
+            problems.append(f"{problem} Write {better!r} instead.")
     if set(rule.exact) & VERBS and not rule.tool:
-        words = "It names a file tool's action, not a command, and no longer matches anything."
-        found.append(f"{words} Remove it.")
+        problem = "It names a file tool's action, not a command, and no longer matches anything."
+        problems.append(f"{problem} Remove it.")
     if go_asks.TOOL in rule.tool:
-        found.append(go_asks.ONLY_YOU)
-    return found
+        problems.append(go_asks.ONLY_YOU)
+    return problems
 
 
 def held_back(known: tuple[rules.Rule, ...], call: rules.Call) -> list[str]:
-    """Why rules whose pattern matches do not allow a call: it uses a way to run other programs, or
-    to write files, that they do not name."""
+    """Explain why rules whose pattern matches do not allow a call: it uses a way to run other
+    programs, or to write files, that they do not name."""
     from rookery.core.command_line import escape_hatches  # the reader is loaded for who asks
 
-    found = []
+    reasons = []
     for rule in known:
         for command in call.commands if rule.do == "allow" else ():
             for pattern in rule.command if command.plain else ():
                 if rules.covers(pattern, command.plain):
-                    words = [w for w in escape_hatches.opened(command.plain) if w not in pattern]
-                    if words and not escape_hatches.is_allowed(pattern, command.plain):
-                        found.append(
-                            f"Rule {rule.name} does not allow {', '.join(words)[:200]}: "
+                    hatches = [w for w in escape_hatches.opened(command.plain) if w not in pattern]
+                    if hatches and not escape_hatches.is_allowed(pattern, command.plain):
+                        reasons.append(
+                            f"Rule {rule.name} does not allow {', '.join(hatches)[:200]}: "
                             "it can run other programs or write files. A pattern that "
                             "names it explicitly does."
                         )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(reasons))

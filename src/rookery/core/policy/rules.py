@@ -37,7 +37,7 @@ KINDS = (
     *("read", "edit", "delete", "move", "search"),
     *("execute", "think", "fetch", "switch_mode", "other"),
 )
-"""What ACP knows; a call that says nothing is `other`."""
+"""The kinds that ACP defines; a call without one is `other`."""
 
 GROUNDS = ("agent", "kind", "command", "exact", "path", "tool", "project")
 LONGEST_NAME = 60
@@ -65,7 +65,7 @@ class Rule(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One simple command of a call's line; all empty: the call runs none."""
+    """One simple command of a call's line; all fields are empty if the call runs none."""
 
     whole: str = ""
     """The line that it is part of."""
@@ -79,7 +79,7 @@ class Command(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What rules look at."""
+    """A tool call in the form that rules match against."""
 
     agent: str
     kind: str
@@ -137,9 +137,10 @@ def call_of(
     overwrites: "tuple[list[Overwrite], Mapping[str, str]] | None" = None,
     projects: Sequence[str] = (),
 ) -> Call:
-    """A tool call as rules see it. `roots`: the session's directories, its own first; `projects`:
-    as in `Call`, else its own directory; `overwrites`: what `danger.overwritten` found, and
-    the fates of those files, where somebody looked; the rest as in `Ground`."""
+    """Convert a tool call to the form that rules match against. `roots`: the session's directories,
+    its own first; `projects`: as in `Call`, by default its own directory; `overwrites`: what
+    `danger.overwritten` found, and the fates of those files, if the caller looked them up; the rest
+    as in `Ground`."""
     files, fates = overwrites or (None, None)
     ground = Ground(tuple(roots), home, tuple(free), tuple(guarded), fates=fates)
     kind = lenient.text(call, "kind")
@@ -170,20 +171,21 @@ def call_of(
 
 
 def _is_cut(call: Json, commands: Iterable[Command], paths: Sequence[str]) -> bool:
-    """Whether there may be more of it than is known here: what was left out could be anything."""
+    """Whether the call may be longer than what is known here: what was left out could be
+    anything."""
     raw = call.get("rawInput")
     lists = [*(raw.values() if isinstance(raw, dict) else ()), call.get("locations"), paths]
     return (
-        any(len(command.whole) >= danger.LONGEST for command in commands)
+        any(len(command.whole) >= danger.MAX_LINE_LENGTH for command in commands)
         or any(len(path) >= danger.LONGEST_PATH for path in paths)
         or any(isinstance(each, list) and len(each) >= danger.MOST_PATHS for each in lists)
     )
 
 
 def _tools(call: Json) -> tuple[str, ...]:
-    """The tool's name, "" where it has none, then its title, and what an MCP server itself calls
-    it: a title can say anything, and servers may share a name, so that nothing is allowed by
-    them."""
+    """Return the tool's name ("" if it has none), then its title and the name that an MCP server
+    itself gives it. A title can say anything, and servers may share a name, so those two allow
+    nothing."""
     name, title = lenient.text(call, "name"), lenient.text(call, "title")
     plain = name.split("__", 2)[2:] if name.startswith("mcp__") else []
     names = [name, *(each for each in (title, *plain) if each not in ("", name))]
@@ -195,16 +197,16 @@ def _commands(call: Json, kind: str) -> tuple[Command, ...]:
     title = lenient.text(call, "title") if kind == "execute" else ""
     if not lines:
         verb = file_verb(call)
-        said = titled(title) or (verb if verb not in VERBS else "")
-        return (_suspected("", said) if said else Command(),)
-    found = [command for line in lines for command in _of_line(line)]
+        text = titled(title) or (verb if verb not in VERBS else "")
+        return (_suspected("", text) if text else Command(),)
+    parts = [command for line in lines for command in _of_line(line)]
     if title and lines != [titled(title)]:
         # It may say more than the input does: enough to deny, nothing to allow by.
         more = _suspected("", titled(title))
-        found[0] = found[0]._replace(
-            suspects=(*found[0].suspects, *more.suspects), names=(*found[0].names, *more.names)
+        parts[0] = parts[0]._replace(
+            suspects=(*parts[0].suspects, *more.suspects), names=(*parts[0].names, *more.names)
         )
-    return tuple(found)
+    return tuple(parts)
 
 
 # The reader is loaded where the first command is judged: most that know rules judge none.
@@ -217,15 +219,15 @@ def _of_line(line: str) -> list[Command]:
     parts = None if cut else shell.plain_parts(line)
     if parts is None:
         return [_suspected(line, line)]
-    found = [_suspected(line, part)._replace(plain=part) for part in parts]
+    commands = [_suspected(line, part)._replace(plain=part) for part in parts]
     if len(parts) > 1:
-        known = {line.strip(), *(text for command in found for text in command.suspects)}
+        known = {line.strip(), *(text for command in commands for text in command.suspects)}
         more = tuple(text for text in shell.suspects(line) if text not in known)
-        named = {name for command in found for name in command.names}
+        named = {name for command in commands for name in command.names}
         names = tuple(name for name in shell.names(line) if name not in named)
         if more or names:
-            found.append(Command(line, "", more, names, behind=True))
-    return found
+            commands.append(Command(line, "", more, names, behind=True))
+    return commands
 
 
 def _suspected(whole: str, text: str) -> Command:
@@ -238,7 +240,7 @@ def _suspected(whole: str, text: str) -> Command:
 
 
 def decide(rules: Iterable[Rule], call: Call) -> Verdict:
-    """What the rules say to a call."""
+    """Return the verdict of the rules on a call."""
     known = tuple(rules)
     verdicts = [
         verdict
@@ -246,14 +248,14 @@ def decide(rules: Iterable[Rule], call: Call) -> Verdict:
         if (verdict := _decide_one(known, call, command)).do in ("ask", "deny")
         or not command.behind
     ]
-    found = strictest(verdicts)
-    if go_asks.is_one(call.kind, call.tools) and found.do != "deny" and not _says_go(call, found):
-        return Verdict("ask", found.rules, go_asks.ONLY_YOU)
-    if found.do == "allow":
-        destructive = all(rule.destructive for rule in found.rules)
+    ruling = strictest(verdicts)
+    if go_asks.is_one(call.kind, call.tools) and ruling.do != "deny" and not _says_go(call, ruling):
+        return Verdict("ask", ruling.rules, go_asks.ONLY_YOU)
+    if ruling.do == "allow":
+        destructive = all(rule.destructive for rule in ruling.rules)
         if call.cut or (call.danger and not destructive):
-            return Verdict("ask", found.rules, f"it {call.danger}")
-    return found
+            return Verdict("ask", ruling.rules, f"it {call.danger}")
+    return ruling
 
 
 def _says_go(call: Call, verdict: Verdict) -> bool:
@@ -262,10 +264,10 @@ def _says_go(call: Call, verdict: Verdict) -> bool:
 
 
 def strictest(verdicts: Sequence[Verdict]) -> Verdict:
-    """Of several about one action: denied where one is, allowed only where all are."""
+    """Combine several verdicts on one action: denied if any denies, allowed only if all allow."""
     for do in ("deny", "ask", ""):
-        if found := [verdict for verdict in verdicts if verdict.do == do]:
-            return found[0]
+        if matches := [verdict for verdict in verdicts if verdict.do == do]:
+            return matches[0]
     deciding = dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)
     return Verdict("allow" if verdicts else "", tuple(deciding))
 
@@ -284,7 +286,7 @@ def _decide_one(rules: tuple[Rule, ...], call: Call, command: Command) -> Verdic
 
 
 def _near(rules: tuple[Rule, ...], texts: Iterable[str]) -> list[Rule]:
-    """Without those that are about other commands. One look tells where all of them are."""
+    """Return the rules without those that are about other commands, found in one search for all."""
     patterns = tuple([each for rule in rules for each in rule.command])
     some = globs.may_match(patterns, texts)
     return [
@@ -323,7 +325,7 @@ def _is_in_project(rule: Rule, call: Call) -> bool:
 
 
 def _is_exactly(rule: Rule, call: Call, command: Command) -> bool:
-    """The whole line; or, where a tool is named, all its arguments."""
+    """Whether a rule names the whole line exactly; or, if it names a tool, all its arguments."""
     if command.whole in rule.exact and command.whole:
         return True
     return bool(rule.tool and call.arguments) and call.arguments in rule.exact
@@ -351,7 +353,7 @@ def _names_hatches(pattern: str, command: str) -> bool:
 
 
 def covers(pattern: str, command: str) -> bool:
-    """`git diff *` means `git diff` alone, too."""
+    """Return whether a pattern matches a command; `git diff *` matches `git diff` alone, too."""
     if not command.startswith(globs.beginning(pattern)) or not command:
         return False
     if globs.matches_text(pattern, command):
@@ -360,7 +362,8 @@ def covers(pattern: str, command: str) -> bool:
 
 
 def _covers_one(pattern: str, commands: Iterable[str]) -> bool:
-    """Most patterns meet none of a line's commands: their beginnings tell."""
+    """Whether the pattern matches one of the commands. Most match none, which their beginnings
+    tell."""
     begins = globs.beginning(pattern)
     return any(covers(pattern, each) for each in commands if each.startswith(begins))
 
@@ -386,7 +389,8 @@ def _fits(patterns: Iterable[str], path: str, *, hidden: bool = True) -> bool:
 
 
 def _anchored(pattern: str, call: Call) -> list[str]:
-    """What is not absolute lies below the session's directories."""
+    """Return the pattern made absolute: a relative one is below each of the session's
+    directories."""
     if pattern.startswith("/"):
         return [pattern]
     if pattern == "~" or pattern.startswith("~/"):
@@ -398,9 +402,9 @@ def _anchored(pattern: str, call: Call) -> list[str]:
 
 
 def described(rule: Rule) -> str:
-    """Its grounds in a few words: `claude · execute · git status *`."""
-    found = {name: " or ".join(getattr(rule, name)) for name in GROUNDS if getattr(rule, name)}
-    parts = [f"in {words}" if name == "project" else words for name, words in found.items()]
+    """Describe a rule's grounds in a few words: `claude · execute · git status *`."""
+    grounds = {name: " or ".join(getattr(rule, name)) for name in GROUNDS if getattr(rule, name)}
+    parts = [f"in {text}" if name == "project" else text for name, text in grounds.items()]
     if not parts:
         return "everything"
     return " · ".join(parts) + (" · including destructive actions" if rule.destructive else "")

@@ -1,8 +1,8 @@
-"""Sessions in which the user is not asked: what was chosen at their start answers for them.
+"""Unattended sessions, in which the user is not asked: an order given at their start answers
+instead.
 
-The choice is in the session's log. Rules come first, then the mode; this answers the rest.
-`set confirm` undoes it: from then on asks wait.
-"""
+The order is in the session's log. Rules come first, then the mode; the order answers the rest. `set
+confirm` revokes it: from then on asks wait."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
 OPTION = "unattended"
 ALL, RISKY, REJECT = "all", "risky", "reject"
 CONFIRMS = {ALL: "all", RISKY: "risky", REJECT: "every"}
-"""What is said to asks, and how much the agent asks: of `reject` it is everything."""
+"""How the order answers asks, and how much the agent is made to ask: everything, for `reject`."""
 
 BY = "unattended:"
 """Begins the `by` of each answer that is given so."""
 
-LONGEST = 80
+MAX_ORIGIN_LENGTH = 80
 
 
 class Order(NamedTuple):
-    """What was said at the start."""
+    """The order given at the start of an unattended session."""
 
     approve: str
     destructive: bool = False
@@ -37,22 +37,22 @@ class Order(NamedTuple):
     """Go on without a project's hooks that are not trusted, even if one may be a safeguard."""
 
     def update(self) -> Json:
-        """Fields of a `_session`."""
+        """Return the fields of a `_session` update."""
         return {"confirm": CONFIRMS[self.approve], OPTION: self._asdict()}
 
 
 def order_of(given: object) -> Order | None:
-    """As a header or a `_session` has it; None: the user is asked."""
+    """Parse the order in a header or a `_session` update; None if the user is asked."""
     approve = lenient.text(given, "approve")
     if not isinstance(given, dict) or approve not in CONFIRMS:
         return None
-    told = lenient.text(given, "told")[:LONGEST] or f"unattended {approve}"
+    origin = lenient.text(given, "told")[:MAX_ORIGIN_LENGTH] or f"unattended {approve}"
     without = given.get("without_hooks") is True
-    return Order(approve, given.get("destructive") is True, told, without)
+    return Order(approve, given.get("destructive") is True, origin, without)
 
 
 def chosen(command: Json) -> Order | None:
-    """Of a `set unattended`."""
+    """Parse the order of a `set unattended` command."""
     return order_of({**command, "approve": command.get("value")})
 
 
@@ -68,8 +68,8 @@ def settled(
     *,
     plans: bool = False,
 ) -> Judgement | None:
-    """The ruling, and where that leaves it to the user, what stands for one. `plans`: the user
-    chose plan mode, to read the plan; an agent may also plan by itself."""
+    """Return the ruling, or what replaces it where it would leave the call to the user. `plans`:
+    the user chose plan mode, to read the plan; an agent may also plan by itself."""
     if order is None or (ruling is not None and not ruling.by.startswith("confirm:")):
         return ruling
     goes = go_asks.is_one(call.kind, call.tools)
@@ -87,31 +87,31 @@ def settled(
         why = f"this {call.danger}"
     elif order.approve == RISKY:
         why = f"this {call.risk}" if call.risk else "it may be risky"
-    words = f"rejected: {f'{why}, and ' if why else ''}this session never asks you"
+    label = f"rejected: {f'{why}, and ' if why else ''}this session never asks you"
     reason = f"No user is available to approve this{f', and {why}' if why else ''}."
-    return Judgement("deny", BY + REJECT, f"{words} ({order.told})", reason)
+    return Judgement("deny", BY + REJECT, f"{label} ({order.told})", reason)
 
 
 def answered(order: Order, ask: Json) -> Answer:
-    """A question, which only the user could answer: declined, but for one that needs no answer."""
+    """Answer a question that only the user could: decline it, unless it needs no answer."""
     required = lenient.texts(lenient.mapping(ask, "schema"), "required")
     accepts = order.approve == ALL and not required and not links.is_one(ask)
     action = "accept" if accepts else "decline"
-    words = "accepted as it is" if accepts else "declined: this session never asks you"
+    label = "accepted as it is" if accepts else "declined: this session never asks you"
     reply: Json = {"action": action} | ({"content": {}} if accepts else {})
-    said = {"name": action, "ruled": f"{words} ({order.told})"}
+    fields = {"name": action, "ruled": f"{label} ({order.told})"}
     if order.approve != ALL:
-        said["verdict"] = "deny"
-    update = closed(lenient.text(ask, "id"), reply, **said)
+        fields["verdict"] = "deny"
+    update = closed(lenient.text(ask, "id"), reply, **fields)
     return Answer(Draft(update, None, BY + (ALL if accepts else REJECT)), reply)
 
 
-def words(order: Order) -> str:
-    """What holds, for people."""
+def summary(order: Order) -> str:
+    """Describe the order, for people."""
     but = "even destructive commands" if order.destructive else "destructive commands are refused"
-    said = {
+    policy = {
         ALL: f"auto-approving ({but})",
         RISKY: "auto-approving safe, reversible actions (the rest is rejected)",
         REJECT: "auto-rejecting (except what a rule allows)",
     }[order.approve]
-    return f"{said}; set by {order.told}"
+    return f"{policy}; set by {order.told}"

@@ -1,1 +1,1 @@
-"""Settings as values: what loosens them, what they were called before."""
+"""Settings as values: their definitions, former names, and which changes loosen them."""

@@ -23,7 +23,7 @@ type McpChoice = bool | tuple[str, ...]
 
 
 class Extras(NamedTuple):
-    """What the table says besides the command."""
+    """The settings of the table besides the command."""
 
     env: Mapping[str, str] = MappingProxyType({})
     """Overrides the environment of its sessions."""
@@ -38,16 +38,16 @@ class Extras(NamedTuple):
     """The name of a model saved in Rookery that it is given; "": it has its own."""
 
     def plain(self) -> Json:
-        """As JSON, for the record of what was confirmed."""
+        """Return the settings as JSON, for the record of what was confirmed."""
         mcp = list(self.mcp) if isinstance(self.mcp, tuple) else self.mcp
         kind = {"sandbox": self.sandbox} if self.sandbox else {}
         kind |= {"saved_model": self.saved_model} if self.saved_model else {}
-        kind |= {budgets.NAMES[scope]: said for scope, said in self.budgets.items()}
+        kind |= {budgets.NAMES[scope]: budget for scope, budget in self.budgets.items()}
         return {"env": dict(self.env), "mcp": mcp, **self.remote.plain(), **kind}
 
 
 def fault_of(table: Json) -> Fault | None:
-    """What is wrong with a table, if anything."""
+    """Return what is wrong with a table, if anything."""
     if not isinstance(table.get("confined", True), bool):
         return Fault("confined", "must be true or false")
     env = table.get("env", {})
@@ -74,9 +74,9 @@ def fault_of(table: Json) -> Fault | None:
     return Fault("command", wanted) if "command" in table else Fault("", f"command {wanted}")
 
 
-def _wrong_budget(said: object) -> str:
+def _wrong_budget(budget: object) -> str:
     try:
-        budgets.parse(said if isinstance(said, str) else "?")
+        budgets.parse(budget if isinstance(budget, str) else "?")
     except budgets.BadBudget as error:
         return str(error)
     return ""
@@ -112,7 +112,8 @@ def _is_text(value: object) -> bool:
 
 
 def command_of(table: Json) -> list[str]:
-    """The words of a command, or the address in their place; none: the table has neither."""
+    """Return the words of the command, or the address in their place; an empty list if the table
+    has neither."""
     return [table["url"]] if "url" in table else list(table.get("command", []))
 
 
@@ -126,14 +127,14 @@ def extras_of(table: Json) -> Extras:
 
 
 def extras_from(plain: object) -> Extras:
-    """The inverse of `plain`."""
+    """Parse what `plain` returned."""
     return extras_of(plain) if isinstance(plain, dict) else Extras()
 
 
-def _is_command(words: object) -> bool:
-    if not isinstance(words, list) or not words:
+def _is_command(argv: object) -> bool:
+    if not isinstance(argv, list) or not argv:
         return False
-    return all(isinstance(word, str) for word in words) and bool(words[0].strip())
+    return all(isinstance(word, str) for word in argv) and bool(argv[0].strip())
 
 
 def _is_variable(name: object, value: object) -> bool:

@@ -20,7 +20,7 @@ from rookery.core.settings.web import WEB, Web
 from rookery.core.settings.worktree_tables import Preparation
 
 FORMAT = 1
-"""Of the files that this build writes. A file without a version has version 1."""
+"""The format of the files that this build writes. A file without a version has version 1."""
 
 
 _CONFIRMS = ", ".join(f'"{each}" ({approvals.WORDS[each]})' for each in VALUES)
@@ -277,43 +277,44 @@ SEVERAL = {
 }
 """Settings of several values, by the field of Config that holds them."""
 OF_ADDRESSES = (URL, HEADERS, CA, FINGERPRINT, FAR_CWD, OFFERS)
-"""Of agents on other machines."""
+"""The settings of agents on other machines."""
 SETTINGS = (*SINGLE, *(each for known in SEVERAL.values() for each in known), *OF_ADDRESSES)
 
 
 def find(key: str) -> Setting | None:
-    """By the whole key or by its last word; any own agent's command is one setting."""
-    words = key.split(".")
-    if words[0] == "agents" and len(words) <= 3:
+    """Return a setting by its whole key or its last part; every own agent's command is one
+    setting."""
+    parts = key.split(".")
+    if parts[0] == "agents" and len(parts) <= 3:
         known = [
-            each for each in SETTINGS if each.key.startswith("agents.") and each.name == words[-1]
+            each for each in SETTINGS if each.key.startswith("agents.") and each.name == parts[-1]
         ]
         return known[0] if known else OWN_AGENT
-    if words[0] == "keys":
+    if parts[0] == "keys":
         return KEYS
-    if words[0] == "worktrees":
-        return COPY if words[-1] == COPY.name else SETUP
+    if parts[0] == "worktrees":
+        return COPY if parts[-1] == COPY.name else SETUP
     return next((setting for setting in SETTINGS if key in (setting.key, setting.name)), None)
 
 
-def value_of(found: Config, known: Setting) -> Any:
-    """The value of a setting of SINGLE."""
+def value_of(config: Config, known: Setting) -> Any:
+    """Return the value of a setting of SINGLE."""
     holder = HOLDERS.get(known.key.rpartition(".")[0])
-    return getattr(getattr(found, holder) if holder else found, known.name)
+    return getattr(getattr(config, holder) if holder else config, known.name)
 
 
-def with_value(found: Config, known: Setting, value: Any) -> Config:
+def with_value(config: Config, known: Setting, value: Any) -> Config:
     if holder := HOLDERS.get(known.key.rpartition(".")[0]):
-        inner = getattr(found, holder)._replace(**{known.name: value})
-        return found._replace(**{holder: inner})
-    return found._replace(**{known.name: value})
+        inner = getattr(config, holder)._replace(**{known.name: value})
+        return config._replace(**{holder: inner})
+    return config._replace(**{known.name: value})
 
 
 # ---------------------------------------------------------------- as a file
 
 
 def sample() -> str:
-    """With every default in its place."""
+    """Return a config.toml with every default in its place."""
     lines = [_line(VERSION.name, written(VERSION.default), VERSION.brief)]
     lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{'[worker]':<26} # seconds"]
@@ -333,7 +334,7 @@ def sample() -> str:
 
 
 def template() -> str:
-    """The same with nothing in it set."""
+    """Return the same file with every line commented out."""
     return "\n".join(f"# {line}".rstrip() for line in sample().splitlines()) + "\n"
 
 
@@ -360,13 +361,13 @@ raise FORMAT."""
 def migrated(
     tables: dict[str, Any], renamed: Sequence[Renamed] = RENAMED
 ) -> tuple[dict[str, Any], list[tuple[list[str], str]]]:
-    """The tables with today's names, and a sentence for each old key. A value that the old key
-    could not have stays where it is, and is reported as unknown."""
-    found = deepcopy(tables) if renamed else tables
-    said: list[tuple[list[str], str]] = []
+    """Return the tables with today's names, and a sentence for each old key. A value that the old
+    key could not have stays where it is, and is reported as unknown."""
+    renewed = deepcopy(tables) if renamed else tables
+    notices: list[tuple[list[str], str]] = []
     for row in renamed:
         old, new = row.old.split("."), row.new.split(".")
-        holder = _table(found, old)
+        holder = _table(renewed, old)
         if holder is None or old[-1] not in holder:
             continue
         value = holder[old[-1]]
@@ -375,19 +376,19 @@ def migrated(
                 continue
             value = row.values[value]
         del holder[old[-1]]
-        place = _table(found, new, make=True)
+        place = _table(renewed, new, make=True)
         if place is None or new[-1] in place:
-            said.append((old, f"is the old name of {row.new}, which is also set and wins"))
+            notices.append((old, f"is the old name of {row.new}, which is also set and wins"))
         else:
             place[new[-1]] = value
-            said.append((old, f"is now called {row.new}; the old name still works"))
-    return found, said
+            notices.append((old, f"is now called {row.new}; the old name still works"))
+    return renewed, notices
 
 
 def _table(
     tables: dict[str, Any], key: Sequence[str], *, make: bool = False
 ) -> dict[str, Any] | None:
-    """The table that holds a key; None: there is none."""
+    """Return the table that holds a key; None if there is none."""
     for word in key[:-1]:
         inner = tables.setdefault(word, {}) if make else tables.get(word)
         if not isinstance(inner, dict):

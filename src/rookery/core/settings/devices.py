@@ -1,4 +1,4 @@
-"""The table [devices]: who is logged in to the daemon, and for how long."""
+"""The table [devices] of config.toml: who is logged in to the daemon, and for how long."""
 
 from typing import NamedTuple
 

@@ -1,15 +1,15 @@
-"""The keys of the terminal interface, by the place where each works, and what `[keys]` in
-config.toml changes. They are in core so that a mistake is reported with its line.
+"""The key bindings of the terminal interface, by the place where each works, and how `[keys]` in
+config.toml changes them. They are in core so that a mistake is reported with its line.
 
-A key in config.toml wins: an action that had it in the same place loses it.
-"""
+A key in config.toml wins: an action that had it in the same place loses it."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping
 
 
 def _table(text: str) -> dict[str, dict[str, str]]:
-    """`place: action=key action=key,key`; an indented line continues the one before."""
+    """Parse lines of `place: action=key action=key,key`; an indented line continues the one
+    before."""
     lines = text.replace("\n    ", " ").strip().split("\n")
     rows = [(place, pairs.split()) for place, _, pairs in (line.partition(": ") for line in lines)]
     return {place: dict(pair.split("=", 1) for pair in pairs) for place, pairs in rows}
@@ -99,11 +99,11 @@ MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
 
 
 class NoKey(Exception):
-    """Not a key; the message is the word."""
+    """The text is not a key; it is the message."""
 
 
 def listed(written: str) -> list[str]:
-    """Keys as written in config.toml, each as the screen names it. Raises NoKey."""
+    """Parse keys as written in config.toml; return each as the screen names it. Raises NoKey."""
     return list(dict.fromkeys(_key(each.strip()) for each in written.split(",")))
 
 
@@ -142,12 +142,13 @@ def _named(name: str, written: str) -> str:
 
 
 def meet(one: str, other: str) -> bool:
-    """Whether both work in the same place."""
+    """Return whether both actions work in the same place."""
     return any(one in keys and other in keys for keys in PLACES.values())
 
 
 def clash(chosen: Mapping[str, str], name: str) -> tuple[str, str] | None:
-    """Another chosen action with a key of this one, and that key; not where both have it anyway."""
+    """Return another chosen action that shares a key with this one, and that key. Keys that both
+    have by default do not count."""
     mine = listed(chosen[name])
     for other in chosen:
         if other == name or not meet(name, other):
@@ -160,22 +161,23 @@ def clash(chosen: Mapping[str, str], name: str) -> tuple[str, str] | None:
 
 
 def settled(chosen: Mapping[str, str]) -> dict[str, list[str]]:
-    """The keys of every action that changes: the chosen ones, and those that lose a key to them."""
+    """Return the keys of every action that changes: the chosen ones, and those that lose a key to
+    them."""
     own = {name: listed(written) for name, written in chosen.items()}
     new = {name: taken(name, keys) for name, keys in own.items()}
-    found: dict[str, list[str]] = dict(own)
+    changed: dict[str, list[str]] = dict(own)
     for name in DEFAULTS:
         before = _default(name)
         if name in own:
             continue
         lost = {key for other, keys in new.items() if meet(name, other) for key in keys}
         if lost & set(before):
-            found[name] = [key for key in before if key not in lost]
-    return found
+            changed[name] = [key for key in before if key not in lost]
+    return changed
 
 
 def taken(name: str, keys: Iterable[str]) -> list[str]:
-    """Those keys that it does not have by default."""
+    """Return those of the keys that the action does not have by default."""
     return [key for key in keys if key not in _default(name)]
 
 

@@ -1,8 +1,8 @@
-"""What a change of the settings loosens, in sentences; and what applies until the user confirms it.
+"""Detecting what a change of the settings loosens, and what stays in force until the user confirms
+it.
 
 An agent runs as the user and can write `config.toml`, so a change that allows more than before does
-not apply by itself (docs/security.md). Whatever is not provably stricter counts as looser.
-"""
+not take effect by itself (docs/security.md). Whatever is not provably stricter counts as looser."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -52,8 +52,9 @@ class Guarded(NamedTuple):
 
 
 def loosened(former: Guarded, new: Guarded) -> list[str]:
-    """A sentence for each thing that is looser than before, on one line; none: all applies."""
-    found = [
+    """Return one line for each thing that is looser than before; an empty list if nothing is, so
+    that all of the change applies."""
+    sentences = [
         *_of_rules(former.rules, new.rules, _unguarded(new)),
         *(
             f"{key} changes from {_said(_chosen(former, key))} to {_said(new.choices[key])}."
@@ -64,11 +65,12 @@ def loosened(former: Guarded, new: Guarded) -> list[str]:
         *([HOOKED] if former.hooks != new.hooks else []),
         *(_of_trust(project) for project in _newly_trusted(former, new)),
     ]
-    return [" ".join(sentence.replace("\n", " ⏎ ").split()) for sentence in found]
+    return [" ".join(sentence.replace("\n", " ⏎ ").split()) for sentence in sentences]
 
 
 def strictest(former: Guarded, new: Guarded) -> Guarded:
-    """What applies meanwhile: each part as it was if the new one is looser, else as it is."""
+    """Return what applies until then: each part as it was if the new one is looser, else the new
+    one."""
     kept = {key: _chosen(former, key) for key in _looser(former, new)}
     return Guarded(
         _strictest_rules(former.rules, new.rules, _unguarded(new)),
@@ -106,36 +108,37 @@ def _with_former(new: Mapping[str, Any], former: Mapping[str, Any], keys: list[s
 
 
 def _order(key: str) -> tuple[str | bool, ...]:
-    """The values of a setting, the strictest first; of `confined` by default."""
+    """Return a setting's values, the strictest first; those of `confined` by default."""
     return STRICT_FIRST.get(key) or (True, False)
 
 
 def _chosen(guarded: Guarded, key: str) -> Any:
-    """What a record of an earlier build does not know had its default."""
+    """Return a setting's value; one that a record of an earlier build lacks had its default."""
     return guarded.choices.get(key, DEFAULTS.get(key, True))
 
 
 def _looser(former: Guarded, new: Guarded) -> list[str]:
-    found = []
+    keys = []
     for key, value in new.choices.items():
         order, before = _order(key), _chosen(former, key)
         if key in BUDGETS and not budgets.is_looser(before, value):
             continue
         known = before in order and value in order
         if before != value and not (known and order.index(value) < order.index(before)):
-            found.append(key)
-    return found
+            keys.append(key)
+    return keys
 
 
 def _other_programs(former: Guarded, new: Guarded) -> list[str]:
-    """Those that changed. Removing an agent is not stricter: a program may have its name."""
-    found = []
+    """Return the keys of programs that changed. Removing an agent is not stricter: a program may
+    have its name."""
+    changed = []
     for key in dict.fromkeys([*former.programs, *new.programs]):
         before, now = former.programs.get(key) or None, new.programs.get(key) or None
         strict = key in EMPTY_IS_STRICT or key.startswith(WORKTREES)
         if before != now and (now or not strict):
-            found.append(key)
-    return found
+            changed.append(key)
+    return changed
 
 
 EMPTY_IS_STRICT = ("critic.command", "notify.webhook", "sandbox.allow", "sandbox.read")
@@ -154,17 +157,17 @@ def _of_program(key: str, former: Guarded, new: Guarded) -> str:
 
 
 def _of_extras(agent: str, before: object, now: object) -> str:
-    """Without the values, which may be secrets: this goes into logs."""
+    """Describe the changes without the values, which may be secrets: this goes into logs."""
     old, new = lenient.mapping(before, "env"), lenient.mapping(now, "env")
     names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
-    said = [f"{agent}.env changes: {', '.join(map(str, names))}."] if names else []
+    sentences = [f"{agent}.env changes: {', '.join(map(str, names))}."] if names else []
     was, is_ = (each.get("mcp") if isinstance(each, dict) else None for each in (before, now))
     if was != is_:
-        said.append(f"{agent}.mcp changes from {_said(was)} to {_said(is_)}.")
+        sentences.append(f"{agent}.mcp changes from {_said(was)} to {_said(is_)}.")
     old, new = (each if isinstance(each, dict) else {} for each in (before, now))
     keys = ("sandbox", *budgets.NAMES.values(), *OF_ADDRESS)
-    said += [f"{agent}.{key} changes." for key in keys if old.get(key) != new.get(key)]
-    return " ".join(said)
+    sentences += [f"{agent}.{key} changes." for key in keys if old.get(key) != new.get(key)]
+    return " ".join(sentences)
 
 
 def _other_servers(former: Guarded, new: Guarded) -> list[str]:
@@ -179,7 +182,8 @@ def _is_on(entry: object) -> bool:
 
 
 def _of_server(name: str, former: Guarded, new: Guarded) -> str:
-    """Without its arguments and address, which may hold secrets: this goes into logs."""
+    """Describe the server without its arguments and address, which may hold secrets: this goes into
+    logs."""
     verb = "changes" if name in former.servers else "is new"
     command = lenient.text(new.servers[name], "command")
     runs = f" and runs {command}" if command else ""
@@ -206,7 +210,7 @@ def _said(value: object) -> str:
 
 
 def _unguarded(guarded: Guarded) -> bool:
-    """Whether only rules guard destructive actions, also those that allow."""
+    """Whether only rules guard destructive actions, including rules that allow."""
     return guarded.choices.get("worker.confirm_destructive") is False
 
 
@@ -218,7 +222,7 @@ class _Change(NamedTuple):
 
 
 def _alike(rule: Rule) -> Rule:
-    """What a rule does, whatever its name."""
+    """Return the rule without its name and reason: what it does."""
     return rule._replace(name="", reason="")
 
 
@@ -234,7 +238,7 @@ def _change(former: Sequence[Rule], new: Sequence[Rule]) -> _Change:
 
 
 def _split(rules: Sequence[Rule], both: Counter[Rule]) -> tuple[list[Rule], list[Rule]]:
-    """What both have, by what it does; and the rest."""
+    """Split the rules into those that both sides have, compared by what they do, and the rest."""
     left, kept, rest = Counter(both), list[Rule](), list[Rule]()
     for rule in rules:
         if left[_alike(rule)]:
@@ -247,26 +251,28 @@ def _split(rules: Sequence[Rule], both: Counter[Rule]) -> tuple[list[Rule], list
 
 def _of_rules(former: Sequence[Rule], new: Sequence[Rule], unguarded: bool) -> list[str]:
     change = _change(former, new)
-    said = [f"A new rule allows: {described(rule)}." for rule in change.added if rule.do == "allow"]
+    lines = [
+        f"A new rule allows: {described(rule)}." for rule in change.added if rule.do == "allow"
+    ]
     for rule in change.gone:
         if rule.do != "allow":
             verb = "denied" if rule.do == "deny" else "asked about"
-            said.append(f"The rule that {verb} this was removed: {described(rule)}.")
+            lines.append(f"The rule that {verb} this was removed: {described(rule)}.")
         elif unguarded or _leaves_room(rule, former, new):
-            said.append(f"A rule was removed, and others now answer instead: {described(rule)}.")
+            lines.append(f"A rule was removed, and others now answer instead: {described(rule)}.")
     now = _in_force(new)
     for rule in change.added:
         behind = now[now.index(rule) :]
         if rule.do == "ask" and any(each.do == "deny" for each in behind):
-            said.append(f"A new rule asks before another one can deny: {described(rule)}.")
+            lines.append(f"A new rule asks before another one can deny: {described(rule)}.")
     if change.moved:
-        said.append("The order of the rules changed.")
-    return said
+        lines.append("The order of the rules changed.")
+    return lines
 
 
 def _leaves_room(gone: Rule, former: Sequence[Rule], new: Sequence[Rule]) -> bool:
-    """Whether another rule may be looser than the removed one: that one left destructive actions to
-    the user, and let a denial on equal grounds win."""
+    """Whether another rule may now be looser than the removed one, which left destructive actions
+    to the user and let a denial on equal grounds win."""
     others = [rule for rule in _in_force(new) if rule.do != "deny"]
     denied = any(rule.do == "deny" and rule.grounds == gone.grounds for rule in former)
     return any(rule.destructive or denied for rule in others)
@@ -275,8 +281,8 @@ def _leaves_room(gone: Rule, former: Sequence[Rule], new: Sequence[Rule]) -> boo
 def _strictest_rules(
     former: Sequence[Rule], new: Sequence[Rule], unguarded: bool
 ) -> tuple[Rule, ...]:
-    """The new rules if nothing in them is looser; else the former with the new denials first and
-    without the permissions that were removed."""
+    """Return the new rules if none of the changes is looser; else the former ones, with the new
+    denials first and without the permissions that were removed."""
     if not _of_rules(former, new, unguarded):
         return tuple(new)
     change = _change(former, new)
@@ -297,11 +303,11 @@ def _strictest_rules(
 def to_json(guarded: Guarded) -> Json:
     plain, of_projects = list[Json](), list[Json]()
     for at, rule in enumerate(guarded.rules):
-        found = {key: _listed(value) for key, value in rule._asdict().items()}
-        if found.pop("project"):  # apart: a build that does not know it leaves such a rule out
-            of_projects.append({**found, "project": list(rule.project), "at": at})
+        fields = {key: _listed(value) for key, value in rule._asdict().items()}
+        if fields.pop("project"):  # apart: a build that does not know it leaves such a rule out
+            of_projects.append({**fields, "project": list(rule.project), "at": at})
         else:
-            plain.append(found)
+            plain.append(fields)
     return {
         "rules": plain,
         **({"projectRules": of_projects} if of_projects else {}),
@@ -318,7 +324,7 @@ def _listed(value: object) -> object:
 
 
 def of_json(value: object) -> Guarded | None:
-    """The inverse of to_json; None: it is something else."""
+    """Parse what `to_json` returned; None if it is something else."""
     if not isinstance(value, dict):
         return None
     try:
@@ -333,6 +339,6 @@ def of_json(value: object) -> Guarded | None:
 
 
 def _rule_of(value: Json) -> Rule:
-    """Raises TypeError."""
+    """Parse a rule. Raises TypeError."""
     grounds = {key: tuple(value.get(key, ())) for key in GROUNDS}
     return Rule(**{**value, **grounds})

@@ -1,4 +1,4 @@
-"""The table [notify]: which news the daemon sends, and where to."""
+"""The table [notify] of config.toml: which notifications the daemon sends, and where to."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
-"""The table [sandbox]: what an agent, and all that it starts, can see of this machine."""
+"""The table [sandbox] of config.toml: what an agent, and all that it starts, can see of this
+machine."""
 
 from typing import NamedTuple
 
@@ -10,7 +11,8 @@ CHOICES = (
     (BWRAP, "bwrap", "it writes in its directories only and sees nothing else of your home"),
     (CONTAINER, "Container", "it runs from an image: rookery agents image"),
 )
-"""Of a session: value, title, and what it means. In one, it is safe to approve everything."""
+"""A session's choices: value, title, and what it means. In a sandbox it is safe to approve
+everything."""
 MOVED = (
     "From now on this session runs in the sandbox container: the agent itself is inside, with the "
     "session's directories (docs/sandbox.md)."

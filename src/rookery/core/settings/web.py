@@ -1,4 +1,4 @@
-"""The table [web]: what Rookery's own agent reads of the web."""
+"""The table [web] of config.toml: what Rookery's own agent reads of the web."""
 
 from typing import NamedTuple
 
@@ -43,7 +43,7 @@ class Web(NamedTuple):
 
     @property
     def lacking(self) -> str:
-        """What a search still needs, for the user; "": nothing."""
+        """The sentence that tells the user what a search still needs; "" if nothing."""
         if self.search in (BRAVE, TAVILY) and not self.search_key:
             return f"{self.search} needs a key: rookery config set web.search_key"
         if self.search == SEARXNG and not self.search_url:

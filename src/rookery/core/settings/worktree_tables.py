@@ -19,12 +19,12 @@ class Preparation(NamedTuple):
     """Files of the repository's directory that git does not have, as globs."""
 
     def plain(self) -> Json:
-        """As JSON, for the record of what was confirmed."""
+        """Return the table as JSON, for the record of what was confirmed."""
         return {"setup": self.setup, "copy": list(self.copy)}
 
 
 def fault_of(path: str, table: Json) -> Fault | None:
-    """What is wrong with a table, if anything."""
+    """Return what is wrong with a table, if anything."""
     if path != EVERY and not path.startswith(("/", "~/")):
         return Fault("", 'must be named by a whole path, such as [worktrees."~/code/shop"]')
     if not isinstance(table.get("setup", ""), str):
@@ -46,5 +46,5 @@ def preparation_from(plain: object) -> Preparation:
 
 
 def preparation_of(tables: Mapping[str, Preparation], top: str) -> Preparation:
-    """That of a repository's directory; paths have no `~` here."""
+    """Return the preparation for a repository's directory; paths have no `~` here."""
     return tables.get(posixpath.normpath(top)) or tables.get(EVERY) or Preparation()

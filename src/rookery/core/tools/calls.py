@@ -1,4 +1,4 @@
-"""Where a tool call lives: which block shows it, and what becomes of it when its turn ends."""
+"""Tracking tool calls in the fold: which block shows a call, and its state when its turn ends."""
 
 from itertools import islice
 from typing import Any
@@ -13,14 +13,14 @@ LONGEST_KEY = 1000
 
 ENDED = terminals.ENDED
 LEFT = ("unfinished", "interrupted")
-"""What a turn's end makes of a call that did not end; a later update may still revive it."""
+"""The states of a call that had not ended when its turn did; a later update may still revive it."""
 CANCELLED = ("cancelled", "canceled", "aborted", "interrupted")
 REJECTED = ("rejected", "denied", "declined", "refused")
 """How some agents say that a call did not run to its end: the protocol has only `failed`."""
 
 
 def block_id(header: Json, event: Event) -> str:
-    """Ids say where a block lives: its turn, and the event that made it."""
+    """Return the id of the block that an event makes: its turn, and the event's number."""
     return f"{header['turn']}.{event.seq}"
 
 
@@ -29,42 +29,42 @@ def in_turn(header: Json, block: str) -> bool:
 
 
 def key_of(call: Json) -> str:
-    """A tool call's id, also where an agent sends a number or nothing, or no end of one."""
+    """Return a tool call's id, cut to a limit, even if an agent sends a number or nothing."""
     value = call.get("toolCallId")
     return value[:LONGEST_KEY] if isinstance(value, str) else dumps(value)[:LONGEST_KEY]
 
 
 def block_of(header: Json, key: str) -> str | None:
-    """The block of the call with this id, as long as it is remembered."""
+    """Return the block of the call with this id, as long as it is remembered."""
     return next(iter(header["_tools"].get(key, ())), None)
 
 
 def unfinished(header: Json) -> list[str]:
-    """The blocks of calls that may still end."""
+    """Return the blocks of calls that may still end."""
     tools = header["_tools"].values()
     return [block for block, status, _ in tools if status not in (*ENDED, *LEFT)]
 
 
 def asked_of(header: Json, ask: Json) -> str:
-    """The id of the call that an ask belongs to: its own, or that of the first of those which were
-    announced in this turn under other ones."""
+    """Return the id of the call that an ask belongs to: its own, or that of the first call
+    announced in this turn that the ask names."""
     own, tools = key_of(lenient.mapping(ask, "toolCall")), header["_tools"]
     if own in tools and in_turn(header, tools[own][0]):
         return own
-    told = lenient.texts(ask, "announced")
-    return next((key for key in told if key in tools and in_turn(header, tools[key][0])), own)
+    announced = lenient.texts(ask, "announced")
+    return next((key for key in announced if key in tools and in_turn(header, tools[key][0])), own)
 
 
 def all_asked_of(header: Json, ask: Json) -> list[str]:
-    """The same, and the others of the turn that were announced: one ask may be about several."""
+    """Return the same, and the turn's other announced calls: one ask may be about several."""
     tools, own = header["_tools"], asked_of(header, ask)
-    told = [key for key in lenient.texts(ask, "announced") if key in tools]
-    found = dict.fromkeys([own, *(key for key in told if in_turn(header, tools[key][0]))])
-    return [key for key in found if key in tools]
+    announced = [key for key in lenient.texts(ask, "announced") if key in tools]
+    keys = dict.fromkeys([own, *(key for key in announced if in_turn(header, tools[key][0]))])
+    return [key for key in keys if key in tools]
 
 
 def steps(value: Json, key: str, most: int) -> list[Json]:
-    """Of a plan, or a list of what is to do: each with its words and how far it is."""
+    """Return the steps of a plan or a to-do list, each with its text and status."""
     return [
         {"text": lenient.text(each, "content"), "status": lenient.text(each, "status", "pending")}
         for each in islice(lenient.mappings(value, key), most)
@@ -72,13 +72,15 @@ def steps(value: Json, key: str, most: int) -> list[Json]:
 
 
 def left(tools: Json, status: str) -> Json:
-    """The calls of a turn that ends: those that did not end are left, once."""
+    """Return the calls of a turn that ends, with those that did not end marked by `status`. Those
+    marked before stay as they are."""
     open_ = {key: tool for key, tool in tools.items() if tool[1] not in (*ENDED, *LEFT)}
     return tools | {key: [block, status, at] for key, (block, _, at) in open_.items()}
 
 
 def _with(tools: Json, key: str, known: list[Any], *, grows: bool = True) -> Json:
-    """One copy, which is all that thousands of calls in a turn may cost each."""
+    """Return a copy with one entry changed: one copy is all that each of thousands of calls may
+    cost."""
     changed = tools.copy()
     if grows and len(changed) >= TOOLS_KEPT:
         del changed[next(iter(changed))]
@@ -87,10 +89,10 @@ def _with(tools: Json, key: str, known: list[Any], *, grows: bool = True) -> Jso
 
 
 def upsert(header: Json, event: Event, call: Json) -> Json:
-    """Where a tool call lives. Known in this turn, or still unfinished from an earlier one: there.
+    """Return the header's changes after an update of a tool call. If the call is known in this
+    turn, or still unfinished from an earlier one, it stays in its block.
 
-    Anything else starts a block: an agent may count its calls from 1 again in each turn.
-    """
+    Anything else starts a block: an agent may count its calls from 1 again in each turn."""
     key, tools = key_of(call), header["_tools"]
     status = lenient.text(call, "status")
     status = "failed" if status in (*CANCELLED, *REJECTED) else status
@@ -109,7 +111,8 @@ def upsert(header: Json, event: Event, call: Json) -> Json:
 
 
 def after_answer(header: Json, ask: Json, at: int) -> Json:
-    """A call's time does not count while the user thinks about it."""
+    """Return the header's changes after an answer: a call's time does not run while the user
+    thinks."""
     key, tools = asked_of(header, ask), header["_tools"]
     if key not in tools:
         return {}
@@ -119,7 +122,8 @@ def after_answer(header: Json, ask: Json, at: int) -> Json:
 
 
 def after_ask(header: Json, event: Event) -> Json:
-    """An ask tells of its own call, unless it belongs to one that was announced."""
+    """Return the header's changes after an ask, which describes its own call, unless it belongs to
+    one announced before."""
     call = lenient.mapping(event.update, "toolCall")
     if not call or asked_of(header, event.update) != key_of(call):
         return {}

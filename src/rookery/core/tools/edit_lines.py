@@ -1,11 +1,10 @@
-"""Where in its file each change of a call begins.
+"""Finding the line of its file at which each change of a call begins.
 
-Many agents send only the piece that they replace, not where it stands. The worker finds it while
-the file is at hand, and states it in the call as `_meta.rookery.lines`: for each of its diffs, in
-order, the number of its first line, or null where the file does not tell. Of a call without that
-(an older log, an agent on another machine) a location may say it. Else the texts count as whole
-files where they end with a newline, as files do and pieces do not.
-"""
+Many agents send only the piece that they replace, not where it is. The worker finds it while the
+file is at hand, and states it in the call as `_meta.rookery.lines`: for each of its diffs, in
+order, the number of its first line, or null if the file does not tell. For a call without that (an
+older log, an agent on another machine) a location may give it. Otherwise texts that end with a
+newline count as whole files, since files do and pieces do not."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -33,7 +32,7 @@ _NEW = ("new_string", "new_str", "newString", "newText")
 
 
 def in_content(call: Json) -> list[Change]:
-    """The diffs that a call shows."""
+    """Return the diffs that a call shows."""
     return [
         Change(lenient.text(part, "path"), old if isinstance(old, str) else None, part["newText"])
         for part in lenient.mappings(call, "content")
@@ -43,7 +42,7 @@ def in_content(call: Json) -> list[Change]:
 
 
 def in_input(call: Json) -> list[Change]:
-    """The two texts that a call was given, as swival's."""
+    """Return the change in a call's input, if it holds the old and the new text (swival)."""
     given = lenient.mapping(call, "rawInput")
     path, old, new = (_first(given, names) for names in (_PATH, _OLD, _NEW))
     if not path or old is None or new is None or old == new:
@@ -56,7 +55,7 @@ def _first(given: Json, names: tuple[str, ...]) -> str | None:
 
 
 def lines_of(call: Json, changes: Sequence[Change]) -> list[Line]:
-    """For each change of the call its first line; None: unknown."""
+    """Return the first line of each change of the call; None if unknown."""
     about = lenient.mapping(lenient.mapping(call, "_meta"), "rookery")
     stated = lenient.sequence(about, "lines")
     if len(stated) == len(changes):
@@ -67,13 +66,14 @@ def lines_of(call: Json, changes: Sequence[Change]) -> list[Line]:
 
 
 def _located(call: Json, changes: Sequence[Change], place: int) -> Line:
-    """claude has a location with a line for each piece of a finished edit."""
+    """Return the line from the call's locations; claude has one for each piece of a finished
+    edit."""
     path = changes[place].path
     mine = [at for at, change in enumerate(changes) if change.path == path]
-    found = [each for each in lenient.mappings(call, "locations") if each.get("path") == path]
-    if len(found) != len(mine):
+    locations = [each for each in lenient.mappings(call, "locations") if each.get("path") == path]
+    if len(locations) != len(mine):
         return None
-    line = lenient.integer(found[mine.index(place)], "line")
+    line = lenient.integer(locations[mine.index(place)], "line")
     return line if line and line > 0 else None
 
 
@@ -85,7 +85,8 @@ def _assumed(change: Change) -> Line:
 
 
 class EditLines:
-    """Of one agent. `read`: the text of a file; None where it cannot be read."""
+    """Finds the lines of one agent's edits. `read` returns the text of a file; None if it cannot be
+    read."""
 
     def __init__(self, read: Callable[[str], str | None]) -> None:
         self._read = read
@@ -93,11 +94,11 @@ class EditLines:
         """What was found before an edit holds after it."""
 
     def clear(self) -> None:
-        """A new turn."""
+        """Forget the lines of the last turn."""
         self._known = {}
 
     def note(self, call: Json) -> Json:
-        """The call, with the lines of its changes where a file tells them."""
+        """Return the call, with the lines of its changes if a file tells them."""
         changes = in_content(call) or in_input(call)
         if not any(change.old for change in changes):
             return call
@@ -114,7 +115,7 @@ class EditLines:
             return 1
         known = self._known.get((key, change))
         if known is None and (text := self._read(change.path)) is not None:
-            known = found(text, change.old, change.new, done=done)
+            known = find_line(text, change.old, change.new, done=done)
         if known is not None:
             self._known[key, change] = known
             if len(self._known) > KEPT:
@@ -122,9 +123,10 @@ class EditLines:
         return known
 
 
-def found(text: str, old: str, new: str, *, done: bool) -> Line:
-    """The line at which the old text stands, or the new one if the edit is `done`. Of several
-    places an edit is made at the first, or at all; afterwards nothing tells which it was."""
+def find_line(text: str, old: str, new: str, *, done: bool) -> Line:
+    """Return the line of the old text, or of the new one if the edit is `done`; None if it is
+    unknown. An edit is made at the first of several places, or at all of them; afterwards, text
+    that occurs several times does not tell where."""
     text, old, new = (each.replace("\r\n", "\n") for each in (text, old, new))
     pieces = (new, old) if done else (old, new)
     for piece in pieces:

@@ -1,4 +1,5 @@
-"""A patch as git writes it, which protocol 2 sends for a change: its hunks with their lines."""
+"""Parsing a patch in git's format, which protocol 2 sends for a change: its hunks with their
+lines."""
 
 import re
 from typing import NamedTuple
@@ -18,8 +19,8 @@ class Hunk(NamedTuple):
 
 
 def hunks(patch: str) -> list[Hunk]:
-    """Those of all files; none where it is no patch of text."""
-    found: list[Hunk] = []
+    """Return the hunks of all files; none if it is not a patch of text."""
+    parsed: list[Hunk] = []
     before = after = ""
     rows: list[str] | None = None
     for row in [*patch.split("\n"), "@@"]:
@@ -27,7 +28,7 @@ def hunks(patch: str) -> list[Hunk]:
             rows.append(row)
             continue
         if rows:
-            found.append(_hunk(rows, before, after))
+            parsed.append(_hunk(rows, before, after))
         rows = None
         if row.startswith("--- "):
             before = _path(row)
@@ -35,7 +36,7 @@ def hunks(patch: str) -> list[Hunk]:
             after = _path(row)
         elif _HUNK.match(row):
             rows = [row]
-    return found
+    return parsed
 
 
 def _hunk(rows: list[str], before: str, after: str) -> Hunk:

@@ -10,7 +10,7 @@ PLANS_KEPT = 20
 
 
 def after(header: Json, event: Event) -> Json:
-    """Of a `plan`."""
+    """Return the header's changes after a `plan` update."""
     changes: Json = {"plan": steps(event.update, "entries", ENTRIES_KEPT), "_planned": None}
     if header["_plan"] is None:
         changes |= {"_plan": block_id(header, event), "_open": None}
@@ -18,7 +18,8 @@ def after(header: Json, event: Event) -> Json:
 
 
 def after_update(header: Json, event: Event) -> Json:
-    """`plan` is the newest list of steps, `_planned` the id that it is known by."""
+    """Return the header's changes after a `plan_update`. `plan` is the newest list of steps,
+    `_planned` its id."""
     plan, others = lenient.mapping(event.update, "plan"), known(header)
     key = key_of(plan)
     block = others.pop(key, "")

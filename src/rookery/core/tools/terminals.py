@@ -1,13 +1,12 @@
-"""The fold's memory of terminals, and what a call brought beside the protocol's own content.
+"""The fold's memory of terminals, and the output of calls outside the protocol's own content.
 
-A call names its terminal in its content, and may do so before the terminal is announced, while it
-runs, or after its end. Whichever comes second makes the link.
+A call names its terminal in its content, perhaps before the terminal is announced, while it runs,
+or after its end. Whichever comes second makes the link.
 
 Agents that run commands by themselves send the output in `_meta` of the call: `terminal_output` or
-`terminal_output_delta` (each a further piece), then `terminal_exit` (codex, pi, claude where that
-is offered). It becomes a terminal below the call, under a name that no terminal of the worker has.
-Results of MCP tools and exit codes may stand in `rawOutput`.
-"""
+`terminal_output_delta` (each a further piece), then `terminal_exit` (codex, pi, claude if we offer
+it). It becomes a terminal below the call, under a name that no terminal of the worker has. Results
+of MCP tools and exit codes may be in `rawOutput`."""
 
 import re
 from typing import Any, NamedTuple
@@ -24,7 +23,8 @@ type Known = list[Any]
 
 
 def started(terminals: Json, name: str, block: str, call: str | None) -> Json:
-    """`call`: the block of the call that the worker itself says it belongs to."""
+    """Add a terminal that has started. `call`: the block of the call to which the worker itself
+    says it belongs."""
     before = terminals.get(name)
     return keep(terminals, name, [block, "running", call or (before[2] if before else None)])
 
@@ -35,7 +35,7 @@ def ended(terminals: Json, name: str) -> Json:
 
 
 def named(terminals: Json, call: Json, block: str) -> Json:
-    """After a call has said which terminals are its own."""
+    """Link the terminals that a call names to the call's block."""
     for name in names_in(call):
         known: Known = terminals.get(name) or [None, "named", None]
         if known[2] != block:
@@ -44,23 +44,24 @@ def named(terminals: Json, call: Json, block: str) -> Json:
 
 
 def running(terminals: Json) -> Json:
-    """Those that go on when a turn begins."""
+    """Return the terminals that are still running when a turn begins."""
     return {name: known for name, known in terminals.items() if known[1] == "running"}
 
 
 def are_running(header: Json) -> bool:
-    """Whether a command has not been seen to end; one whose worker was killed never is."""
+    """Return whether a command is not known to have ended; one whose worker was killed never is."""
     return bool(running(header["_terminals"]))
 
 
 def block_of(terminals: Json, name: str) -> str | None:
-    """Where news of a terminal goes; None: it has no block yet, or has ended."""
+    """Return the block that shows a terminal's output; None if it has no block yet, or has
+    ended."""
     known = terminals.get(name)
     return known[0] if known and known[1] == "running" else None
 
 
 def moved(before: Json, after: Json) -> list[tuple[str, str]]:
-    """The terminals' blocks whose call became known, with that call's block."""
+    """Return the blocks of terminals whose call became known, each with that call's block."""
     if before is after:
         return []
     both = [(before[name], known) for name, known in after.items() if name in before]
@@ -75,7 +76,7 @@ def names_in(call: Json) -> list[str]:
 
 
 def keep(terminals: Json, name: str, known: Known) -> Json:
-    """After one more, or other news of one; the oldest goes where there are too many."""
+    """Add or update one terminal; the oldest is dropped when there are too many."""
     rest = {key: value for key, value in terminals.items() if key != name}
     if len(rest) >= KEPT:
         del rest[next(iter(rest))]
@@ -91,11 +92,11 @@ SUFFIX = "$"
 PIECES = ("terminal_output_delta", "terminal_output")
 KEYS = ("terminal_info", *PIECES, "terminal_exit")
 ENDED = ("completed", "failed")
-"""Of a call."""
+"""The states of a call that has ended."""
 
 
-class Told(NamedTuple):
-    """News of an agent's own terminal."""
+class TerminalNews(NamedTuple):
+    """An update of an agent's own terminal."""
 
     name: str
     """As the header knows it."""
@@ -109,29 +110,30 @@ class Told(NamedTuple):
         return bool(self.text or self.code is not None or self.signal)
 
 
-def told(call: Json) -> Told | None:
-    """What an update of a call tells of a terminal in `_meta`; without a name, it is the call's."""
+def terminal_news(call: Json) -> TerminalNews | None:
+    """Parse a terminal's output and exit from `_meta` of a call's update; None if there is none. A
+    terminal without a name gets the call's id."""
     meta = lenient.mapping(call, "_meta")
-    found = [meta[key] for key in KEYS if isinstance(meta.get(key), dict)]
-    if not found:
+    parts = [meta[key] for key in KEYS if isinstance(meta.get(key), dict)]
+    if not parts:
         return None
-    named = [lenient.text(each, "terminal_id") for each in found]
+    named = [lenient.text(each, "terminal_id") for each in parts]
     name = next((each for each in named if each), lenient.text(call, "toolCallId"))
     pieces = [lenient.text(meta[key], "data") for key in PIECES if key in meta]
     text = next((each for each in pieces if each), "")
     left = meta.get("terminal_exit")
     over = isinstance(left, dict)
     code, signal = lenient.integer(left, "exit_code"), lenient.text(left, "signal")
-    return Told(MARK + name[:LONGEST_NAME], text, over, code, signal[:40])
+    return TerminalNews(MARK + name[:LONGEST_NAME], text, over, code, signal[:40])
 
 
 # --- in the header --------------------------------------------------------------------------------
 
 
 def after(known: Json, call: Json, owner: str, fresh: str) -> Json:
-    """The terminals after an update of a call. `owner`: the call's block; `fresh`: the id of a
-    block that this event would make."""
-    news = told(call)
+    """Return the terminals after an update of a call. `owner`: the call's block; `fresh`: the id of
+    a block that this event would make."""
+    news = terminal_news(call)
     before = known.get(news.name) if news else None
     if news and before and before[0] and (before[2] == owner or _is_anothers(call, news, before)):
         state = "ended" if news.over else before[1]
@@ -145,9 +147,9 @@ def after(known: Json, call: Json, owner: str, fresh: str) -> Json:
     return known
 
 
-def _is_anothers(call: Json, news: Told, terminal: Known) -> bool:
-    """Whether a call goes on with the terminal of one before it. What is named for the call itself
-    is a new one: an agent may count its calls from 1 again in each turn."""
+def _is_anothers(call: Json, news: TerminalNews, terminal: Known) -> bool:
+    """Whether a call continues the terminal of an earlier call. One named after the call itself is
+    new: an agent may count its calls from 1 again in each turn."""
     return bool(terminal[1] == "running" and news.name != MARK + lenient.text(call, "toolCallId"))
 
 
@@ -167,7 +169,7 @@ def running_of(known: Json, owner: str) -> list[str]:
 
 
 def exit_code(call: Json) -> int | None:
-    """The code that a command ended with, where opencode and OpenHands have it."""
+    """Return the exit code of a command from where opencode and OpenHands put it."""
     raw = lenient.mapping(call, "rawOutput")
     code = lenient.integer(lenient.mapping(raw, "metadata"), "exit")
     observed = lenient.mapping(raw, "observation")
@@ -175,21 +177,22 @@ def exit_code(call: Json) -> int | None:
 
 
 def exit_in_words(call: Json, pattern: str) -> int | None:
-    """The code in what a command brought, where its agent writes it there and nowhere else."""
+    """Return the exit code in a command's output, for agents that write it there and nowhere
+    else."""
     if not pattern or lenient.text(call, "status") not in ENDED:
         return None
     content = [lenient.mapping(each, "content") for each in lenient.mappings(call, "content")]
-    found = [re.search(pattern, lenient.text(each, "text")) for each in content]
-    return next((int(each[1]) for each in found if each), None)
+    matches = [re.search(pattern, lenient.text(each, "text")) for each in content]
+    return next((int(each[1]) for each in matches if each), None)
 
 
 def result(call: Json) -> list[Json]:
-    """The content of a call that states none, from the result of an MCP tool or its error."""
+    """Return content for a call that has none, from the result of an MCP tool or its error."""
     if lenient.sequence(call, "content"):
         return []
     raw = lenient.mapping(call, "rawOutput")
     given = lenient.mapping(raw, "result")
-    found = [each for each in lenient.mappings(given, "content") if lenient.text(each, "type")]
-    if not found and (said := lenient.text(lenient.mapping(raw, "error"), "message")):
-        found = [{"type": "text", "text": said}]
-    return [{"type": "content", "content": each} for each in found]
+    blocks = [each for each in lenient.mappings(given, "content") if lenient.text(each, "type")]
+    if not blocks and (message := lenient.text(lenient.mapping(raw, "error"), "message")):
+        blocks = [{"type": "text", "text": message}]
+    return [{"type": "content", "content": each} for each in blocks]

@@ -1,9 +1,8 @@
-"""The tool calls of a turn, and for which of them an ask stands.
+"""The tool calls of a turn, and which of them an ask stands for.
 
-Some agents ask about a call by a request that says nothing but a title, under an id of its own or
+Some agents ask about a call by a request that has nothing but a title, under an id of its own or
 one for all (OpenHands). Such an ask stands for every call that was announced and not answered yet:
-it is judged and shown by them, never by its title.
-"""
+it is judged and shown by them, never by its title."""
 
 from typing import Any, NamedTuple
 
@@ -30,7 +29,7 @@ _TOLD = ("title", "kind", "name", "_meta", "rawInput", "locations", "content")
 
 
 class _Subject(NamedTuple):
-    """What an ask stands for, and which of its options allow it."""
+    """The calls an ask stands for, and which of its options allow them."""
 
     calls: tuple[str, ...]
     allowing: frozenset[str]
@@ -41,7 +40,7 @@ class TurnCalls:
         self.clear()
 
     def clear(self) -> None:
-        """A new turn."""
+        """Forget the calls of the last turn."""
         self._known: dict[str, Json] = {}
         """Of each call what says how dangerous it is: each update states only what changed."""
         self._open: dict[str, Json] = {}
@@ -52,7 +51,7 @@ class TurnCalls:
         self._lost = False
 
     def remember(self, call: Json) -> Json:
-        """What is known of a call; it came with this update of it."""
+        """Record an update of a call; return what is known of the call with it."""
         key, call = key_of(call), self._with_input(readable(call))
         if kind_of(call):
             self._told[key] = None
@@ -69,8 +68,8 @@ class TurnCalls:
         return known
 
     def _with_input(self, call: Json) -> Json:
-        """With its input, where only the model's own writing of it was sent so far, and where the
-        title says nothing but the tool's name."""
+        """Add the input that the model wrote, if the agent has sent nothing else so far and the
+        title is only the tool's name."""
         known = self._open.get(key_of(call), {})
         titled = lenient.text(call, "title") or lenient.text(known, "title")
         ended = lenient.text(call, "status") in ENDED
@@ -80,18 +79,18 @@ class TurnCalls:
         return {**call, "rawInput": given} if given else call
 
     def _keep(self, key: str, call: Json) -> None:
-        told = {name: call[name] for name in _TOLD if call.get(name)}  # nothing takes nothing back
-        meta = lenient.mapping(told, "_meta")
-        told["_meta"] = {key: meta[key] for key in meta if key not in terminals.KEYS}
-        told = {name: value for name, value in told.items() if value}
-        diffs = [part for part in lenient.mappings(told, "content") if _is_diff(part)]
+        facts = {name: call[name] for name in _TOLD if call.get(name)}  # nothing takes nothing back
+        meta = lenient.mapping(facts, "_meta")
+        facts["_meta"] = {key: meta[key] for key in meta if key not in terminals.KEYS}
+        facts = {name: value for name, value in facts.items() if value}
+        diffs = [part for part in lenient.mappings(facts, "content") if _is_diff(part)]
         if name := name_of(call):
-            told["name"] = name  # the next `_meta` need not say it again
-        told.pop("content", None)  # what it said so far is no part of what it does
-        told |= {"content": diffs} if diffs else {}
-        if _length(told) > LARGEST:
-            told = danger.gist(call)
-        self._open[key] = self._open.pop(key, {"toolCallId": key}) | told
+            facts["name"] = name  # the next `_meta` need not say it again
+        facts.pop("content", None)  # what it said so far is no part of what it does
+        facts |= {"content": diffs} if diffs else {}
+        if _length(facts) > LARGEST:
+            facts = danger.gist(call)
+        self._open[key] = self._open.pop(key, {"toolCallId": key}) | facts
         if len(self._open) > WHOLE:
             older = list(self._open)[-WHOLE - 1]
             self._open[older] = {"toolCallId": older} | danger.gist(self._open[older])
@@ -100,7 +99,7 @@ class TurnCalls:
             self._lost = True
 
     def stands_for(self, given: Json) -> list[Json]:
-        """The calls that an ask about this one is about, each as far as it is known."""
+        """Return the calls that an ask about this one stands for, each as far as it is known."""
         if not given:
             return self._unanswered("")
         key = key_of(given)
@@ -114,30 +113,30 @@ class TurnCalls:
         return [own, *others] if not others or call_input.lines(own) else others
 
     def told(self, given: Json) -> Json:
-        """All that is known of a call, with what is said of it now: it has not ended."""
+        """Record a call that has not ended; return all that is known of it with this update."""
         self.remember({**given, "status": None})
         return self._open[key_of(given)]
 
     def _unanswered(self, key: str) -> list[Json]:
-        """The calls that have not ended and that no ask stands for; where there is none such, all
-        that have not ended: what was refused may be asked again."""
-        found = {
+        """Return the calls that have not ended and that no ask stands for; if there are none, all
+        that have not ended, since a refused call may be asked about again."""
+        candidates = {
             name: call
             for name, call in self._open.items()
             if name != key and (_says_what(call) or call_input.lines(call))
         }
         busy = {name for subject in self._asked.values() for name in subject.calls}
-        free = [call for name, call in found.items() if name not in busy]
-        return [*(free or found.values()), *([LOST] if self._lost else [])]
+        free = [call for name, call in candidates.items() if name not in busy]
+        return [*(free or candidates.values()), *([LOST] if self._lost else [])]
 
     def runs_a_command(self) -> bool:
-        """Whether a call that has not ended runs one."""
+        """Return whether a call that has not ended runs a command."""
         calls = self._open.values()
         return any(call.get("kind") == "execute" or call_input.lines(call) for call in calls)
 
     def asked(self, ask: Json, calls: list[Json]) -> Json:
-        """These wait for the answer to that ask. What it is to say of them: the ids under which
-        they were `announced`, where it has another one itself."""
+        """Record that these calls wait for the answer to that ask. Return the fields to add to it:
+        the ids under which they were `announced`, if its own id is another."""
         allowing = frozenset(
             option["optionId"]
             for option in options_of(ask)
@@ -149,28 +148,28 @@ class TurnCalls:
         return {"announced": announced} if announced else {}
 
     def _announced(self, own: str, calls: list[Json]) -> list[str]:
-        """Of an ask under an id of its own (OpenHands, hermes, deepagents): the calls that it is
-        about, by what it stands for, or by doing the same as it."""
+        """Return the announced calls that an ask under an id of its own is about (OpenHands,
+        hermes, deepagents): those it stands for, or the last that does the same."""
         if own in self._told:
             return []
-        found = [key_of(call) for call in calls if key_of(call) in self._told]
-        if not found and len(calls) == 1:
-            found = [key for key in self._told if self._is_same(key, calls[0])][-1:]
-        return found[:MOST_ANNOUNCED]
+        keys = [key_of(call) for call in calls if key_of(call) in self._told]
+        if not keys and len(calls) == 1:
+            keys = [key for key in self._told if self._is_same(key, calls[0])][-1:]
+        return keys[:MOST_ANNOUNCED]
 
     def _is_same(self, key: str, asked: Json) -> bool:
-        told = self._open.get(key, {})
-        kinds = {lenient.text(each, "kind") for each in (told, asked)} - {""}
-        if not told or len(kinds) > 1:
+        announced = self._open.get(key, {})
+        kinds = {lenient.text(each, "kind") for each in (announced, asked)} - {""}
+        if not announced or len(kinds) > 1:
             return False
         if lines := call_input.lines(asked):
-            title = lenient.text(told, "title")  # hermes: `terminal: make`, and nowhere else
-            return call_input.lines(told) == lines or title.endswith(f": {lines[-1]}")
+            title = lenient.text(announced, "title")  # hermes: `terminal: make`, and nowhere else
+            return call_input.lines(announced) == lines or title.endswith(f": {lines[-1]}")
         paths = {*danger.paths_of(asked, (), "")}
-        return bool(paths) and {*danger.paths_of(told, (), "")} == paths
+        return bool(paths) and {*danger.paths_of(announced, (), "")} == paths
 
     def answered(self, ask: str, result: Any) -> None:
-        """What was not allowed is as if it had not been asked."""
+        """Record an answer: a call that was not allowed counts as not asked about."""
         subject = self._asked.get(ask)
         outcome = lenient.mapping(result, "outcome")
         if subject and lenient.text(outcome, "optionId") not in subject.allowing:
@@ -178,13 +177,13 @@ class TurnCalls:
 
 
 def _says_what(call: Json, *, fresh: bool = False) -> bool:
-    """Whether a call tells by more than its title what it does. `fresh`: nothing was announced
-    under its id, so that any odd input may be about something else."""
+    """Whether a call says more about what it does than its title. `fresh`: nothing was announced
+    under its id, so that any unusual input may be about something else."""
     return (bool(call.get("rawInput")) and (not fresh)) or _is_plain(call)
 
 
 def _is_plain(call: Json) -> bool:
-    """Whether it names a path, or a command by more than its title."""
+    """Whether the call names a path, or a command outside its title."""
     raw = call.get("rawInput")
     return bool(danger.paths_of(call, (), "") or (raw and call_input.lines(call)))
 

@@ -1,10 +1,9 @@
-"""A conversation that starts over while its log stays: what a clear does to the agent's session and
-to the header.
+"""Clearing a conversation while its log stays: the effect on the agent's session and on
+the header.
 
-    command   the agent has a command for it, which it advertises: sent as a turn of its own
-    new       another session on the agent that runs, which is put into the same modes
-    later     no agent runs: its next start opens a fresh session
-"""
+    command   the agent advertises a command for it: sent as a turn of its own
+    new       a new session on the running agent, which is put into the same modes
+    later     no agent runs: its next start opens a fresh session"""
 
 from typing import NamedTuple
 
@@ -12,11 +11,11 @@ from rookery.core.json import Draft, Json, lenient
 from rookery.core.vendors.profiles import Profile
 
 ORIGIN = "clear"
-"""Of the prompt that is an agent's own command."""
+"""The origin of a prompt that is the agent's own clear command."""
 
 
 class Clearing(NamedTuple):
-    """A clear by a new session that is under way."""
+    """A clear by opening a new session, while it is under way."""
 
     cause: str
     by: str | None
@@ -27,7 +26,7 @@ class Clearing(NamedTuple):
 
 
 def own_command(profile: Profile, commands: list[Json]) -> str:
-    """The agent's own command, where it has one and says so; "" else."""
+    """Return the agent's own clear command if it advertises one; "" otherwise."""
     offered = {lenient.text(command, "name").removeprefix("/") for command in commands}
     return next((f"/{name}" for name in profile.clear if name in offered), "")
 
@@ -38,14 +37,14 @@ def cleared(how: str, cause: str | None, by: str | None, session: str = "") -> D
 
 
 def refused(clearing: Clearing, why: str) -> Draft:
-    words = f"The conversation was not cleared: {why}"
+    message = f"The conversation was not cleared: {why}"
     update = {"sessionUpdate": "_rejected", "command": "clear", "reason": "not_cleared"}
-    return Draft(update | {"message": words}, clearing.cause, clearing.by)
+    return Draft(update | {"message": message}, clearing.cause, clearing.by)
 
 
 def after(header: Json, update: Json, seq: int) -> Json:
-    """The fields of a header that a clear changes: all turns so far are folded away, not gone. What
-    the agent can do stays; a prompt that met a limit is not sent again by itself."""
+    """Return the header's changes after a clear: all turns so far are folded away, not gone. The
+    agent's capabilities stay; a prompt that met a limit is not sent again automatically."""
     changes: Json = {"fold": {"turn": header["turn"], "seq": seq}, "rateLimit": None}
     if update.get("how") == "later":
         changes["agentSession"] = None
@@ -55,7 +54,7 @@ def after(header: Json, update: Json, seq: int) -> Json:
 
 
 def is_folded(fold: Json | None, block: str) -> bool:
-    """Whether a block, by its id, is of the turns that were folded away."""
+    """Return whether a block, by its id, belongs to the turns that were folded away."""
     if not fold:
         return False
     turn, _, rest = block.partition(".")

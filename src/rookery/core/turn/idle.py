@@ -1,8 +1,7 @@
-"""When a worker has nothing left to do: it stops when idle for long, or when abandoned. Nothing is
-lost by it: the next prompt wakes the session again.
+"""When a worker stops by itself: when idle for long, or when abandoned. Nothing is lost: the next
+prompt wakes the session again.
 
-And what the next holder of the lock logs about a session whose worker died.
-"""
+Also the events that the next holder of the lock logs about a session whose worker died."""
 
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ from rookery.core.limits import Policy
 from rookery.core.tools import terminals
 
 HIDING = ("archived", "snoozed")
-"""What hides a session from lists, and the reasons for which it then goes to sleep."""
+"""The states that hide a session from lists; each is also the reason for which it goes to sleep."""
 
 
 class Rest(NamedTuple):
@@ -25,23 +24,24 @@ class Rest(NamedTuple):
 
 
 def is_idle(header: Json) -> bool:
-    """No turn, nothing queued, nothing judged, and no agent waits for an answer. An ask that is
-    kept waits asleep as well as awake, and so does what waits behind a budget."""
+    """Return whether a session has no turn, queue or review under way, and no agent waits for an
+    answer. A kept ask waits as well while the worker is stopped, and so does what waits for a
+    budget."""
     judged = header["critic"]["state"] == ""
     queued = header["queue"] and budgets.open_ask(header) is None
     return header["state"] == "idle" and not queued and not live(header) and judged
 
 
 def is_put_away(header: Json, now: int) -> bool:
-    """Archived or snoozed, and no turn runs: what is queued waits in the log. `now`: in
-    milliseconds of the epoch."""
+    """Return whether the session is archived or snoozed and no turn runs: queued prompts wait in
+    the log. `now`: in milliseconds since the epoch."""
     hidden = header["archived"] or is_snoozed(header, now)
     return bool(hidden and header["state"] == "idle" and not live(header))
 
 
 def is_done_with(header: Json, seen: int) -> bool:
-    """Whether the user has read all of an idle session, and nothing of it runs or asks. `seen`: the
-    last event that was read."""
+    """Return whether the user has read all of an idle session, and nothing in it runs or asks.
+    `seen`: the last event that was read."""
     runs = terminals.are_running(header)
     return is_idle(header) and not header["asks"] and not runs and header["news"] <= seen
 
@@ -49,7 +49,8 @@ def is_done_with(header: Json, seen: int) -> bool:
 def deadline(
     rest: Rest, policy: Policy, *, idle: bool, done: bool = False
 ) -> tuple[float, str] | None:
-    """When the worker ends by itself, and why. `done`: the user is done with it, too."""
+    """Return when the worker stops by itself, and why; None if it does not. `done`: the user is
+    done with the session, too."""
     due: list[tuple[float, str]] = []
     if idle and policy.idle_stop_secs > 0:
         due.append((rest.event_at + policy.idle_stop_secs, "idle"))
@@ -62,7 +63,7 @@ def deadline(
 
 
 def post_mortem(header: Json, detail: str = "") -> list[Draft]:
-    """The events that end what a dead worker left open; none when it left nothing open."""
+    """Return the events that end what a dead worker left open; none if it left nothing open."""
     drafts: list[Draft] = []
     if header["state"] != "idle":
         update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": header["turn"]}

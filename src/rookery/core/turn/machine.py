@@ -101,14 +101,15 @@ def _stop(turn: Turn, given: msg.Orphaned | msg.Paused, now: float, policy: Poli
 
 
 def _give_up(turn: Turn, now: float, policy: Policy) -> Step:
-    """Nobody cancelled it: it ends as orphaned, or with the question whether it goes on."""
+    """Cancel the turn, although no user asked for it: it ends as orphaned, or with the question
+    whether to continue."""
     turn = turn._replace(phase="cancelling", cancel_by=now + policy.cancel_grace)
     return turn, [msg.SendCancel(kept=False)]
 
 
 def _pause(turn: Turn, given: msg.Paused, now: float, policy: Policy) -> Step:
-    """Stop between two steps: an agent that can does so by itself; another one is cancelled as soon
-    as nothing of it runs, or after a while. What is spent meanwhile is shown."""
+    """Stop between two steps. An agent that can does so by itself; another one is cancelled once
+    none of its calls runs, or after a grace period. What is spent meanwhile is shown."""
     stops = turn.phase == "cancelling" and turn.ask is not None
     if turn.phase != "running" and not stops:
         return turn, []
@@ -116,8 +117,8 @@ def _pause(turn: Turn, given: msg.Paused, now: float, policy: Policy) -> Step:
     turn = turn._replace(because=given.why, ask=given.ask)
     if stops:
         return turn, []
-    told = {"sessionUpdate": "_turn", "state": "running", "turn": turn.n, "stopping": given.why}
-    effects: list[Effect] = [Append(Draft(told, None, "budget"))] if news else []
+    update = {"sessionUpdate": "_turn", "state": "running", "turn": turn.n, "stopping": given.why}
+    effects: list[Effect] = [Append(Draft(update, None, "budget"))] if news else []
     if not given.busy and not given.able:
         turn, more = _give_up(turn, now, policy)
         return turn, [*effects, *more]
@@ -178,7 +179,8 @@ def _done(command: str, given: msg.QueueChanged | msg.CancelWanted | msg.ForceWa
 
 
 def _steer(turn: Turn, given: msg.SteerWanted, policy: Policy) -> Step:
-    """Kept in the queue until the agent has taken it: a refusal, or a death, loses nothing."""
+    """Keep the prompt in the queue until the agent has taken it: a refusal, or a crash, loses
+    nothing."""
     if turn.phase != "running" or turn.ask is not None or not given.able:
         return _prompted(turn, msg.Prompted(given.id, given.prompt, given.by), policy)
     offered = Queued(given.id, given.prompt, steering=True)
@@ -226,9 +228,9 @@ def _change_queue(turn: Turn, given: msg.QueueChanged, policy: Policy) -> Step:
 
 
 def _send_now(turn: Turn, given: msg.QueueChanged, policy: Policy) -> Step:
-    """Nothing is interrupted for it: while a turn runs, the prompt goes to the queue's head, and
-    from there into the turn if the agent can take it. If the turn is being cancelled, it goes as
-    soon as that is over."""
+    """Send a queued prompt without interrupting anything. While a turn runs, it goes to the head of
+    the queue, and from there into the turn if the agent can take it. If the turn is being
+    cancelled, it is sent once that is over."""
     done = _done("queue", given)
     if turn.phase == "cancelling" and turn.ask is None:
         turn = turn._replace(queue=queues.want(turn.queue, given.item))
@@ -258,7 +260,7 @@ def _send_now(turn: Turn, given: msg.QueueChanged, policy: Policy) -> Step:
 def _begin(
     turn: Turn, prompt: list[Json], cause: str | None = None, by: str | None = None, **more: object
 ) -> Step:
-    """`more`: what else the `_prompt` says."""
+    """Begin a turn. `more`: further fields of the `_prompt` update."""
     n, origin = turn.n + 1, more.get("origin")
     update: Json = {"sessionUpdate": "_prompt", "turn": n, "prompt": prompt}
     update |= {key: value for key, value in more.items() if value}
@@ -277,16 +279,16 @@ def _answered(turn: Turn, given: msg.Answered, policy: Policy) -> Step:
         # An error that answers a cancel is its end, whatever the agent calls it.
         reason = "cancelled" if turn.phase == "cancelling" else _reason_of(given.error)
         return _end(turn, reason, policy, error=given.error)
-    said = lenient.text(given.result, "stopReason")
-    if turn.phase == "running" and said != "cancelled":  # it was done before a budget stopped it
+    outcome = lenient.text(given.result, "stopReason")
+    if turn.phase == "running" and outcome != "cancelled":  # it was done before a budget stopped it
         turn = turn._replace(ask=None, because="")
     result: Json = given.result if isinstance(given.result, dict) else {}
     extra: Json = {key: result[key] for key in ("usage", "_meta") if key in result}
-    if said not in STOP_REASONS:
-        extra["stopReason"] = said
+    if outcome not in STOP_REASONS:
+        extra["stopReason"] = outcome
     # Some agents answer a cancel with `end_turn`: the user's wish still holds the queue.
     hold = turn.phase == "cancelling"
-    reason = said if said in STOP_REASONS else "end_turn"
+    reason = outcome if outcome in STOP_REASONS else "end_turn"
     return _end(turn, reason, policy, extra=extra, hold=hold)
 
 
@@ -326,7 +328,7 @@ def _force(turn: Turn, given: msg.ForceWanted, now: float, policy: Policy) -> St
 
 
 def _paid(turn: Turn) -> Step:
-    """The agent is free again: what waited for it may go on."""
+    """Mark the agent as free again; whatever waited for it may go on."""
     effects: list[Effect] = [msg.WantAgent()] if turn.phase == "waiting" else []
     return turn._replace(owes=None), effects
 
@@ -342,8 +344,8 @@ def _end(
     hold: bool = False,
     keep: bool = False,
 ) -> Step:
-    """`keep`: what is asked stays asked. A turn that was cancelled for a budget waits for the user,
-    however it ends."""
+    """End the turn. `keep`: its asks stay open. A turn that was cancelled for a budget waits for
+    the user, however it ends."""
     if turn.ask is not None:
         reason, detail = "waiting", turn.because
     update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": turn.n, "reason": reason}
@@ -379,7 +381,8 @@ def _drain_wanted(turn: Turn, policy: Policy) -> Step:
 
 
 def _settled(turn: Turn) -> Turn:
-    """No answer comes any more: what was being offered to the turn waits like the rest."""
+    """Put prompts that were being offered to the turn back in the queue: no answer will come any
+    more."""
     return turn._replace(queue=tuple(item._replace(steering=False) for item in turn.queue))
 
 

@@ -50,7 +50,7 @@ class Prompted(NamedTuple):
 
 
 class SteerWanted(NamedTuple):
-    """A prompt for the turn that runs. Where it cannot enter, it is queued."""
+    """A prompt for the running turn; if the turn cannot take it, it is queued."""
 
     id: str
     prompt: list[Json]
@@ -94,7 +94,7 @@ class Answered(NamedTuple):
 
 
 class AgentLost(NamedTuple):
-    """The process ended, or could not be started; `error` where the agent itself said why."""
+    """The agent's process ended, or did not start; `error` is set if the agent itself said why."""
 
     detail: str
     error: Json | None = None
@@ -102,7 +102,7 @@ class AgentLost(NamedTuple):
 
 
 class AskedAgain(NamedTuple):
-    """What a turn had asked when its agent went is to be asked again."""
+    """The asks that a turn left open when its agent was lost are to be asked again."""
 
     how: str
     """continue, resend, anew or forced (core/asks/kept_asks)."""
@@ -112,11 +112,11 @@ class AskedAgain(NamedTuple):
 
 
 class Deferred(NamedTuple):
-    """The user answers later: the turn waits, and its agent need not."""
+    """The user answers later: the turn waits, and its agent need not stay."""
 
 
 class Freed(NamedTuple):
-    """What the queue waited behind is gone; `place`: what waited for a worker's place has one."""
+    """Nothing blocks the queue any more; `place`: whoever waited for a worker slot has one."""
 
     place: bool = False
     paid: bool = False
@@ -136,13 +136,14 @@ class ForceWanted(NamedTuple):
 
 
 class Orphaned(NamedTuple):
-    """A watchdog gave the turn up; `why` says which sign was the last."""
+    """A watchdog gave up the turn; `why` names the last sign of life."""
 
     why: str
 
 
 class Paused(NamedTuple):
-    """A budget is reached in mid-turn, or more was spent since; the ask follows the turn's end."""
+    """A budget was reached in mid-turn, or more was spent since; the ask follows the end of the
+    turn."""
 
     why: str
     ask: Draft
@@ -165,14 +166,14 @@ type Input = FromAgent | FromUser | AskedAgain | Deferred | Freed | Orphaned | P
 
 
 class Append(NamedTuple):
-    """Commit before any effect that follows. `full`: also survive a power loss (law 3)."""
+    """Commit to the log before any effect that follows. `full`: also survive a power loss."""
 
     draft: Draft
     full: bool = False
 
 
 class WantAgent(NamedTuple):
-    """AgentReady or AgentLost must come back."""
+    """Get the agent ready; the answer is AgentReady or AgentLost."""
 
 
 class SendPrompt(NamedTuple):
@@ -182,21 +183,21 @@ class SendPrompt(NamedTuple):
 
 
 class SendSteer(NamedTuple):
-    """SteerAnswered must come back."""
+    """Offer a prompt to the running turn; the answer is SteerAnswered."""
 
     id: str
     prompt: list[Json]
 
 
 class SendCancel(NamedTuple):
-    """`session/cancel`, and every open ask answered `cancelled`."""
+    """Send `session/cancel`, and answer every open ask with `cancelled`."""
 
     kept: bool = True
     """Also what is kept from before: the user wants it."""
 
 
 class SendPause(NamedTuple):
-    """`session/cancel` on account of a budget: the agent finishes its step, and takes no other."""
+    """Send `session/cancel` for a budget: the agent finishes its step, and begins no other."""
 
 
 class CloseAsks(NamedTuple):
@@ -206,11 +207,11 @@ class CloseAsks(NamedTuple):
 
 
 class LetDecide(NamedTuple):
-    """The user decides what becomes of the asks that are kept."""
+    """Let the user decide about the asks that are kept."""
 
 
 class AskBudget(NamedTuple):
-    """Something waits behind a budget: the user is asked."""
+    """Ask the user about a budget that something waits behind."""
 
 
 class EndAgent(NamedTuple):

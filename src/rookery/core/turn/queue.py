@@ -1,4 +1,4 @@
-"""Prompts that wait for the turn to end: in an order that the user can change."""
+"""The queue of prompts that wait for the turn to end, in an order that the user can change."""
 
 from typing import NamedTuple
 
@@ -44,8 +44,9 @@ def moved(queue: Queue, name: str, place: int) -> Queue:
 
 
 def next_batch(queue: Queue, drain: str) -> Queue:
-    """What goes to the agent together: all that waits, up to the first slash command, which always
-    goes alone; or, drained serially, the first. What is being offered to a turn is left out."""
+    """Return the prompts to send together: all that wait, up to the first slash command, which is
+    always sent alone; if drained serially, only the first. Prompts being offered to a turn are left
+    out."""
     ready = tuple(item for item in queue if not item.steering)
     if not ready or drain != "combined" or is_command(ready[0].prompt):
         return ready[:1]
@@ -54,8 +55,8 @@ def next_batch(queue: Queue, drain: str) -> Queue:
 
 
 def added(queue: Queue, item: Queued) -> tuple[Queue, list[Draft]]:
-    """With one more at its end, but for a reason, which goes before all that is none; and the event
-    that says so."""
+    """Add a prompt at the end, but a reason before all prompts that are none; return the queue and,
+    if the prompt moved ahead, the event for it."""
     place = sum(each.reason for each in queue)
     if not item.reason or place == len(queue):
         return (*queue, item), []
@@ -68,7 +69,7 @@ def reasons(queue: Queue) -> Queue:
 
 
 def want(queue: Queue, name: str) -> Queue:
-    """`name`: which one; empty: all."""
+    """Mark prompts to be sent as soon as the cancel is over. `name`: which one; "" for all."""
     return tuple(item._replace(wanted=item.wanted or name in ("", item.id)) for item in queue)
 
 
@@ -88,7 +89,7 @@ def is_command(prompt: list[Json]) -> bool:
 
 
 def listed(queue: list[Json], update: Json) -> list[Json] | None:
-    """A header's queue after a `_queue` event; None where that changes nothing."""
+    """Return a header's queue after a `_queue` event; None if that changes nothing."""
     name = lenient.text(update, "id")
     rest = [item for item in queue if item["id"] != name]
     item: Json = {"id": name, "prompt": list(lenient.mappings(update, "prompt"))}

@@ -1,12 +1,10 @@
-"""What agents tell of their quotas, in one shape: a window, the share of it that is used, and when
-it resets.
+"""Agents' quota reports, in one shape: a window, the share of it that is used, and when it resets.
 
 Each vendor has its own: claude-agent-acp sends `_meta["_claude/rateLimit"]` with its usage, Codex
 has `rateLimits` with a primary and a secondary window, Rookery's own agent sends `limits` in
-`_meta.rookery` (its provider's response headers), and any agent may meet a limit (`_rate_limit`).
-A report replaces the last one about its window. What is out of bounds counts as not told: a wrong
-clock or a wrong unit must not look like a quota.
-"""
+`_meta.rookery` (its provider's response headers), and any agent may meet a limit (`_rate_limit`). A
+report replaces the last one about its window. A value out of bounds counts as missing: a wrong
+clock or a wrong unit must not look like a quota."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -60,13 +58,13 @@ class Window(NamedTuple):
 
     @property
     def words(self) -> str:
-        """`5 h 82 %`; `weekly used up`."""
+        """The window's state as text: `5 h 82 %`; `weekly used up`."""
         if self.limited:
             return f"{self.name} reached" if self.name == ANY else f"{self.name} used up"
         return self.name if self.used is None else f"{self.name} {round(self.used * 100)} %"
 
     def as_json(self) -> Json:
-        """As lists and programs get it."""
+        """Return the window as lists and programs get it."""
         return {"window": self.name, **self._kept()}
 
     def _kept(self) -> Json:
@@ -77,15 +75,15 @@ class Window(NamedTuple):
 
 
 def after(header: Json, event: Event) -> Json:
-    """The fields of a header that an event changes: its windows by name, as they were reported
-    last."""
+    """Return the fields of a header that an event changes: its windows by name, as last
+    reported."""
     known: Json = {**lenient.mapping(header, "limits")}
     if kind_of(event.update) == "_turn" and event.update.get("reason") == "end_turn":
         return {"limits": known} if known.pop(ANY, None) else {}  # it is lifted
-    found = list(_reported(event))[:MAX_WINDOWS]
-    if not found:
+    reported = list(_reported(event))[:MAX_WINDOWS]
+    if not reported:
         return {}
-    for window in found:
+    for window in reported:
         known.pop(window.name, None)
         known[window.name] = window._kept()
     kept = dict(list(known.items())[-MAX_WINDOWS:])
@@ -93,23 +91,26 @@ def after(header: Json, event: Event) -> Json:
 
 
 def windows(header: Json) -> list[Window]:
-    """Of a header, or of a head of a list; those of earlier builds have none."""
-    found = []
-    for name, told in lenient.mapping(header, "limits").items():
-        used, limited = _share(told, "used"), isinstance(told, dict) and told.get("limited") is True
-        resets, at = lenient.integer(told, "resets"), lenient.integer(told, "at") or 0
-        found.append(Window(clean_line(str(name))[:MAX_NAME], used, resets, limited, at))
-    return found
+    """Return the windows in a header, or in a head of a list; those of earlier builds have none."""
+    parsed = []
+    for name, entry in lenient.mapping(header, "limits").items():
+        used, limited = (
+            _share(entry, "used"),
+            isinstance(entry, dict) and entry.get("limited") is True,
+        )
+        resets, at = lenient.integer(entry, "resets"), lenient.integer(entry, "at") or 0
+        parsed.append(Window(clean_line(str(name))[:MAX_NAME], used, resets, limited, at))
+    return parsed
 
 
 def current(header: Json, now: float) -> list[Window]:
-    """Those that still hold: not reset, and not reported long ago."""
+    """Return the windows that still hold: not reset, and not reported long ago."""
     return [each for each in windows(header) if holds(each, now)]
 
 
 def pressing(header: Json, now: float) -> Window | None:
-    """The one that is closest to its end, where it is close; None: there is no need to look, or the
-    session's state says that it is limited."""
+    """Return the window that is closest to being used up, if it is close; None if there is no need
+    to look, or the session's state already says that it is limited."""
     if header["state"] == "idle" and header["reason"] == "rate_limited":
         return None
     near = [each for each in windows(header) if is_pressing(each, now)]
@@ -142,33 +143,33 @@ def _reported(event: Event) -> Iterator[Window]:
         return
     if claude := lenient.mapping(meta, "_claude/rateLimit"):
         yield from _claude(claude, event.at)
-    for told in meta.values():
-        if isinstance(told, dict):
-            yield from _codex(lenient.mapping(told, "rateLimits") or told, event.at)
-    for told in lenient.mappings(meta.get("rookery"), "limits"):
-        yield from _own(told, event.at)
+    for report in meta.values():
+        if isinstance(report, dict):
+            yield from _codex(lenient.mapping(report, "rateLimits") or report, event.at)
+    for report in lenient.mappings(meta.get("rookery"), "limits"):
+        yield from _own(report, event.at)
 
 
-def _claude(told: Json, at: int) -> Iterator[Window]:
-    """All windows where it has them, then the one that the report is about."""
-    for kind, each in lenient.mapping(told, "unifiedWindows").items():
+def _claude(report: Json, at: int) -> Iterator[Window]:
+    """Yield all windows that a report lists, then the one that the report is about."""
+    for kind, each in lenient.mapping(report, "unifiedWindows").items():
         if isinstance(each, dict):
             yield from _claudes_window(str(kind), each, at)
-    yield from _claudes_window(lenient.text(told, "rateLimitType"), told, at)
+    yield from _claudes_window(lenient.text(report, "rateLimitType"), report, at)
 
 
-def _claudes_window(kind: str, told: Json, at: int) -> Iterator[Window]:
+def _claudes_window(kind: str, report: Json, at: int) -> Iterator[Window]:
     name = _NAMES.get(kind) or _clean(kind.replace("_", " ")) or "plan"
-    used = _share(told, "utilization")
-    reset = _reset(epoch_of(told.get("resetsAt")), at)
-    status = lenient.text(told, "status")
+    used = _share(report, "utilization")
+    reset = _reset(epoch_of(report.get("resetsAt")), at)
+    status = lenient.text(report, "status")
     if status or used is not None:
         yield Window(name, used, reset, status == "rejected", at)
 
 
-def _codex(told: Json, at: int) -> Iterator[Window]:
+def _codex(report: Json, at: int) -> Iterator[Window]:
     for key in ("primary", "secondary"):
-        window = lenient.mapping(told, key)
+        window = lenient.mapping(report, key)
         used = _percent(_first(window, "usedPercent", "used_percent"))
         if used is None:
             continue
@@ -178,10 +179,10 @@ def _codex(told: Json, at: int) -> Iterator[Window]:
         yield Window(_lasting(minutes) or key, used, reset, used >= 1, at)
 
 
-def _own(told: Json, at: int) -> Iterator[Window]:
-    name, used = _clean(lenient.text(told, "window")), _share(told, "used")
+def _own(report: Json, at: int) -> Iterator[Window]:
+    name, used = _clean(lenient.text(report, "window")), _share(report, "used")
     if name and used is not None:
-        reset = _reset(epoch_of(told.get("resetsAt")), at)
+        reset = _reset(epoch_of(report.get("resetsAt")), at)
         yield Window(name, used, reset, used >= 1, at)
 
 
@@ -193,13 +194,14 @@ def _lasting(minutes: float | None) -> str:
     return _NAMES["five_hour"] if abs(minutes - _HOURS) <= 1 else duration(round(minutes) * 60)
 
 
-def _first(told: Json, *keys: str) -> object:
-    return next((told[key] for key in keys if told.get(key) is not None), None)
+def _first(fields: Json, *keys: str) -> object:
+    return next((fields[key] for key in keys if fields.get(key) is not None), None)
 
 
-def _share(told: object, key: str) -> float | None:
-    """A share from 0 to 1. Some count to 100: what is over 2 does; a little over 1 is overdrawn."""
-    number = lenient.number(told, key)
+def _share(fields: object, key: str) -> float | None:
+    """Return a share from 0 to 1. Some agents count to 100: a number over 2 is one of those; a
+    little over 1 is overdrawn."""
+    number = lenient.number(fields, key)
     if number is None or not 0 <= number <= 1000:
         return None
     return min(1.0, number if number <= 2 else number / 100)
@@ -211,8 +213,8 @@ def _percent(value: object) -> float | None:
 
 
 def _reset(at: float | None, reported: int) -> int | None:
-    """None also where it cannot be: before there were such limits, or longer ahead than any lasts.
-    One in the past is kept: its window is reset."""
+    """Return the reset time; None also if it is impossible: before such limits existed, or further
+    ahead than any window lasts. A time in the past is kept: its window has reset."""
     if at is None or at < EARLIEST or at > reported + FURTHEST:
         return None
     return int(at)
@@ -226,7 +228,8 @@ def _clean(name: str) -> str:
 
 
 class Report(NamedTuple):
-    """The newest about a window of one agent's account, as far as accounts can be told apart."""
+    """The newest report on a window of one agent's account, as far as accounts can be told
+    apart."""
 
     agent: str
     account: str
@@ -239,28 +242,28 @@ class Report(NamedTuple):
         return f"{self.agent} ({self.account})" if self.account else self.agent
 
     def as_json(self) -> Json:
-        told: Json = {"agent": self.agent, "account": self.account, **self.window.as_json()}
-        return told | {"session": self.session}
+        fields: Json = {"agent": self.agent, "account": self.account, **self.window.as_json()}
+        return fields | {"session": self.session}
 
 
-def report_of(told: Json) -> Report:
-    """As another machine's daemon says it."""
-    name, at = lenient.text(told, "window"), lenient.integer(told, "at") or 0
-    used, resets = _share(told, "used"), _reset(lenient.number(told, "resets"), at)
-    window = Window(_clean(name), used, resets, told.get("limited") is True, at)
-    agent, account = lenient.text(told, "agent"), lenient.text(told, "account")
-    return Report(agent, account, window, lenient.text(told, "session"))
+def report_of(payload: Json) -> Report:
+    """Parse a report from another machine's daemon."""
+    name, at = lenient.text(payload, "window"), lenient.integer(payload, "at") or 0
+    used, resets = _share(payload, "used"), _reset(lenient.number(payload, "resets"), at)
+    window = Window(_clean(name), used, resets, payload.get("limited") is True, at)
+    agent, account = lenient.text(payload, "agent"), lenient.text(payload, "account")
+    return Report(agent, account, window, lenient.text(payload, "session"))
 
 
 def newest(heads: Iterable[Json], own: str) -> list[Report]:
-    """The newest report on each window, by agent. `own`: the name of Rookery's own agent."""
-    found: dict[tuple[str, str, str], Report] = {}
+    """Return the newest report on each window, by agent. `own`: the name of Rookery's own agent."""
+    reports: dict[tuple[str, str, str], Report] = {}
     for head in heads:
         agent = lenient.text(head, "agent")
         account = lenient.text(head, "model") if agent == own else ""
         for window in windows(head):
             key = (agent, account, window.name)
-            before = found.get(key)
+            before = reports.get(key)
             if before is None or before.window.at < window.at:
-                found[key] = Report(agent, account, window, lenient.text(head, "id"))
-    return [found[key] for key in sorted(found)]
+                reports[key] = Report(agent, account, window, lenient.text(head, "id"))
+    return [reports[key] for key in sorted(reports)]

@@ -1,7 +1,7 @@
-"""A provider's rate limit: how it is known, until when it holds, and when to try again by itself.
+"""A provider's rate limit: how to recognize it, until when it applies, and when to resend the
+prompt automatically.
 
-A reset time is the agent's own or unknown, never invented.
-"""
+A reset time is the agent's own or unknown, never invented."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -45,51 +45,53 @@ _CODEX = ("usageLimitExceeded", "rateLimitExceeded")
 
 def is_limit(error: Json) -> bool:
     data = lenient.mapping(error, "data")
-    words = lenient.text(error, "message").replace(" ", "")
-    told = lenient.text(data, "errorKind") == "rate_limit"
-    told = told or '"errorKind":"rate_limit"' in words or data.get("codexErrorInfo") in _CODEX
-    return told or _STATUS.search(error_words(error)) is not None
+    message = lenient.text(error, "message").replace(" ", "")
+    limited = lenient.text(data, "errorKind") == "rate_limit"
+    limited = (
+        limited or '"errorKind":"rate_limit"' in message or data.get("codexErrorInfo") in _CODEX
+    )
+    return limited or _STATUS.search(error_words(error)) is not None
 
 
 def dated(error: Json, now: datetime) -> Json:
-    """An error of a limit whose words alone say when it resets, with that time as a field. `now`:
-    with the zone of the agent's clock."""
+    """Return a rate limit error with its reset time as a field, if only its message says it. `now`:
+    in the time zone of the agent's clock."""
     data = lenient.mapping(error, "data")
     if "resetsAt" in data or "retryAfter" in data or not is_limit(error):
         return error
-    words = error_words(error)
-    at = None if _IN_WORDS.search(words) else _said(words, now)
+    message = error_words(error)
+    at = None if _IN_WORDS.search(message) else _said(message, now)
     if at is None:
         return error
     kept = data or ({"message": error["data"]} if isinstance(error.get("data"), str) else {})
     return {**error, "data": {**kept, "resetsAt": at.isoformat(timespec="seconds")}}
 
 
-def _said(words: str, now: datetime) -> datetime | None:
+def _said(message: str, now: datetime) -> datetime | None:
     try:
-        if found := _IN.search(words):
-            spans = re.findall(_SPAN, found[1], re.IGNORECASE)
+        if match := _IN.search(message):
+            spans = re.findall(_SPAN, match[1], re.IGNORECASE)
             wait = sum((_span(*each) for each in spans), timedelta())
             return now + wait if wait < timedelta(days=366) else None
-        found = _AT.search(words)
-        return _clock_time(found, now) if found and (found["minute"] or found["half"]) else None
+        match = _AT.search(message)
+        return _clock_time(match, now) if match and (match["minute"] or match["half"]) else None
     except (ValueError, OverflowError):  # the 31st of February
         return None
 
 
-def _clock_time(found: re.Match[str], now: datetime) -> datetime:
-    """Raises ValueError: there is no such time."""
-    if (found["zone"] or "").upper() in ("UTC", "GMT"):
+def _clock_time(match: re.Match[str], now: datetime) -> datetime:
+    """Return the time that a message names. Raises ValueError if there is no such time."""
+    if (match["zone"] or "").upper() in ("UTC", "GMT"):
         now = now.astimezone(UTC)
-    hour = int(found["hour"])
-    if found["half"]:
-        hour = hour % 12 + (12 if found["half"].lower() == "pm" else 0)
-    at = now.replace(hour=hour, minute=int(found["minute"] or 0), second=0, microsecond=0)
-    if not found["month"]:
+    hour = int(match["hour"])
+    if match["half"]:
+        hour = hour % 12 + (12 if match["half"].lower() == "pm" else 0)
+    at = now.replace(hour=hour, minute=int(match["minute"] or 0), second=0, microsecond=0)
+    if not match["month"]:
         return at if at >= now - timedelta(minutes=1) else at + timedelta(days=1)
-    month = _MONTHS.index(found["month"].lower()) + 1
-    at = at.replace(year=int(found["year"] or at.year), month=month, day=int(found["day"]))
-    over = not found["year"] and at < now - timedelta(days=1)
+    month = _MONTHS.index(match["month"].lower()) + 1
+    at = at.replace(year=int(match["year"] or at.year), month=month, day=int(match["day"]))
+    over = not match["year"] and at < now - timedelta(days=1)
     return at.replace(year=at.year + 1) if over else at
 
 
@@ -98,19 +100,21 @@ def _span(number: str, unit: str) -> timedelta:
 
 
 def limit_of(error: Json, prompt: tuple[Json, ...], resumed: int) -> Json:
-    """The `_rate_limit` of a prompt that met it; `resumed`: how often it was resent by itself."""
+    """Return the `_rate_limit` update for a prompt that met a limit. `resumed`: how often it was
+    resent automatically."""
     data, message = lenient.mapping(error, "data"), error_words(error)
     given: Json = {key: data[key] for key in ("resetsAt", "retryAfter") if key in data}
-    if not given and (found := _IN_WORDS.search(message)):
-        given["resetsAt"] = found[1] or int(found[2])
+    if not given and (match := _IN_WORDS.search(message)):
+        given["resetsAt"] = match[1] or int(match[2])
     update: Json = {"sessionUpdate": "_rate_limit", "message": message, **given}
     update |= {"prompt": list(prompt)} if prompt else {}
     return update | ({"resumed": resumed} if resumed else {})
 
 
 def resume_at(header: Json, policy: Policy, now: float = inf) -> float | None:
-    """When the prompt that met the limit is sent once more, in milliseconds of the epoch; of one
-    that was met by a clock that is ahead of this one, nothing else is known."""
+    """Return when the prompt that met the limit is sent again, in milliseconds since the epoch;
+    None if it is not. If the limit was met by a clock ahead of this one, only the reset time
+    counts."""
     limit, wanted = header["rateLimit"], policy.rate_limit_auto_resume or is_ordered(header)
     if not wanted or limit is None or header["state"] != "idle":
         return None
@@ -125,13 +129,13 @@ def resume_at(header: Json, policy: Policy, now: float = inf) -> float | None:
 
 
 def is_ordered(header: Json) -> bool:
-    """Whether the user wants the session to continue when the limit is lifted, whatever the
+    """Return whether the user wants the session to continue when the limit is lifted, whatever the
     setting."""
     return header.get("resumes") is True  # unknown to earlier builds
 
 
 def can_wait(header: Json) -> bool:
-    """Whether a session has a prompt to send again, and a time to do so."""
+    """Return whether a session has a prompt to send again, and a time to do so."""
     limit = header["rateLimit"]
     if limit is None or header["reason"] != "rate_limited" or not limit.get("prompt"):
         return False
@@ -139,7 +143,8 @@ def can_wait(header: Json) -> bool:
 
 
 def reset_of(limit: Json, since: int) -> float | None:
-    """When the limit is lifted, in milliseconds of the epoch; None where the agent did not say."""
+    """Return when the limit is lifted, in milliseconds since the epoch; None if the agent did not
+    say."""
     given = epoch_of(limit.get("resetsAt"))
     wait = lenient.number(limit, "retryAfter")
     if given is None and wait is not None and wait >= 0:
@@ -148,14 +153,16 @@ def reset_of(limit: Json, since: int) -> float | None:
 
 
 def limited_until(header: Json) -> int:
-    """For lists: 0 where the last turn met no limit, or the agent did not say."""
+    """Return when the limit is lifted, for lists; 0 if the last turn met none, or the agent did not
+    say."""
     if header["state"] != "idle" or header["reason"] != "rate_limited":
         return 0
     return int(reset_of(header["rateLimit"] or {}, header["since"]) or 0)
 
 
 def epoch_of(value: Any) -> float | None:
-    """Milliseconds of the epoch: from seconds, milliseconds, or a time of ISO 8601 with a zone."""
+    """Parse seconds, milliseconds or an ISO 8601 time with a zone; return milliseconds since the
+    epoch."""
     if isinstance(value, str):
         value = value.strip()[:40]
         if not (value.isascii() and value.isdecimal()):
@@ -168,7 +175,7 @@ def epoch_of(value: Any) -> float | None:
 
 def _from_iso(text: str) -> float | None:
     try:
-        found = datetime.fromisoformat(text.upper())
+        moment = datetime.fromisoformat(text.upper())
     except ValueError:
         return None
-    return found.timestamp() * 1000 if found.tzinfo else None
+    return moment.timestamp() * 1000 if moment.tzinfo else None

@@ -1,4 +1,4 @@
-"""What the user can do when a turn did not end as wished: one sentence each."""
+"""The remedies shown when a turn ended badly or an agent did not start: one sentence each."""
 
 import re
 
@@ -22,14 +22,14 @@ WORKER_DIED = "worker_died"
 
 
 def why_busy(header: Json, then: str) -> str:
-    """Why something cannot be done during a turn; `then`: what it is."""
+    """Return why something cannot be done during a turn; `then` names the action."""
     if unanswered(header):
         return f"The session is waiting for your answer: give it, or cancel the turn, then {then}."
     return f"A turn is running: cancel it first, then {then}."
 
 
 def remedy_for(reason: str, error: Json, agent: str) -> str:
-    """The sentence that goes with a turn's end, or ""."""
+    """Return the sentence on what to do after a turn's end, or ""."""
     if reason == "failed":
         return _for_error(error, agent)
     return {
@@ -77,18 +77,21 @@ _OLD = re.compile(
 )
 
 
-def remedy_for_start(agent: str, install: str, status: object, said: list[str], error: Json) -> str:
-    """What helps an agent that does not start; the words are its last on stderr."""
-    lines = [*said, lenient.text(error, "message")]
-    if said and said[0].startswith(SANDBOX):
-        return said[0]
-    words = "\n".join(lines).lower()
-    if status == 127 or _MISSING.search(words):
+def remedy_for_start(
+    agent: str, install: str, status: object, stderr: list[str], error: Json
+) -> str:
+    """Return what to do about an agent that does not start; `stderr` holds the last lines it
+    wrote."""
+    lines = [*stderr, lenient.text(error, "message")]
+    if stderr and stderr[0].startswith(SANDBOX):
+        return stderr[0]
+    output = "\n".join(lines).lower()
+    if status == 127 or _MISSING.search(output):
         how = f"To install it: {install}" if install else "Install it, or correct its command."
         return f"{MISSING} {how}"
-    if agent == OWN and _IMPORT.search(words):
+    if agent == OWN and _IMPORT.search(output):
         return _UNFIT
-    if logins.wanted(error) or _LOGIN.search(words):
+    if logins.wanted(error) or _LOGIN.search(output):
         if agent == OWN and logins.wanted(error):
             return ""
         return _log_in(agent, error, "try again")
@@ -100,7 +103,7 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
 
 
 def _log_in(agent: str, error: Json, then: str) -> str:
-    """The command that logs in, and the methods that the agent itself lists."""
+    """Name the command that logs in, and the methods that the agent itself lists."""
     ways = [f"- {way}" for way in lenient.texts(error, "logins")]
     if not agent:
         return "\n".join([f"Log in to the agent in a terminal, then {then}.", *ways])
@@ -109,13 +112,13 @@ def _log_in(agent: str, error: Json, then: str) -> str:
 
 
 def says_login(process: Json) -> bool:
-    """Whether what an agent left behind speaks of a login."""
-    said = [*lenient.texts(process, "stderr"), lenient.text(process, "remedy")]
-    return _LOGIN.search("\n".join(said).lower()) is not None
+    """Return whether the output that an agent left behind mentions a login."""
+    lines = [*lenient.texts(process, "stderr"), lenient.text(process, "remedy")]
+    return _LOGIN.search("\n".join(lines).lower()) is not None
 
 
 def wants_login(header: Json) -> bool:
-    """Whether a session's agent last failed for want of a log-in, as far as it said so."""
+    """Return whether a session's agent last failed for lack of a login, as far as it said so."""
     if header["state"] != "idle":
         return False
     if header["reason"] == "failed" and logins.wanted(header["error"] or {}):

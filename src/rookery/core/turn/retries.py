@@ -1,14 +1,14 @@
-"""An agent's word that it tries its model again: a state that is shown while it lasts, not silence.
+"""An agent's report that it is retrying a model request: shown as a state while it lasts, instead
+of silence.
 
-A vendor tells it by a notification of its own; it is over once the agent goes on.
-"""
+A vendor reports it by a notification of its own; it is over once the agent goes on."""
 
 from rookery.core.json import Event, Json, kind_of, lenient
 
 KIND = "_retry"
 
 METHODS = frozenset({"_session/retrying", "session/retrying"})
-"""Of vibe: {sessionId, category, detail}."""
+"""The notifications of vibe: {sessionId, category, detail}."""
 
 CATEGORIES = {
     "rate_limited": "its model is rate limited",
@@ -24,74 +24,76 @@ GOES_ON = frozenset(
         *("_turn", "_agent", "_ask", "_prompt", "_context"),
     }
 )
-"""What ends it. News of a call that was begun before do not."""
+"""The updates that end a retry. Updates of a call that was begun before do not."""
 
-LONGEST = 300
+MAX_LENGTH = 300
 
 
-def told(method: str, params: object, session: str) -> Json | None:
-    """The update for a vendor's notification; None: it is no such word, or another session's."""
+def parse_notification(method: str, params: object, session: str) -> Json | None:
+    """Return the update for a vendor's notification; None if it is another kind, or another
+    session's."""
     if method not in METHODS or not isinstance(params, dict):
         return None
     if session and params.get("sessionId") not in (session, None):
         return None
-    found: Json = {"sessionUpdate": KIND}
+    update: Json = {"sessionUpdate": KIND}
     for key in ("category", "detail", "message"):
-        if said := lenient.first_line(lenient.text(params, key), LONGEST):
-            found[key] = said
+        if text := lenient.first_line(lenient.text(params, key), MAX_LENGTH):
+            update[key] = text
     for key in ("attempt", "maxAttempts"):
         if (number := lenient.integer(params, key)) is not None:
-            found[key] = number
-    return found
+            update[key] = number
+    return update
 
 
 def is_own(update: Json) -> bool:
-    """Whether our own agent says so, in words for clients that know no better: it is this state,
-    and no thought or notice."""
+    """Return whether our own agent reports a retry in text, meant for clients that do not know the
+    state; we show the state instead of a thought or notice."""
     about = lenient.mapping(lenient.mapping(update, "_meta"), "rookery")
     return bool(lenient.mapping(about, "retry"))
 
 
 def after(header: Json, event: Event) -> Json:
-    """The header's `retrying`: in words, "" while nothing is tried again; and its `retry`: as
-    numbers."""
+    """Return the header's `retrying`, as text ("" while nothing is retried), and its `retry`, as
+    fields."""
     kind = kind_of(event.update)
     if kind == KIND or is_own(event.update):
-        found = {"retrying": words(event.update), "retry": _counted(event)}
-        return found if header["state"] != "idle" else {}
+        changes = {"retrying": describe(event.update), "retry": _counted(event)}
+        return changes if header["state"] != "idle" else {}
     return {"retrying": "", "retry": {}} if header["retrying"] and kind in GOES_ON else {}
 
 
 def _counted(event: Event) -> Json:
-    """`attempt`, `of`, `until` (milliseconds of the epoch) and `kind`, as far as they are known."""
+    """Return `attempt`, `of`, `until` (milliseconds since the epoch) and `kind`, as far as
+    known."""
     meta = lenient.mapping(lenient.mapping(event.update, "_meta"), "rookery")
     own = lenient.mapping(meta, "retry")
-    found: Json = {}
+    fields: Json = {}
     for key, theirs in (("attempt", "attempt"), ("of", "maxAttempts")):
         number = lenient.integer(own, key) if own else lenient.integer(event.update, theirs)
-        found |= {key: number} if number is not None else {}
+        fields |= {key: number} if number is not None else {}
     if (wait := lenient.number(own, "in")) is not None:
-        found["until"] = event.at + round(max(0.0, wait) * 1000)
+        fields["until"] = event.at + round(max(0.0, wait) * 1000)
     category = lenient.text(event.update, "category")
     kind = lenient.text(own, "kind") or ("network" if category == "connection" else category)
-    return found | ({"kind": kind[:40]} if kind else {})
+    return fields | ({"kind": kind[:40]} if kind else {})
 
 
 def is_unreachable(header: Json) -> bool:
-    """Whether the agent tries again because its model cannot be reached."""
+    """Return whether the agent retries because its model cannot be reached."""
     retry = lenient.mapping(header, "retry")  # the header of an earlier build has none
     return bool(header["retrying"]) and lenient.text(retry, "kind") == "network"
 
 
-def words(update: Json) -> str:
+def describe(update: Json) -> str:
     if is_own(update):
-        told = lenient.text(lenient.mapping(update, "content"), "text")
-        told = told or f"{lenient.text(update, 'title')} {lenient.text(update, 'description')}"
-        return lenient.first_line(" ".join(told.split()), LONGEST) or "it did not say why"
+        text = lenient.text(lenient.mapping(update, "content"), "text")
+        text = text or f"{lenient.text(update, 'title')} {lenient.text(update, 'description')}"
+        return lenient.first_line(" ".join(text.split()), MAX_LENGTH) or "it did not say why"
     category, detail = lenient.text(update, "category"), lenient.text(update, "detail")
     why = CATEGORIES.get(category, category.replace("_", " "))
-    said = [why, detail or lenient.text(update, "message")]
+    parts = [why, detail or lenient.text(update, "message")]
     attempt, most = lenient.integer(update, "attempt"), lenient.integer(update, "maxAttempts")
     if attempt is not None:
-        said.append(f"attempt {attempt}" + (f" of {most}" if most else ""))
-    return " · ".join(filter(None, said)) or "no reason given"
+        parts.append(f"attempt {attempt}" + (f" of {most}" if most else ""))
+    return " · ".join(filter(None, parts)) or "no reason given"

@@ -1,9 +1,8 @@
-"""What a rewind would do, for every face to show before it is done: which files, who changed them,
-what is left alone, and which turns are hidden.
+"""The preview of a rewind, which every face shows before it is done: which files change, who
+changed them, what is left alone, and which turns are hidden.
 
-Only what the session alone changed is rewound without a further word. A fingerprint is a yes to a
-list as it was shown: one to the session's own files, another to all.
-"""
+Only files that the session alone changed are rewound without further confirmation. A fingerprint
+confirms a list as it was shown: one stands for the session's own files, another for all."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -57,7 +56,7 @@ class FileChange(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Changes of one origin."""
+    """The changes of one origin."""
 
     by: str
     title: str
@@ -97,7 +96,8 @@ class Preview(NamedTuple):
         return sum(int(each) for each in self.totals.values())
 
     def accepted(self, fingerprint: str) -> list[str] | None:
-        """The paths that a yes is for; None: to another list than this. "": nobody was asked."""
+        """Return the paths that a fingerprint confirms; None if it belongs to another list. ""
+        means that nobody was asked: the session's own files."""
         if fingerprint in ("", self.own_fingerprint):
             return [each.path for each in self.changes if each.by == OWN]
         if fingerprint == self.fingerprint:
@@ -106,7 +106,8 @@ class Preview(NamedTuple):
 
 
 def fingerprint(about: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
-    """Of a list: each row is a path, what stands there, and what would."""
+    """Return the fingerprint of a list, whose rows hold a path, its present state and the state it
+    would get."""
     return sha256(json.dumps([*about, *sorted(map(list, rows), key=str)]).encode()).hexdigest()[:20]
 
 
@@ -114,25 +115,25 @@ def fingerprint(about: Sequence[object], rows: Sequence[Sequence[object]]) -> st
 
 
 def groups(preview: Preview) -> list[Group]:
-    """The session's own first."""
-    found = []
+    """Group the changes by origin, the session's own first."""
+    by_origin = []
     for by in ORDER:
         changes = [each for each in preview.changes if each.by == by]
         if not changes:
             continue
         who = sorted({name for each in changes for name in each.who.split(", ") if name})
         names = f" ({', '.join(who[:NAMED])}{', …' if len(who) > NAMED else ''})" if who else ""
-        found.append(Group(by, TITLES[by] + names, changes, int(preview.totals[by])))
-    return found
+        by_origin.append(Group(by, TITLES[by] + names, changes, int(preview.totals[by])))
+    return by_origin
 
 
 def left_alone(preview: Preview) -> Iterator[str]:
-    """A line for each reason."""
-    for reason, words in LEFT.items():
+    """Yield a line for each reason for leaving files alone."""
+    for reason, label in LEFT.items():
         names = lenient.texts(preview.left, reason)
         if names:
             more = " and more" if len(names) > NAMED else ""
-            yield f"{words}: {', '.join(names[:NAMED])}{more}"
+            yield f"{label}: {', '.join(names[:NAMED])}{more}"
 
 
 def place(preview: Preview) -> str:
@@ -142,35 +143,35 @@ def place(preview: Preview) -> str:
 def about_conversation(preview: Preview) -> str:
     if preview.undo:
         return "The conversation becomes what it was before the rewind."
-    words = []
+    sentences = []
     if preview.hides:
         later = "The later turn is" if preview.hides == 1 else f"{preview.hides} later turns are"
-        words.append(f"{later} hidden, not deleted.")
+        sentences.append(f"{later} hidden, not deleted.")
     if preview.shows:
         hidden = (
             "A hidden turn comes" if preview.shows == 1 else f"{preview.shows} hidden turns come"
         )
-        words.append(f"{hidden} back.")
-    return " ".join(words) or "The conversation stays as it is: there is no later turn."
+        sentences.append(f"{hidden} back.")
+    return " ".join(sentences) or "The conversation stays as it is: there is no later turn."
 
 
 def about_files(preview: Preview, *, every: bool = False) -> str:
-    """`every`: also those that others changed."""
+    """Describe what happens to the files. `every`: also to those that others changed."""
     if not preview.target:
         return "The files stay as they are: there is no snapshot of them."
     if not preview.total:
         return "No file would change."
     own = preview.total if every else preview.own
     rest = preview.total - own
-    words = f"{count(own, 'file')} would change." if own else "No file would change."
+    message = f"{count(own, 'file')} would change." if own else "No file would change."
     if rest:
         stays = "it is" if rest == 1 else "they are"
-        words += f" {count(rest, 'other file')} would stay as {stays}."
-    return words
+        message += f" {count(rest, 'other file')} would stay as {stays}."
+    return message
 
 
 def listed(preview: Preview, *, every: bool) -> Iterator[str]:
-    """Lines: the files by who changed them, and what is never touched."""
+    """Yield lines that list the files by who changed them, and what is never touched."""
     for group in groups(preview):
         stays = "" if every or group.by == OWN else ", left alone"
         yield f"{clean_line(group.title)}{stays}:"
@@ -179,11 +180,11 @@ def listed(preview: Preview, *, every: bool) -> Iterator[str]:
         if group.total > SHOWN:
             yield f"  … and {count(group.total - SHOWN, 'more file')}"
     left = [*left_alone(preview)]
-    yield from ["Never touched:", *(f"  {clean_line(words)}" for words in left)] if left else []
+    yield from ["Never touched:", *(f"  {clean_line(line)}" for line in left)] if left else []
 
 
 def summed(preview: Preview, *, files: bool, conversation: bool, every: bool) -> Iterator[str]:
-    """Sentences below that list."""
+    """Yield the sentences below that list."""
     if files:
         where = "Undo" if preview.undo else f"To {place(preview)}"
         yield f"{where}: {about_files(preview, every=every)}"
@@ -193,7 +194,7 @@ def summed(preview: Preview, *, files: bool, conversation: bool, every: bool) ->
 
 
 def text(preview: Preview, *, files: bool, conversation: bool, every: bool) -> Iterator[str]:
-    """All that it would do, and what it would not."""
+    """Yield the whole text of a preview: what the rewind would do, and what it would not."""
     yield from listed(preview, every=every) if files else ()
     yield from summed(preview, files=files, conversation=conversation, every=every)
 
@@ -202,19 +203,19 @@ def text(preview: Preview, *, files: bool, conversation: bool, every: bool) -> I
 
 
 def to_json(preview: Preview) -> Json:
-    """With no more than LISTED changes."""
-    said = preview._asdict() | {"changes": [each._asdict() for each in preview.changes[:LISTED]]}
-    words = {
+    """Return the preview as JSON, with at most LISTED changes."""
+    fields = preview._asdict() | {"changes": [each._asdict() for each in preview.changes[:LISTED]]}
+    texts = {
         "files": about_files(preview),
         "conversation": about_conversation(preview),
         "groups": {each.by: each.title for each in groups(preview)},
         "left": list(left_alone(preview)),
     }
-    return said | {"notes": list(preview.notes), "total": preview.total, "words": words}
+    return fields | {"notes": list(preview.notes), "total": preview.total, "words": texts}
 
 
-def from_json(said: Json) -> Preview:
-    known = {key: said[key] for key in Preview._fields if key in said}
-    rows = list(lenient.mappings(said, "changes"))
+def from_json(payload: Json) -> Preview:
+    known = {key: payload[key] for key in Preview._fields if key in payload}
+    rows = list(lenient.mappings(payload, "changes"))
     given = [{key: str(row.get(key, "")) for key in FileChange._fields} for row in rows]
     return Preview(**known | {"changes": [FileChange(**each) for each in given]})

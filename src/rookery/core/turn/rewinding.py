@@ -1,10 +1,9 @@
-"""A session goes back to a turn: its conversation, its files, or both. The log keeps everything:
-events that were taken back are hidden, and to undo a rewind is one more.
+"""Rewinding a session to a turn: its conversation, its files, or both. The log keeps
+everything: events that were taken back are hidden; undoing a rewind is another rewind.
 
-    begun    the files are about to change: what they were is in the snapshot `present`
+    begun    the files are about to change; the snapshot `present` holds their state
     done     how it went; the header follows it
-    failed   nothing of the conversation changed
-"""
+    failed   nothing of the conversation changed"""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -19,7 +18,7 @@ MEMORY = ("_agent", "_context", KIND)
 """Kinds of events that change the agent's session."""
 
 LOADED, FORKED, LOST = "loaded", "forked", "lost"
-"""What the agent knows afterwards: its own session of that time, a fork of it, or nothing."""
+"""The agent's memory after a rewind: its own session of that time, a fork of it, or nothing."""
 
 type Ranges = list[list[int]]
 """First and last of events, both included."""
@@ -39,7 +38,7 @@ def check(command: Json, _most: int = 0) -> Refusal | None:
 
 
 def wants(command: Json, what: str) -> bool:
-    """Both, where nothing is said."""
+    """Return whether a command rewinds the files or the conversation; both, if it does not say."""
     return command.get(what) is not False
 
 
@@ -47,12 +46,12 @@ def wants(command: Json, what: str) -> bool:
 
 
 def ranges_of(value: object) -> Ranges:
-    found = []
+    ranges = []
     for each in value if isinstance(value, list) else []:
         match each:
             case [int(first), int(last)] if 0 < first <= last:
-                found.append([first, last])
-    return found
+                ranges.append([first, last])
+    return ranges
 
 
 def is_hidden(hidden: Ranges, seq: int) -> bool:
@@ -60,24 +59,24 @@ def is_hidden(hidden: Ranges, seq: int) -> bool:
 
 
 def hides(hidden: Ranges, first: int, last: int) -> bool:
-    """Whether all of these events are hidden."""
+    """Return whether all of these events are hidden."""
     return any(begin <= first and last <= end for begin, end in hidden)
 
 
 def hides_block(hidden: Ranges, block: str) -> bool:
-    """By its id, which names the event that made it."""
+    """Return whether a block is hidden, by its id, which names the event that made it."""
     digits = block.partition(".")[2].rstrip("?$w")
     return bool(hidden) and digits.isdecimal() and is_hidden(hidden, int(digits))
 
 
 def joined(ranges: Iterable[Sequence[int]]) -> Ranges:
-    found: Ranges = []
+    merged: Ranges = []
     for first, last in sorted(list(each) for each in ranges):
-        if found and first <= found[-1][1] + 1:
-            found[-1][1] = max(found[-1][1], last)
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1][1] = max(merged[-1][1], last)
         else:
-            found.append([first, last])
-    return found
+            merged.append([first, last])
+    return merged
 
 
 # --- what the agent knew -------------------------------------------------------------------------
@@ -98,9 +97,9 @@ def memory_at(
     next_at: int,
     end: int,
 ) -> Memory:
-    """What the agent's session is after a rewind to a turn. `firsts`: the first event of each turn,
-    from 1. A session that had turns since is forked where the agent can do that; `next_at`: when
-    the next turn began. `end`: the turn's last event."""
+    """Return the agent's session after a rewind to a turn. `firsts`: the first event of each turn,
+    from 1. A session that had turns since is forked if the agent can do that; `next_at`: when the
+    next turn began. `end`: the turn's last event."""
     changes = list(_sessions(events))
     at_end = [_before(changes, first) for first in (*firsts[1:], 2**63)]
     wanted = _before(changes, end + 1) if turn else None
@@ -116,7 +115,7 @@ def memory_at(
 
 
 def _sessions(events: Iterable[Event]) -> Iterable[tuple[int, Json | None]]:
-    """Which session of the agent's was the one in use, from which event on."""
+    """Yield each event that changes the agent's session in use, with that session."""
     agent = ""
     for event in events:
         update, state = event.update, event.update.get("state")
@@ -131,32 +130,33 @@ def _sessions(events: Iterable[Event]) -> Iterable[tuple[int, Json | None]]:
             case "_context" if state == "cleared" and name:
                 yield event.seq, {"name": agent, "id": name}
             case "_rewind" if state == "done" and update.get("conversation") is True:
-                found = lenient.mapping(update, "agentSession")
-                kept = {"name": found.get("name"), "id": found.get("id")}
-                yield event.seq, kept if found and "before" not in found else None
+                session = lenient.mapping(update, "agentSession")
+                kept = {"name": session.get("name"), "id": session.get("id")}
+                yield event.seq, kept if session and "before" not in session else None
 
 
 def _before(changes: Sequence[tuple[int, Json | None]], seq: int) -> Json | None:
-    found: Json | None = None
+    latest: Json | None = None
     for at, session in changes:
         if at >= seq:
             break
-        found = session
-    return found
+        latest = session
+    return latest
 
 
 # --- files ---------------------------------------------------------------------------------------
 
 
 def snapshot_of(events: Iterable[Event], turn: int) -> str:
-    """The files after a turn; "": there is no snapshot."""
-    found = taken_after(events, turn)
-    return lenient.text(found.update, "id") if found else ""
+    """Return the id of the snapshot of the files after a turn; "" if there is none."""
+    taken = taken_after(events, turn)
+    return lenient.text(taken.update, "id") if taken else ""
 
 
 def taken_after(events: Iterable[Event], turn: int) -> Event | None:
-    """The snapshot of the files after a turn: as they were when the next one began, with what the
-    user changed in between, else when it ended. A rewind in between took back what the turn did."""
+    """Return the snapshot of the files after a turn: as they were when the next one began,
+    including the user's changes in between, else when it ended. A rewind in between took back what
+    the turn did."""
     events = list(events)
     ended: list[Event] = []
     began: list[Event] = []
@@ -170,13 +170,13 @@ def taken_after(events: Iterable[Event], turn: int) -> Event | None:
         elif lenient.text(event.update, "id") and (about, when) == (turn + 1, "prompt"):
             began.append(event)
     # A turn that waited for an answer ends twice, and goes on with another prompt.
-    found = [*([] if rewound else began[:1]), *ended[-1:]]
-    whole = [event for event in found if event.update.get("late") is not True]
-    return next(iter([*whole, *filter(None, [_around(events, turn)]), *reversed(found)]), None)
+    candidates = [*([] if rewound else began[:1]), *ended[-1:]]
+    whole = [event for event in candidates if event.update.get("late") is not True]
+    return next(iter([*whole, *filter(None, [_around(events, turn)]), *reversed(candidates)]), None)
 
 
 def _around(events: Iterable[Event], turn: int) -> Event | None:
-    """Of a turn that was passed over: the snapshot before it, if the one after it is the same."""
+    """Return the snapshot before a turn whose own was skipped, if the one after it is the same."""
     before: Event | None = None
     for event in events:
         about, when = lenient.integer(event.update, "turn") or 0, event.update.get("when")
@@ -192,7 +192,7 @@ def _around(events: Iterable[Event], turn: int) -> Event | None:
 
 
 def is_passed_over(events: Iterable[Event], turn: int) -> bool:
-    """Whether no snapshot was taken at its end because the next turn was quicker."""
+    """Return whether no snapshot was taken at the turn's end because the next turn began first."""
     return any(
         event.update.get("passed") is True and lenient.integer(event.update, "turn") == turn
         for event in events
@@ -203,7 +203,7 @@ def is_passed_over(events: Iterable[Event], turn: int) -> bool:
 
 
 def after(header: Json, event: Event) -> Json:
-    """The fields of a header that a rewind changes."""
+    """Return the fields of a header that a rewind changes."""
     update = event.update
     if update.get("state") == "begun":
         return {"rewinding": _target(update) | {"seq": event.seq}}
@@ -238,33 +238,34 @@ def after(header: Json, event: Event) -> Json:
 
 
 def _target(update: Json) -> Json:
-    found: Json = {key: update.get(key) is True for key in ("files", "conversation", "undo")}
-    found |= {"turn": lenient.integer(update, "turn") or 0}
-    return found | {"present": lenient.text(update, "present")}
+    target: Json = {key: update.get(key) is True for key in ("files", "conversation", "undo")}
+    target |= {"turn": lenient.integer(update, "turn") or 0}
+    return target | {"present": lenient.text(update, "present")}
 
 
 def snapshot(header: Json, event: Event) -> Json:
-    """What is known of the newest snapshot, and whether there are any."""
+    """Return the header's record of the newest snapshot, and whether there are any."""
     update = event.update
     left = [name for key in LEFT for name in lenient.texts(update, key)]
-    found: Json = {"id": lenient.text(update, "id"), "left": left}
+    latest: Json = {"id": lenient.text(update, "id"), "left": left}
     if refused := lenient.text(update, "refused"):
-        found = {**header["snapshot"], "refused": refused}
+        latest = {**header["snapshot"], "refused": refused}
     if update.get("passed") is True:
-        found = header["snapshot"]
-    return {"snapshot": found}
+        latest = header["snapshot"]
+    return {"snapshot": latest}
 
 
 LEFT = ("large", "nested", "unreadable")
 
 
 def left_out(header: Json, update: Json) -> str:
-    """What a snapshot is without, and was not said yet; "": nothing."""
-    told = set(lenient.texts(header["snapshot"], "left"))
-    said = []
-    for key, words in zip(LEFT, ("too large", "nested repositories", "unreadable"), strict=True):
-        names = [name for name in lenient.texts(update, key) if name not in told]
+    """Return a sentence on the files missing from a snapshot that were not reported yet; "" if
+    none."""
+    reported = set(lenient.texts(header["snapshot"], "left"))
+    parts = []
+    for key, label in zip(LEFT, ("too large", "nested repositories", "unreadable"), strict=True):
+        names = [name for name in lenient.texts(update, key) if name not in reported]
         if names:
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            said.append(f"{words}: {', '.join(names[:5])}{more}")
-    return f"Rewinding skips some files ({'; '.join(said)})." if said else ""
+            parts.append(f"{label}: {', '.join(names[:5])}{more}")
+    return f"Rewinding skips some files ({'; '.join(parts)})." if parts else ""

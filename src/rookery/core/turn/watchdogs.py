@@ -1,10 +1,9 @@
-"""Watchdogs over a turn that stops moving.
+"""Watchdogs for a turn that makes no progress.
 
-    quiet   nothing streamed for a while and nothing in flight: the user may end it
+    quiet   nothing streamed for a while and nothing in flight: the user may end the turn
     silent  it had made progress, and then nothing more came: the turn is cancelled
 
-Work that goes on off the protocol lengthens the second one's grace.
-"""
+Work that goes on outside the protocol lengthens the grace period of the second one."""
 
 from typing import NamedTuple
 
@@ -46,17 +45,17 @@ class Watch(NamedTuple):
 
 
 class Quiet(NamedTuple):
-    """Say that nothing comes any more, and offer to end the turn."""
+    """Report that nothing has come for a while, and offer to end the turn."""
 
     after: float
 
 
 class Moving(NamedTuple):
-    """It moves again."""
+    """Report that the turn makes progress again."""
 
 
 class Silent(NamedTuple):
-    """Give the turn up."""
+    """Give up the turn."""
 
     why: str
 
@@ -73,14 +72,14 @@ def ended(watch: Watch) -> Watch:
 
 
 def in_flight(watch: Watch, *, busy: bool, now: float) -> Watch:
-    """What was in flight counts as progress until the moment that it is not."""
+    """Record whether something is in flight; as long as it is, that counts as progress."""
     if busy == watch.busy:
         return watch
     return watch._replace(busy=busy, streamed=now, sign_at=now)
 
 
 def heard(watch: Watch, update: Json, now: float, profile: Profile) -> tuple[Watch, list[Effect]]:
-    """The agent sent an update."""
+    """Record an update from the agent."""
     if not watch.running:
         return watch, []
     effects: list[Effect] = [Moving()] if watch.quiet else []
@@ -103,18 +102,18 @@ def _off_protocol(watch: Watch, call: Json, now: float, profile: Profile) -> Wat
         return watch
     given = lenient.mapping(call, "rawInput")
     brought = [call.get("content") or None, call.get("rawOutput")]
-    said = dumps(brought) if any(each is not None for each in brought) else ""
-    found = set(watch.off_protocol)
-    if profile.async_agents and ASYNC in said:
-        found.add("async")
-    if profile.background and (given.get("run_in_background") is True or BACKGROUND in said):
-        found.add("background")
+    output = dumps(brought) if any(each is not None for each in brought) else ""
+    kinds = set(watch.off_protocol)
+    if profile.async_agents and ASYNC in output:
+        kinds.add("async")
+    if profile.background and (given.get("run_in_background") is True or BACKGROUND in output):
+        kinds.add("background")
     delay = lenient.number(given, "delaySeconds")
     names = (lenient.text(call, "title"), lenient.text(call, "name"))
     if profile.wake_ups and delay is not None and any(WAKE_UP in name for name in names):
-        found.add("wake-up")
+        kinds.add("wake-up")
         watch = watch._replace(wake=max(watch.wake, now + delay))
-    return watch._replace(off_protocol=frozenset(found))
+    return watch._replace(off_protocol=frozenset(kinds))
 
 
 def deadline(watch: Watch, policy: Policy, profile: Profile) -> float | None:

@@ -1,1 +1,1 @@
-"""What is particular about each vendor's agent."""
+"""The particulars of each vendor's agent: detection, profile, options, logins, errors."""

@@ -1,4 +1,4 @@
-"""The demo agent: its name, and the prompts for which it has a scene of its own."""
+"""The demo agent: its name, and the prompts for which it has a prepared scene."""
 
 NAME = "demo"
 TOUR = "Show me around"

@@ -1,8 +1,8 @@
-"""Which vendor's agent a session has: by what it says it is, and by the command that starts it.
+"""Detecting the vendor of a session's agent: by the name it reports, and by the command that starts
+it.
 
-The session's name for it is the user's (`[agents.work]`, the program of a `--cmd`): it counts
-only where neither of the two tells anything.
-"""
+The session's name for it is the user's (`[agents.work]`, the program of a `--cmd`): it counts only
+if neither of the two is known."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -46,14 +46,14 @@ _STORES = ("node_modules", "site-packages", "tools")
 
 
 def vendor_of(name: str, argv: Sequence[str], info: Json | None = None) -> str:
-    """The vendor's name in our tables; where none is known, the session's own name for the agent,
-    unless the agent calls itself something else."""
-    said, ours = _bare(lenient.text(info, "name")), _ours(argv)
+    """Return the vendor's name in our tables; if none is known, the session's own name for the
+    agent, unless the agent calls itself something else."""
+    reported, ours = _bare(lenient.text(info, "name")), _ours(argv)
     if ours == PLAYER:  # it plays whom it says it is
-        return OWN if said == OWN_SAYS else _VENDORS.get(said, PLAYER)
-    found = ours or _VENDORS.get(said) or _started_by(argv)
-    if found or said:
-        return found
+        return OWN if reported == OWN_SAYS else _VENDORS.get(reported, PLAYER)
+    vendor = ours or _VENDORS.get(reported) or _started_by(argv)
+    if vendor or reported:
+        return vendor
     # Of one of ours that is called by its name, the command is not known before its first start.
     return "" if argv and name in (OWN, PLAYER) else name
 
@@ -63,7 +63,7 @@ def is_player(argv: Sequence[str]) -> bool:
 
 
 def after(header: Json, changes: Json) -> Json:
-    """The header's `vendor`, where something changes by which it is known."""
+    """Return the header's `vendor`, if something changes that it depends on."""
     if changes.keys().isdisjoint(("agent", "argv", "info", "_started")):
         return {}
     now = {**header, **changes}
@@ -80,7 +80,7 @@ def _ours(argv: Sequence[str]) -> str:
 
 
 def _started_by(argv: Sequence[str]) -> str:
-    """By the program, or by what is named behind one that only starts others."""
+    """Return the vendor of the program, or of the one named after a launcher."""
     if not argv:
         return ""
     named = argv[0]
@@ -90,15 +90,15 @@ def _started_by(argv: Sequence[str]) -> str:
 
 
 def _in_store(path: str) -> str:
-    """Of the package that a file belongs to."""
+    """Return the vendor of the package that a file belongs to."""
     steps = path.split("/")
     behind = [steps[at + 1 : at + 3] for at, step in enumerate(steps) if step in _STORES]
-    names = [_bare(step) for found in behind for step in found]
+    names = [_bare(step) for parts in behind for step in parts]
     return next((_VENDORS[name] for name in names if name in _VENDORS), "")
 
 
 def _bare(name: str) -> str:
-    """Without scope, version, suffix and spelling: `@scope/codex-acp@2.6` is `codex-acp`."""
+    """Strip scope, version, suffix and spelling variants: `@scope/codex-acp@2.6` is `codex-acp`."""
     last = _last(name.strip().lower())
     last = re.split(r"@|==|\[", last)[0] or last
     return re.sub(r"[\s_]+", "-", re.sub(r"\.(js|mjs|cjs|py|exe|cmd)$", "", last))

@@ -1,4 +1,5 @@
-"""The environment of what a worker starts: the one the session was made in, less what is ours."""
+"""The environment of the processes a worker starts: that in which the session was made, without
+Rookery's own variables."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -28,12 +29,12 @@ LOADER = ("LD_", "DYLD_")
 
 def cleaned(environment: Mapping[str, str], denied: Iterable[str] = ()) -> dict[str, str]:
     without = OURS.union(denied)
-    found = {
+    kept = {
         key: value
         for key, value in environment.items()
         if key not in without and not key.startswith(LOADER)
     }
-    return found | ({"PATH": for_programs(found["PATH"])} if "PATH" in found else {})
+    return kept | ({"PATH": for_programs(kept["PATH"])} if "PATH" in kept else {})
 
 
 OVERRIDES = ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL")
@@ -49,8 +50,9 @@ def overriding(environment: Mapping[str, str]) -> bool:
 
 
 def withheld(environment: Mapping[str, str], *, own: bool) -> list[str]:
-    """What is not kept of the environment that a session is made in: overrides of our own agent's
-    model (`own`: it is the session's agent). To another agent they are keys like any other."""
+    """Return the variables not saved with the environment in which a session is made: overrides of
+    our own agent's model (`own`: it is the session's agent). For another agent they are ordinary
+    keys."""
     if not own and not overriding(environment):
         return []
     return [name for name in OVERRIDES if environment.get(name, "").strip()]
@@ -59,11 +61,12 @@ def withheld(environment: Mapping[str, str], *, own: bool) -> list[str]:
 def completed(
     kept: Mapping[str, str], names: Iterable[str], present: Mapping[str, str]
 ) -> dict[str, str]:
-    """What was kept, with what was withheld as it is now; and what our agent should miss of it."""
-    found = {name: present[name] for name in names if present.get(name, "").strip()}
-    lacking = [name for name in names if name not in found]
-    told = {LACKING: " ".join(lacking)} if lacking and overriding(kept) else {}
-    return {**kept, **found, **told}
+    """Return what was kept, with the present values of what was withheld; and, for our own agent,
+    the names of what is missing."""
+    restored = {name: present[name] for name in names if present.get(name, "").strip()}
+    lacking = [name for name in names if name not in restored]
+    marker = {LACKING: " ".join(lacking)} if lacking and overriding(kept) else {}
+    return {**kept, **restored, **marker}
 
 
 # --- taken again ---------------------------------------------------------------------------------
@@ -86,23 +89,24 @@ MOST_SAID = 12
 
 
 class Change(NamedTuple):
-    """Names alone: the values are secrets."""
+    """The difference between two environments, names only: the values are secrets."""
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
     def words(self) -> str:
-        """For a sentence: "A is new, B has changed, C is gone"."""
-        said = [f"{name} is new" for name in self.added]
-        said += [f"{name} has changed" for name in self.changed]
-        said += [f"{name} is gone" for name in self.removed]
-        more = len(said) - MOST_SAID
-        return ", ".join([*said[:MOST_SAID], *([f"and {more} more"] if more > 0 else [])])
+        """Describe the change as part of a sentence: "A is new, B has changed, C is gone"."""
+        parts = [f"{name} is new" for name in self.added]
+        parts += [f"{name} has changed" for name in self.changed]
+        parts += [f"{name} is gone" for name in self.removed]
+        more = len(parts) - MOST_SAID
+        return ", ".join([*parts[:MOST_SAID], *([f"and {more} more"] if more > 0 else [])])
 
 
 def renewed(kept: Mapping[str, str], present: Mapping[str, str]) -> tuple[dict[str, str], Change]:
-    """The environment of a terminal for a session that has another, and how the two differ."""
+    """Return a terminal's environment for a session that has another, and how the two differ.
+    Variables that belong to a terminal stay the session's own."""
     own = {name: value for name, value in kept.items() if _of_a_terminal(name)}
     new = {name: value for name, value in present.items() if not _of_a_terminal(name)} | own
     both = new.keys() & kept.keys()
@@ -119,7 +123,7 @@ def _of_a_terminal(name: str) -> bool:
 
 
 def change_of(value: object) -> Change:
-    """As it was written to a file."""
+    """Parse a change as it was written to a file."""
     return Change(*(tuple(lenient.texts(value, field)) for field in Change._fields))
 
 

@@ -1,27 +1,29 @@
-"""What an agent's error says, also what many hide in its data, and how its process ended."""
+"""Describing an agent's errors, including the details that many hide in `data`, and how its process
+ended."""
 
 from rookery.core.json import Json, dumps, lenient
 
 DETAILS = ("details", "detail", "message", "error", "reason")
-LONGEST = 2000
+MAX_LENGTH = 2000
 
 
 def error_words(error: Json) -> str:
-    """ "Internal error: the model is not there"; the message alone where there is no more."""
-    said = lenient.text(error, "message").strip()
+    """Return "Internal error: the model is not there"; the message alone if there are no
+    details."""
+    message = lenient.text(error, "message").strip()
     more = details(error)
-    if more and more.lower() not in said.lower():
-        said = f"{said.rstrip('.:')}: {more}" if said else more
-    return said[:LONGEST] or "no reason given"
+    if more and more.lower() not in message.lower():
+        message = f"{message.rstrip('.:')}: {more}" if message else more
+    return message[:MAX_LENGTH] or "no reason given"
 
 
 def details(error: Json) -> str:
-    """The text in `data`, or in one of the fields that agents put it into."""
+    """Return the text in `data`, or in one of the fields that agents put it into."""
     data = error.get("data")
     if isinstance(data, str):
         return data.strip()
-    found = [_text(lenient.mapping(error, "data").get(key)) for key in DETAILS]
-    return next(filter(None, found), "")
+    texts = [_text(lenient.mapping(error, "data").get(key)) for key in DETAILS]
+    return next(filter(None, texts), "")
 
 
 def _text(value: object) -> str:
@@ -38,7 +40,8 @@ LINES = 20
 
 
 def exit_title(who: str, status: object) -> str:
-    """`status`: as the system says it, or as a shell does (128 and the signal)."""
+    """Describe how a process ended. `status`: as the system reports it, or a shell (128 plus the
+    signal)."""
     if not isinstance(status, int) or isinstance(status, bool):
         return f"{who} ended with status {dumps(status)}"
     number = -status if status < 0 else status - 128 if status - 128 in SIGNALS else 0
@@ -51,5 +54,5 @@ def exit_title(who: str, status: object) -> str:
 
 
 def last_words(process: Json) -> str:
-    """What it wrote to stderr in its last seconds."""
+    """Return the last lines that the process wrote to stderr."""
     return "\n".join(lenient.texts(process, "stderr")[-LINES:])

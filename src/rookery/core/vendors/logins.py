@@ -1,8 +1,7 @@
-"""Logging in to an agent: the methods it lists in `initialize`, the errors that ask for one, and
-what it says about its accounts.
+"""Logging in to an agent: the methods it lists in `initialize`, the errors that ask for a login,
+and its reports about its accounts.
 
-A status is kept without names and addresses: of an account, its label and no more.
-"""
+A status is kept without names and addresses: only the label of an account."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,8 +10,8 @@ from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean
 
 UNAUTHENTICATED = -32000
-MOST = 12
-LONGEST = 300
+MAX_METHODS = 12
+MAX_LINE = 300
 
 AGENT, TERMINAL, VARIABLES = "agent", "terminal", "env_var"
 
@@ -21,8 +20,8 @@ STATES = (IN, OUT, NOT_NEEDED, UNKNOWN)
 
 STATUS, UPDATE = "auth/status", "auth/status_update"
 VENDORS_UPDATE, PUSHES = "_auth/status_update", "authStatus"
-"""What Claude's and Codex' adapters send, unasked, until the protocol's own is settled; and where
-their capabilities say so."""
+"""The update that Claude's and Codex' adapters push until the protocol's own is settled, and the
+key that announces it in their capabilities."""
 
 
 type Pair = tuple[str, str]
@@ -51,13 +50,13 @@ class Status(NamedTuple):
 
 
 def wanted(error: Json) -> bool:
-    """Whether an error says that a login is needed first."""
+    """Return whether an error says that a login is needed first."""
     kind = lenient.text(lenient.mapping(error, "data"), "errorKind")
     return error.get("code") == UNAUTHENTICATED or kind == "auth"
 
 
-def told(error: Json, methods: Sequence[str]) -> Json:
-    """The error, with the ways that the agent told."""
+def with_logins(error: Json, methods: Sequence[str]) -> Json:
+    """Return the error with the login methods that the agent listed, if it asks for a login."""
     return {**error, "logins": list(methods)} if methods and wanted(error) else error
 
 
@@ -65,26 +64,26 @@ def told(error: Json, methods: Sequence[str]) -> Json:
 
 
 def listed(result: object, argv: Sequence[str]) -> list[Method]:
-    """From the answer to `initialize`; `argv` starts the agent."""
-    found = (_method(each, argv) for each in lenient.mappings(result, "authMethods"))
-    return [method for method in found if method.id][:MOST]
+    """Parse the methods in the response to `initialize`; `argv` starts the agent."""
+    parsed = (_method(each, argv) for each in lenient.mappings(result, "authMethods"))
+    return [method for method in parsed if method.id][:MAX_METHODS]
 
 
 def methods(result: object, argv: Sequence[str]) -> tuple[str, ...]:
-    """Each in a line, for a failed turn."""
+    """Return a line for each method, for a failed turn."""
     return tuple(filter(None, map(line, listed(result, argv))))
 
 
 def line(method: Method) -> str:
     parts = [method.about if method.about != method.name else ""]
-    parts.append(f"run {command_line(method)}"[:LONGEST] if method.command else "")
-    parts.append(f"export {' '.join(method.variables)}"[:LONGEST] if method.variables else "")
+    parts.append(f"run {command_line(method)}"[:MAX_LINE] if method.command else "")
+    parts.append(f"export {' '.join(method.variables)}"[:MAX_LINE] if method.variables else "")
     rest = "; ".join(filter(None, parts))
     return f"{method.name}: {rest}" if rest and method.name else method.name or rest
 
 
 def command_line(method: Method) -> str:
-    """What a terminal method runs, as a shell reads it."""
+    """Return the command that a terminal method runs, quoted for a shell."""
     import shlex  # here: a worker starts without
 
     given = [f"{name}={shlex.quote(value)}" for name, value in method.environment]
@@ -93,8 +92,8 @@ def command_line(method: Method) -> str:
 
 def _method(given: Json, argv: Sequence[str]) -> Method:
     id = lenient.text(given, "id") or lenient.text(given, "methodId")
-    name = lenient.first_line(lenient.text(given, "name") or id, LONGEST)
-    about = lenient.first_line(lenient.text(given, "description"), LONGEST).strip()
+    name = lenient.first_line(lenient.text(given, "name") or id, MAX_LINE)
+    about = lenient.first_line(lenient.text(given, "description"), MAX_LINE).strip()
     is_terminal, command, environment = _terminal(given, argv)
     if is_terminal and not command:
         return Method("", "")
@@ -110,8 +109,9 @@ def _method(given: Json, argv: Sequence[str]) -> Method:
 
 
 def _terminal(given: Json, argv: Sequence[str]) -> tuple[bool, tuple[str, ...], tuple[Pair, ...]]:
-    """Whether it is one, and what runs there: the agent itself with other arguments, or a program
-    that it names; no words where it cannot be started, or would not be shown as it is."""
+    """Return whether it is a terminal method, and what runs there: the agent itself with other
+    arguments, or a program that it names; an empty command if it cannot be started or displayed
+    faithfully."""
     meta = lenient.mapping(lenient.mapping(given, "_meta"), "terminal-auth")
     if lenient.text(given, "type") == TERMINAL:
         command = [*argv, *lenient.texts(given, "args")]
@@ -126,7 +126,7 @@ def _terminal(given: Json, argv: Sequence[str]) -> tuple[bool, tuple[str, ...], 
 
 
 def _pairs(given: object) -> tuple[Pair, ...]:
-    """What a shell could export."""
+    """Return the variables that a shell could export."""
     env: Mapping[object, object] = given if isinstance(given, dict) else {}
     return tuple(
         (name, value)
@@ -141,7 +141,7 @@ def _is_variable(name: str) -> bool:
 
 
 def _is_plain(word: str) -> bool:
-    """A terminal shows it as it is."""
+    """Whether a terminal shows the word as it is."""
     return clean(word) == word and "\n" not in word
 
 
@@ -149,12 +149,12 @@ def _is_plain(word: str) -> bool:
 
 
 def has_status(capabilities: Json | None) -> bool:
-    """Whether an agent answers `auth/status`."""
+    """Return whether an agent answers `auth/status`."""
     return isinstance(lenient.mapping(capabilities, "auth").get("status"), dict)
 
 
 def pushes_status(capabilities: Json | None) -> bool:
-    """Whether an agent tells its status by itself soon after `initialize`."""
+    """Return whether an agent sends its status by itself soon after `initialize`."""
     return isinstance(lenient.mapping(capabilities, "_meta").get(PUSHES), dict)
 
 
@@ -163,7 +163,7 @@ def has_logout(capabilities: Json | None) -> bool:
 
 
 def status_of(answer: object) -> Status:
-    """From the answer to `auth/status`, or from an update in the same shape."""
+    """Parse the response to `auth/status`, or an update in the same shape."""
     state = lenient.text(answer, "state")
     accounts = [
         each for each in lenient.mappings(answer, "accounts") if lenient.text(each, "label")
@@ -174,7 +174,7 @@ def status_of(answer: object) -> Status:
 
 
 def from_notification(method: str, params: object) -> Status | None:
-    """What an agent says about its accounts; None: this is something else."""
+    """Parse an agent's notification about its accounts; None if it is something else."""
     if method == UPDATE:
         return status_of(params)
     if method != VENDORS_UPDATE:

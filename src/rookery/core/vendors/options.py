@@ -1,4 +1,5 @@
-"""Modes, models and effort as one list of options, whichever of three ways an agent offers them."""
+"""An agent's modes, models and effort as one list of options, whichever of three ways it offers
+them."""
 
 from rookery.core.json import Json, lenient
 
@@ -8,7 +9,7 @@ from rookery.core.json import Json, lenient
 
 
 def offered(offers: Json) -> list[Json]:
-    """Config options first; session modes and legacy models only where those lack them."""
+    """Return config options first; session modes and legacy models only if those lack them."""
     options = [_from_config(item) for item in lenient.mappings(offers, "configOptions")]
     categories = {option["category"] for option in options}
     for name in ("mode", "model"):
@@ -19,13 +20,13 @@ def offered(offers: Json) -> list[Json]:
 
 
 def as_offered(header: Json) -> Json:
-    """The agent's `configOptions`, `modes` and `models`, with all that it says about each."""
+    """Return the agent's `configOptions`, `modes` and `models` as it sent them."""
     offers: Json = header["_offers"]
     return offers
 
 
 CATEGORY = {"mode": "mode", "model": "model", "effort": "thought_level"}
-"""What the user calls it, and what the protocol does."""
+"""The user's name of an option, and the protocol's category for it."""
 
 
 LISTED = 20
@@ -33,11 +34,11 @@ LISTED = 20
 
 
 def find(options: list[Json], name: str) -> Json | None:
-    """The option that the user means: mode, model, effort, or an option's own id."""
+    """Return the option that the user means: mode, model, effort, or an option's own id."""
     category = CATEGORY.get(name)
-    found = [option for option in options if category and option["category"] == category]
-    found += [option for option in options if option["id"] == name]
-    return found[0] if found else None
+    matches = [option for option in options if category and option["category"] == category]
+    matches += [option for option in options if option["id"] == name]
+    return matches[0] if matches else None
 
 
 ALIKE = (frozenset({"acceptedits", "autoedit"}), frozenset({"bypasspermissions", "bypass", "yolo"}))
@@ -49,7 +50,8 @@ TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 
 def choice_of(option: Json, wanted: str) -> str | None:
-    """The value that the user means: by value, by name, or by another vendor's name for it."""
+    """Return the value that the user means: by value, by name, or by another vendor's name
+    for it."""
     values = [choice["value"] for choice in option["choices"]]
     if wanted in values or not values:
         return wanted
@@ -63,7 +65,7 @@ def choice_of(option: Json, wanted: str) -> str | None:
 
 
 def chosen_of(option: Json, wanted: str | bool) -> str | bool | None:
-    """The same of an option that may be a switch."""
+    """Return the same for an option that may be a switch."""
     if isinstance(wanted, bool):
         return wanted
     if isinstance(option["value"], bool) and not option["choices"]:
@@ -72,7 +74,8 @@ def chosen_of(option: Json, wanted: str | bool) -> str | bool | None:
 
 
 def lacking(agent: str, name: str, wanted: str, option: Json | None) -> str:
-    """That an agent does not have what was chosen, what it has, and with what it goes on."""
+    """Return a message that an agent lacks the chosen value, what it offers, and what it continues
+    with."""
     if option is None:
         return f"{agent} has no option {name}: {wanted!r} is not used."
     has = ", ".join(choice["value"] for choice in option["choices"][:LISTED])
@@ -86,7 +89,8 @@ def _plain(text: str) -> str:
 
 
 def confirmed(offers: Json, values: Json) -> Json:
-    """The offers after an agent confirmed values for mode, model or effort; both views in step."""
+    """Return the offers after an agent confirmed values for mode, model or effort, in all places
+    that hold them."""
     after = dict(offers)
     for name, value in values.items():
         after["configOptions"] = [
@@ -106,7 +110,7 @@ def _is_meant(item: Json, name: str) -> bool:
 
 
 def setting(session: str, option: Json, value: str | bool) -> tuple[str, Json]:
-    """The request that sets an option: its method and parameters."""
+    """Return the request that sets an option: its method and parameters."""
     match option["via"]:
         case "mode":
             return "session/set_mode", {"sessionId": session, "modeId": value}
@@ -119,7 +123,7 @@ def setting(session: str, option: Json, value: str | bool) -> tuple[str, Json]:
 
 
 def confirmation(name: str, value: str | bool, result: object) -> Json:
-    """The update that says a setting holds: the agent's own list where it gave one."""
+    """Return the update that confirms a setting: with the agent's own list if it sent one."""
     if isinstance(result, dict) and isinstance(result.get("configOptions"), list):
         listed = result["configOptions"]
         return {"sessionUpdate": "config_option_update", "configOptions": listed}
@@ -129,9 +133,9 @@ def confirmation(name: str, value: str | bool, result: object) -> Json:
 
 
 def value_of(options: list[Json], category: str) -> str:
-    """The current value of the first option of a category, or ""."""
-    found = (option["value"] for option in options if option["category"] == category)
-    return next((value for value in found if isinstance(value, str)), "")
+    """Return the current value of the first option of a category, or ""."""
+    values = (option["value"] for option in options if option["category"] == category)
+    return next((value for value in values if isinstance(value, str)), "")
 
 
 def _from_config(item: Json) -> Json:
@@ -147,12 +151,13 @@ def _from_config(item: Json) -> Json:
 
 
 def _choices(item: Json) -> list[Json]:
-    """Choices may be grouped one level deep; a group's choices keep their place in the order."""
-    found: list[Json] = []
+    """Return all choices. They may be grouped one level deep; a group's choices keep their
+    place."""
+    choices: list[Json] = []
     for entry in lenient.mappings(item, "options"):
         inner = list(lenient.mappings(entry, "options"))
-        found.extend(_choice(each, "value") for each in inner or [entry])
-    return found
+        choices.extend(_choice(each, "value") for each in inner or [entry])
+    return choices
 
 
 def _choice(entry: Json, key: str) -> Json:
@@ -165,7 +170,7 @@ def _choice(entry: Json, key: str) -> Json:
 
 
 def _from_legacy(name: str, given: Json) -> Json:
-    """Of `modes` or `models`: {currentModeId, availableModes: [{id, …}]}, and the like."""
+    """Parse `modes` or `models`: {currentModeId, availableModes: [{id, …}]}, and the like."""
     title, key = name.capitalize(), "id" if name == "mode" else "modelId"
     listed = lenient.mappings(given, f"available{title}s")
     return {

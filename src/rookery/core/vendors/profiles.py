@@ -1,8 +1,7 @@
-"""What is particular about one agent or another: one table, so that no other file names a vendor.
+"""The particulars of each vendor's agent in one table, so that no other file names a vendor.
 
-What was not seen is left generic. A command to clear counts only where the agent advertises it, a
-tool's alias only where the agent has no kind for it.
-"""
+Behaviour that was not observed is left generic. A command to clear counts only if the agent
+advertises it, a tool's alias only if the agent has no kind for it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -213,25 +212,27 @@ SYSTEM_PROMPTS = tuple(each.system_prompt for each in _TABLE.values() if each.sy
 
 
 def profile_of(name: str, argv: Sequence[str], info: Json | None = None) -> Profile:
-    """Of the agent that a command starts, by what it says it is; `name`: the session's for it."""
+    """Return the profile of the agent that a command starts, by the name it reports; `name`: the
+    session's name for it."""
     profile = _TABLE.get(detection.vendor_of(name, argv, info), Profile())
     return profile._replace(files=True, terminals=True) if detection.is_player(argv) else profile
 
 
 def at_address(profile: Profile, offers: Sequence[str]) -> Profile:
-    """Of an agent on another machine: it uses what is there, and of this one only what the user
-    lets it. MCP servers are started where it runs, so it gets none of ours by itself."""
+    """Return the profile for an agent on another machine: it uses what is there, and of this
+    machine only what the user allows. MCP servers are started where it runs, so it gets none of
+    ours by default."""
     files, terminals = "files" in offers, "terminals" in offers
     return profile._replace(files=files, terminals=terminals, takes_servers=False)
 
 
 def profile_for(header: Json) -> Profile:
-    """Of a session's agent."""
+    """Return the profile of a session's agent."""
     return _TABLE.get(header["vendor"], Profile())
 
 
 def offers_of(profile: Profile) -> Json:
-    """The capabilities that we tell an agent of in `initialize`."""
+    """Return the client capabilities that we announce to an agent in `initialize`."""
     return {
         "fs": {"readTextFile": profile.files, "writeTextFile": profile.files},
         "terminal": profile.terminals,
@@ -250,7 +251,7 @@ def offers_of(profile: Profile) -> Json:
 
 
 def known_modes(profile: Profile) -> Json | None:
-    """As an agent would report them; the first is the one that it starts in."""
+    """Return the modes as an agent would report them; it starts in the first."""
     if not profile.modes:
         return None
     listed = [{"id": key, "name": name} for key, name in profile.modes]

@@ -1,1 +1,1 @@
-"""Events folded into what a session looks like."""
+"""Folding events into the view of a session."""

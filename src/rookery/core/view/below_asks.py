@@ -1,4 +1,4 @@
-"""A prompt that is written while something is asked: it answers nothing, and waits."""
+"""The notice for a prompt that is sent while an ask is open: it answers nothing, and waits."""
 
 from rookery.core import budgets
 from rookery.core.asks.kept_asks import is_waiting
@@ -7,19 +7,25 @@ from rookery.core.policy import go_asks
 from rookery.core.vendors.profiles import profile_for
 
 
-def words(header: Json) -> str:
-    """Says that a prompt does not answer what is open, and when it is read; "": nothing is, or what
-    is said of a plan answers it."""
-    found = [ask for ask in header["asks"].values() if is_waiting(ask) and not budgets.is_one(ask)]
-    tools = [lenient.text(lenient.mapping(ask, "toolCall"), "name") for ask in found]
-    if not found or (go_asks.TOOL in tools and profile_for(header).judged):
+def notice(header: Json) -> str:
+    """Return a notice that a prompt does not answer what is open, and when it is read; "" if
+    nothing is open, or if the prompt counts as a reply to a plan."""
+    open_asks = [
+        ask for ask in header["asks"].values() if is_waiting(ask) and not budgets.is_one(ask)
+    ]
+    tools = [lenient.text(lenient.mapping(ask, "toolCall"), "name") for ask in open_asks]
+    if not open_asks or (go_asks.TOOL in tools and profile_for(header).judged):
         return ""
-    asks = "the open question" if len(found) == 1 else f"any of the {len(found)} open questions"
+    asks = (
+        "the open question"
+        if len(open_asks) == 1
+        else f"any of the {len(open_asks)} open questions"
+    )
     return f"This is no answer to {asks}. {when_read(header)}"
 
 
 def when_read(header: Json) -> str:
-    """When the agent reads a prompt that is sent now."""
+    """Return when the agent reads a prompt that is sent now, as a sentence."""
     if any(ask.get("away") for ask in header["asks"].values()):
         return "It is sent once you have answered."
     if lenient.flag(header, "steers"):

@@ -1,9 +1,8 @@
-"""Blocks that began above what is opened of a long turn, and are shown all the same: a call that
+"""Blocks that began before the opened part of a long turn, and are shown all the same: a call that
 still runs, a message that goes on, an open ask.
 
 Such a block is made from the event that began it, which its id names, and from the header. What
-came between is missing until more is loaded; `join` puts it in.
-"""
+came between is missing until more is loaded; `join` puts it in."""
 
 from collections.abc import Iterable
 
@@ -19,8 +18,8 @@ DEEPEST = 8
 
 
 def wanted(document: Document) -> dict[str, int]:
-    """The blocks of this turn that are to be shown and began above, with the events that began
-    them; oldest first."""
+    """Return the blocks of this turn that are to be shown but began before the opened part, each
+    with the number of the event that began it; oldest first."""
     header = document.header
     names = {*document.late, header["_plan"], *(header["_open"] or ())[:1]}
     names |= {*(header.get("_compaction") or ())[1:], *(header.get("_plans") or {}).values()}
@@ -29,12 +28,12 @@ def wanted(document: Document) -> dict[str, int]:
     names |= {name for name, state, _ in header["_terminals"].values() if state == "running"}
     names |= {block["parent"] for block in document.blocks.values()}
     missing = (name for name in names if name and name not in document.blocks)
-    found = {name: began(name) for name in missing if in_turn(header, name)}
-    return dict(sorted((each for each in found.items() if each[1]), key=lambda each: each[1]))
+    seqs = {name: began(name) for name in missing if in_turn(header, name)}
+    return dict(sorted((each for each in seqs.items() if each[1]), key=lambda each: each[1]))
 
 
 def began(name: str) -> int:
-    """The event that made a block; 0: its id does not say."""
+    """Return the number of the event that made a block; 0 if its id does not say."""
     digits = name.partition(".")[2].rstrip(f"?${children.SUFFIX}")
     return int(digits) if digits.isdigit() and len(digits) < 19 else 0
 
@@ -45,9 +44,9 @@ def carry(document: Document, before: Json, events: Iterable[Event]) -> None:
     there = {event.seq: event for event in events}
     names = [(name, there[seq]) for name, seq in wanted(document).items() if seq in there]
     made = {name: _made(before, name, event) for name, event in names}
-    found = {name: block for name, block in made.items() if block is not None}
-    document.blocks = found | document.blocks
-    for name, block in found.items():
+    blocks = {name: block for name, block in made.items() if block is not None}
+    document.blocks = blocks | document.blocks
+    for name, block in blocks.items():
         document.carried[name] = {}
         if block["role"] == "terminal":
             document.terminals = {name: None} | document.terminals
@@ -55,7 +54,7 @@ def carry(document: Document, before: Json, events: Iterable[Event]) -> None:
 
 
 def _made(before: Json, name: str, event: Event) -> Block | None:
-    """As it looked when it began, but for what the header knows better."""
+    """Return the block as it looked when it began, updated with what the header knows."""
     tools = dict(before["_tools"])
     if kind_of(event.update).startswith("tool_call"):
         tools.pop(key_of(event.update), None)
@@ -84,7 +83,8 @@ def _made(before: Json, name: str, event: Event) -> Block | None:
 
 
 def clip(document: Document, room: int) -> bool:
-    """Of texts that no face could open at once the end; whether there was one."""
+    """Cut texts that no face could open at once down to their end; return whether there were
+    any."""
     long = [block for block in document.blocks.values() if len(block["text"]) > room]
     for block in long:
         block["text"], block["above"] = block["text"][-room:], True

@@ -1,5 +1,5 @@
-"""What a session does right now, in a few words for a list: the call that runs, whether it thinks
-or writes; else what it wants of the user, or why it ended. Code stands between backticks."""
+"""A session's current activity, in a few words for a list: the call that runs, whether it thinks or
+writes; otherwise what it wants of the user, or why it ended. Code is between backticks."""
 
 from typing import NamedTuple
 
@@ -12,9 +12,9 @@ from rookery.core.tools.calls import key_of
 from rookery.core.vendors.errors import exit_title
 from rookery.core.view.states import ENDINGS
 
-LONGEST = 200
-MOST = 20
-"""Calls that run at once and are remembered."""
+MAX_LENGTH = 200
+MAX_CALLS = 20
+"""How many calls that run at once are remembered."""
 WORDS = {"agent_message_chunk": "writing", "agent_thought_chunk": "thinking"}
 ENDED = frozenset({"completed", "failed", "cancelled"})
 CODE = frozenset({"run", "edit", "read", "delete", "move", "fetch"})
@@ -34,7 +34,7 @@ class Doing(NamedTuple):
 
 
 def after(doing: Doing, update: Json, cwd: str) -> Doing:
-    """What it does after an event."""
+    """Return the activity after an event."""
     match kind_of(update):
         case "agent_message_chunk" | "agent_thought_chunk" as kind:
             return doing if doing.said == WORDS[kind] else doing._replace(said=WORDS[kind])
@@ -54,7 +54,7 @@ def after(doing: Doing, update: Json, cwd: str) -> Doing:
 
 
 def _inner(update: Json) -> Json:
-    """Of a sub-agent: what it does is what the session does."""
+    """Return a sub-agent's call as one of the session's: its activity is the session's."""
     inner = lenient.mapping(update, "update")
     if kind_of(inner) not in ("tool_call", "tool_call_update"):
         return {}
@@ -68,22 +68,22 @@ def _calls(
     others = tuple(each for each in known if each[0] != key)
     if lenient.text(update, "status") in ENDED:
         return others
-    words = _words(update, cwd) or dict(known).get(key, "")
-    if not words:
+    label = _words(update, cwd) or dict(known).get(key, "")
+    if not label:
         return known
     if len(others) != len(known):  # it keeps its place
-        return tuple((key, words) if each[0] == key else each for each in known)
-    return (*others[1 - MOST :], (key, words))
+        return tuple((key, label) if each[0] == key else each for each in known)
+    return (*others[1 - MAX_CALLS :], (key, label))
 
 
 def _words(call: Json, cwd: str) -> str:
-    """`run \\`pytest -q\\``; empty where the call says nothing new."""
+    """Return a label such as "run `pytest -q`"; "" if the call says nothing new."""
     if not any(call.get(name) for name in ("title", "kind", "rawInput")):
         return ""
     content = lenient.mappings(call, "content")
     block: Json = {
         "role": "tool",
-        "title": lenient.text(call, "title")[:LONGEST],
+        "title": lenient.text(call, "title")[:MAX_LENGTH],
         "kind": lenient.text(call, "kind"),
         "input": {"value": call.get("rawInput")},
         "parts": [part for part in content if lenient.text(part, "type") == "diff"][:3],
@@ -94,53 +94,54 @@ def _words(call: Json, cwd: str) -> str:
 
 
 def short(verb: str, thing: str) -> str:
-    thing = masked(lenient.first_line(thing, 2 * LONGEST)).replace("`", "")[:LONGEST]
+    thing = masked(lenient.first_line(thing, 2 * MAX_LENGTH)).replace("`", "")[:MAX_LENGTH]
     return f"{verb} `{thing}`" if verb in CODE and thing else f"{verb} {thing}".strip()
 
 
 def standing(header: Json) -> str:
-    """What the header alone tells: what the session wants, or why it ended."""
+    """Describe what the header alone tells: what the session wants, or why it ended."""
     for ask in header["asks"].values():
         if is_waiting(ask):
             return wants(ask, header["cwd"])
-    if said := lenient.text(header, "stopping"):
-        return f"stopping: {lenient.first_line(said, LONGEST)}"
+    if stopping := lenient.text(header, "stopping"):
+        return f"stopping: {lenient.first_line(stopping, MAX_LENGTH)}"
     if header["state"] == "idle" and header["reason"] in ENDINGS:
         return _message(header) or why_ended(header)
     if header["process"]["state"] == "parked":
-        return lenient.first_line(lenient.text(header["process"], "remedy"), LONGEST)
+        return lenient.first_line(lenient.text(header["process"], "remedy"), MAX_LENGTH)
     return ""
 
 
 def _message(header: Json) -> str:
-    return lenient.first_line(masked(lenient.text(header["error"], "message")), LONGEST)
+    return lenient.first_line(masked(lenient.text(header["error"], "message")), MAX_LENGTH)
 
 
 def why_ended(header: Json) -> str:
-    """Why the last turn did not end well, in a few words: the notice in the transcript says more.
-    Empty: it did."""
+    """Return why the last turn did not end well, in a few words; "" if it did. The notice in the
+    transcript says more."""
     reason = header["reason"]
     ending = ENDINGS.get(reason, "")
     if reason == "failed":
         kind = lenient.text(lenient.mapping(header["error"], "data"), "errorKind")
         return KINDS.get(kind) or _message(header) or ending
     stderr = lenient.texts(header["process"], "stderr")
-    words = lenient.first_line(masked("\n".join(reversed(stderr))), LONGEST)
-    if reason == "agent_exited" and not words and "status" in header["process"]:
+    message = lenient.first_line(masked("\n".join(reversed(stderr))), MAX_LENGTH)
+    if reason == "agent_exited" and not message and "status" in header["process"]:
         return exit_title("the agent", header["process"]["status"])
-    return f"{ending}: {words}" if reason == "agent_exited" and words else ending
+    return f"{ending}: {message}" if reason == "agent_exited" and message else ending
 
 
 def wants(ask: Json, cwd: str) -> str:
-    """`wants to run \\`pytest\\``, `asks: Which one?`, `budget reached: …`."""
+    """Describe an ask: "wants to run `pytest`", "asks: Which one?" or "budget reached: …", for
+    example."""
     if budgets.is_one(ask):
         return f"budget reached: {budgets.sentence(ask)}"
-    said = asks.brief(ask)
+    text = asks.brief(ask)
     if asks.plan_in(ask):
-        return f"wants to {short('', said)}"
+        return f"wants to {short('', text)}"
     if wish := asks.wish(ask, cwd, short):
         return f"wants to {wish}"
     verb = captions.VERBS.get(lenient.text(lenient.mapping(ask, "toolCall"), "kind"), "")
     if lenient.text(ask, "kind") == "question" or not verb:
-        return f"asks: {short('', said)}"
-    return f"wants to {short(verb, captions.short_path(said, cwd))}"
+        return f"asks: {short('', text)}"
+    return f"wants to {short(verb, captions.short_path(text, cwd))}"

@@ -1,4 +1,4 @@
-"""The session list is a document like any other: its blocks are the sessions' heads (the topic
+"""The session list as a document like any other: its blocks are the sessions' heads (the topic
 `fleet`)."""
 
 from collections.abc import Iterable
@@ -18,18 +18,18 @@ FAILED = frozenset({"failed", "agent_exited", "unresponsive", "orphaned", "inter
 WORKING = frozenset({"needs-you", "running"})
 
 STATUSES = ("needs-you", "damaged", "failed", "limited", "running", "waiting", "idle", "asleep")
-"""What `state_of` answers."""
+"""The values that `state_of` returns."""
 
 NO_TITLE = "(no title)"
 
 TIMES = ("at", "since", "created")
-"""Of a head: times of events."""
+"""The fields of a head that hold times of events."""
 
 LATER = (
     *("waiting", "doing", "sandbox", "worktree", "race", "paused", "hidden", "snoozedAt"),
     *("asked", "limitedUntil", "agentName", "unloaded", "limits", "resumes"),
 )
-"""Of a head: what workers of earlier builds do not write."""
+"""The fields of a head that workers of earlier builds do not write."""
 
 SHOWN = (
     *("id", "title", "agent", "cwd", "roots", "created", "archived", "snoozed", "pinned"),
@@ -40,7 +40,8 @@ SHOWN = (
 
 
 def head_of(header: Json, seq: int, at: int) -> Json:
-    """What a list needs to know of a session, without opening its log. Written to head.json."""
+    """Return the head: all a list needs to know of a session without opening its log. It is written
+    to head.json."""
     from rookery.core import budgets  # whoever only lists does without these
     from rookery.core.agent.imported import UNLOADED, is_unloaded
     from rookery.core.agent.names import own_name
@@ -79,8 +80,8 @@ def head_of(header: Json, seq: int, at: int) -> Json:
 
 
 def is_sound(head: Json) -> bool:
-    """Whether a head that was read from a file has all that lists rely on, each of its type. A head
-    is only a fold: one that is not sound is folded again."""
+    """Return whether a head read from a file has every field that lists rely on, with the right
+    type. A head is only a fold: one that is not sound is folded again."""
     pattern = _pattern()
     return head.get("v") == pattern["v"] and all(
         isinstance(head.get(key), dict | None if value is None else type(value)) and key in head
@@ -94,26 +95,27 @@ def _pattern() -> Json:
 
 
 def bounded(head: Json, now: float) -> Json:
-    """Without times that lie ahead: a clock that was wrong for a moment must not keep a session on
-    top of lists, nor from being pruned."""
+    """Return the head with future times cut to now: a clock that was wrong for a moment must not
+    keep a session on top of lists, nor from being pruned."""
     if all(head[key] <= now + CLOCK_SLIP for key in TIMES):
         return head
-    found = head | {key: min(head[key], int(now)) for key in TIMES}
-    return found if "snoozedAt" in head else found | {"snoozed": 0}
+    capped = head | {key: min(head[key], int(now)) for key in TIMES}
+    return capped if "snoozedAt" in head else capped | {"snoozed": 0}
 
 
 def is_hidden(head: Json, now: float) -> bool:
-    """Lists leave it out."""
+    """Return whether lists leave the session out."""
     return bool(head["archived"]) or is_snoozed(head, now)
 
 
 def is_unread(head: Json, seen: int) -> bool:
-    """It ended a turn, or asked, after the last event that was seen."""
+    """Return whether the session ended a turn, or asked, after the last event that was seen."""
     return bool(head.get("news", 0) > seen)  # the head of an earlier build has none
 
 
 def state_of(head: Json, *, awake: bool) -> str:
-    """One word for programs. Lists show a finer one: `states.standing`."""
+    """Return the session's status, one word for programs. Lists show a finer one:
+    `states.standing`."""
     if head.get("damaged"):  # of a stand-in: nothing else is known
         return "damaged"
     if head["asks"]:  # also asleep: an answer wakes it
@@ -132,12 +134,13 @@ def state_of(head: Json, *, awake: bool) -> str:
 
 
 def is_parked(head: Json) -> bool:
-    """Its agent, or its worker, died too often: it is not started again by itself."""
+    """Return whether its agent, or its worker, died so often that it is not restarted
+    automatically."""
     return bool(head["process"] == "parked")
 
 
 def is_judged(head: Json) -> bool:
-    """Its turn is over, and the critic's verdict is still to come."""
+    """Return whether its turn is over but the critic's verdict is still to come."""
     critic = head.get("critic")  # a worker of an earlier build says nothing of it
     return isinstance(critic, dict) and bool(critic.get("state")) and head["state"] == "idle"
 
@@ -164,7 +167,7 @@ def fleet_block(head: Json, *, awake: bool) -> Block:
 
 
 def others_here(session: str, cwd: str, rows: Iterable[tuple[str, str, str]]) -> int:
-    """How many other sessions work in a directory. `rows`: each session's id, directory and
+    """Count the other sessions that work in a directory. `rows`: each session's id, directory and
     state."""
     return sum(
         there == cwd and status in WORKING and name != session for name, there, status in rows

@@ -15,7 +15,7 @@ def _pattern(query: str) -> re.Pattern[str]:
 
 
 def score(query: str, name: str) -> int | None:
-    """Smaller is better; None: no match."""
+    """Return how well a name matches, smaller is better; None if it does not match."""
     low = name if any(letter.isupper() for letter in query) else name.lower()
     if not query:
         return len(name)
@@ -31,13 +31,13 @@ def score(query: str, name: str) -> int | None:
     if _pattern(query).search(low, base) is None:
         cost, at = cost + 40, 0
     for letter in query:
-        found = low.find(letter, at)
-        if found != before + 1 and not (found == 0 or low[found - 1] in STARTS):
+        hit = low.find(letter, at)
+        if hit != before + 1 and not (hit == 0 or low[hit - 1] in STARTS):
             cost += 6
-        before, at = found, found + 1
+        before, at = hit, hit + 1
     return cost
 
 
 def ranked(query: str, names: Iterable[str], most: int = 8) -> list[str]:
-    found = ((value, name) for name in names if (value := score(query, name)) is not None)
-    return [name for _, name in nsmallest(most, found)]
+    matches = ((value, name) for name in names if (value := score(query, name)) is not None)
+    return [name for _, name in nsmallest(most, matches)]

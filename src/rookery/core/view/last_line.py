@@ -1,15 +1,15 @@
-"""The last line of an answer, for lists: as words, without the marks of Markdown. Code stays
-between backticks, as lists show it."""
+"""Extracting the last line of an answer, for lists: as plain text, without Markdown markup. Code
+stays between backticks, as lists show it."""
 
 import re
 
 from rookery.core.json.secrets import masked
 
-LONGEST = 200
-KEPT = 2 * LONGEST
+MAX_LENGTH = 200
+KEPT = 2 * MAX_LENGTH
 """Characters of an answer's end that `of` needs."""
 _TORN = re.compile(r"\A[\w./+=-]+", re.ASCII)
-"""What may be the end of a secret at the beginning of a text."""
+"""Matches what may be the end of a secret at the beginning of a text."""
 _FRONT = re.compile(r"^(?:\s*(?:#{1,6}|>|[-*+]|\d{1,9}[.)])\s+|\s*\[[ xX]\]\s+)+")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
 _ADDRESS = re.compile(r"<(https?://[^<>\s]+)>")
@@ -21,16 +21,16 @@ _CODE = re.compile(r"(`+[^`]*`+)")
 
 
 def of(text: str) -> str:
-    """The last line of the end of an answer that has words. Masked before it is cut: half a secret
-    has no shape that is known."""
+    """Return the last line with words at the end of an answer. Secrets are masked before it is cut,
+    since half a secret has no shape that we recognize."""
     if len(text) == KEPT:  # it was cut itself
         text = _TORN.sub("", text)
     lines = [line.strip() for line in text.splitlines() if _has_words(line)]
-    return masked(lines[-1])[:LONGEST] if lines else ""
+    return masked(lines[-1])[:MAX_LENGTH] if lines else ""
 
 
 def _has_words(line: str) -> bool:
-    """Whether it is more than a fence, a rule or a table's line."""
+    """Whether the line is more than a fence, a rule or a line of a table."""
     return not _MARKS.fullmatch(line) and not line.lstrip().startswith(("```", "~~~"))
 
 

@@ -1,9 +1,8 @@
-"""The recap: what an agent new to a conversation needs to know of it.
+"""The recap: the history that an agent new to a conversation needs.
 
-Newest turns first, whole, as many as there is room for; one line for each tool (what was done, to
-what, and what came of it), nothing of what it put out. The user may put it into a composer. After a
-rewind or a fork that the agent cannot follow, the next prompt brings it along.
-"""
+Newest turns first, whole, as many as fit; one line for each tool call (what was done, to what, and
+the result), without its output. The user may put it into a composer. After a rewind or a fork that
+the agent cannot follow, the next prompt includes it."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -16,10 +15,10 @@ from rookery.core.json import lenient, safe_text
 from rookery.core.policy import call_input
 from rookery.core.policy.danger import PATH_KEYS
 
-LONGEST = 24_000
-"""Characters of a recap, without the prompt that was not processed: that is quoted in full."""
+MAX_RECAP_LENGTH = 24_000
+"""The longest recap, in characters, without the unprocessed prompt, which is quoted in full."""
 
-MOST = 20
+MAX_TURNS = 20
 """Turns."""
 
 TITLE = 200
@@ -41,31 +40,34 @@ class Recap(NamedTuple):
     """The prompt that was not processed; "": all were."""
 
     def text(self) -> str:
-        """What goes into the composer."""
+        """Return the text to put into the composer."""
         last = f"{UNPROCESSED}\n\n{self.prompt}" if self.prompt and self.recap else self.prompt
         return "\n\n".join(part for part in (self.recap, last) if part)
 
 
-def goes_with(words: str) -> bool:
-    """Whether a recap may stand before a prompt: not where the user sent one, nor before a
+def goes_with(prompt: str) -> bool:
+    """Return whether a recap may precede a prompt: not if the user included one, nor if it is a
     command."""
-    return HEAD not in words and not words.lstrip().startswith("/")
+    return HEAD not in prompt and not prompt.lstrip().startswith("/")
 
 
-def recap_of(pages: Iterable[Document], longest: int = LONGEST, most: int = MOST) -> Recap:
-    """Of a session's turns, newest first, each the document of its page up to where the
-    conversation broke off; none is asked for beyond what there is room for."""
+def recap_of(
+    pages: Iterable[Document], longest: int = MAX_RECAP_LENGTH, most: int = MAX_TURNS
+) -> Recap:
+    """Build the recap of a session's turns, given newest first, each the document of its page up to
+    where the conversation broke off. No page is requested beyond what there is room for."""
     turns = _ended(pages)
     newest = next(turns, None)
     if newest is None:
         return Recap()
     prompt = unprocessed(newest)
-    told = [] if prompt and not _worked(newest) else [newest]
-    return Recap(_recap(map(turn_words, chain(told, turns)), longest, most), prompt)
+    kept = [] if prompt and not _worked(newest) else [newest]
+    return Recap(_recap(map(turn_words, chain(kept, turns)), longest, most), prompt)
 
 
 def _ended(pages: Iterable[Document]) -> Iterator[Document]:
-    """A turn that is still open where the conversation broke off goes to the agent that comes."""
+    """Yield the turns that have ended; one still open where the conversation broke off goes to the
+    next agent."""
     return (page for page in pages if page.header["turn"] > 0 and page.header["state"] == "idle")
 
 
@@ -73,32 +75,33 @@ def _recap(turns: Iterator[str], longest: int, most: int) -> str:
     room = longest - len(HEAD) - len(END) - 2
     kept: list[str] = []
     more = False
-    for words in turns:
+    for text in turns:
         # The sentence about what is left out has its place until it is known to be needless.
-        if len(kept) == most or len(words) + 2 + len(LEFT_OUT) + 2 > room:
+        if len(kept) == most or len(text) + 2 + len(LEFT_OUT) + 2 > room:
             more = True
             if not kept:
-                kept.append(_cut(words, room - len(LEFT_OUT) - 4))
+                kept.append(_cut(text, room - len(LEFT_OUT) - 4))
                 more = next(turns, None) is not None
             break
-        kept.append(words)
-        room -= len(words) + 2
+        kept.append(text)
+        room -= len(text) + 2
     if not kept:
         return ""
     return "\n\n".join([HEAD, *([LEFT_OUT] if more else []), *reversed(kept), END])
 
 
-def _cut(words: str, room: int) -> str:
-    """Its head and its tail, where one turn alone is too long."""
-    if len(words) <= room:
-        return words
+def _cut(text: str, room: int) -> str:
+    """Return the head and tail of a turn that is too long by itself."""
+    if len(text) <= room:
+        return text
     left = max(0, room - len(GAP))
     head, tail = left - left // 2, left // 2
-    return (words[:head] + GAP + words[len(words) - tail :])[: max(0, room)]
+    return (text[:head] + GAP + text[len(text) - tail :])[: max(0, room)]
 
 
 def unprocessed(page: Document) -> str:
-    """The prompt of a turn that met a limit, or that broke off before the agent did anything."""
+    """Return the prompt of a turn that met a limit, or that broke off before the agent did
+    anything."""
     reason = _reason(page)
     if reason in DONE or (reason != "rate_limited" and _worked(page)):
         return ""
@@ -107,9 +110,9 @@ def unprocessed(page: Document) -> str:
 
 
 def _reason(page: Document) -> str:
-    """How the turn ended: by its own block, since a switch takes it out of the header."""
-    told = [block for block in page.blocks.values() if block["role"] in ("error", "notice")]
-    ends = [str(block["status"]) for block in told if block["status"] in ENDS]
+    """Return how the turn ended, from its own block, since a switch removes it from the header."""
+    notices = [block for block in page.blocks.values() if block["role"] in ("error", "notice")]
+    ends = [str(block["status"]) for block in notices if block["status"] in ENDS]
     return ends[-1] if ends else "end_turn"
 
 
@@ -118,8 +121,8 @@ def _worked(page: Document) -> bool:
 
 
 def turn_words(page: Document) -> str:
-    """A turn as text: who said what, and a line for each tool."""
-    found = [f"## Turn {page.header['turn']}"]
+    """Render a turn as text: the messages with their authors, and a line for each tool call."""
+    sections = [f"## Turn {page.header['turn']}"]
     terminals: dict[str, list[Block]] = {}
     for block in page.blocks.values():
         if block["role"] == "terminal" and block["parent"]:
@@ -130,26 +133,26 @@ def turn_words(page: Document) -> str:
         if above is not None and (above["id"] in inside or captions.is_subagent(above)):
             inside.add(block["id"])  # of what a sub-agent did, the result is told
             continue
-        words = _block(block, terminals.get(block["id"], []), page.header["cwd"])
-        if words and words.startswith("- ") and found[-1].startswith("- "):
-            found[-1] += "\n" + words
-        elif words:
-            found.append(words)
+        text = _block(block, terminals.get(block["id"], []), page.header["cwd"])
+        if text and text.startswith("- ") and sections[-1].startswith("- "):
+            sections[-1] += "\n" + text
+        elif text:
+            sections.append(text)
     reason = _reason(page)
     if reason not in DONE:
-        found.append(f"(This turn ended early: {reason.replace('_', ' ')}.)")
-    return "\n\n".join(found)
+        sections.append(f"(This turn ended early: {reason.replace('_', ' ')}.)")
+    return "\n\n".join(sections)
 
 
 def _block(block: Block, terminals: list[Block], cwd: str) -> str:
     match block["role"]:
         case "prompt":
-            words = _prompt(block)
+            text = _prompt(block)
             who = f"Rookery ({block['title']})" if block["title"] else "Person"
-            return f"**{who}:** {words}" if words else ""
+            return f"**{who}:** {text}" if text else ""
         case "answer":
-            words = block["text"].strip()
-            return f"**Agent:** {words}" if words else ""
+            text = block["text"].strip()
+            return f"**Agent:** {text}" if text else ""
         case "tool":
             return _tool(block, terminals, cwd)
         case "terminal" if block["parent"] is None:
@@ -164,7 +167,7 @@ def _block(block: Block, terminals: list[Block], cwd: str) -> str:
 
 
 def _prompt(block: Block) -> str:
-    """Its words, and the names of what was attached."""
+    """Return the prompt's text, and the names of its attachments."""
     text = block["text"].strip()
     if text.startswith(HEAD) and END in text:  # a recap is not told again
         text = f"(a recap)\n{text.partition(END)[2].strip()}".strip()
@@ -193,7 +196,7 @@ DID = {"read": "Read", "edit": "Edited", "delete": "Deleted", "move": "Moved"}
 DID |= {"search": "Searched", "run": "Ran", "fetch": "Fetched", "think": "Thought about"}
 _OF_A_FILE = ("read", "edit", "delete")
 _ABOUT = (*PATH_KEYS, "url", "uri", "pattern", "query", "name", "description")
-"""What names the object of a call whose title is no more than a tool's name, best first."""
+"""The input fields that name a call's object if its title is only a tool's name, best first."""
 
 
 LONGEST_NAME = 100
@@ -201,15 +204,15 @@ LONGEST_NAME = 100
 
 
 def call_words(block: Block, terminals: list[Block], cwd: str) -> tuple[str, str]:
-    """What was done, and the result. `terminals`: those that belong to the call."""
+    """Describe what a call did, and its result. `terminals`: those that belong to the call."""
     verb, about = _done_to(block, cwd)
     if verb in DID and about:
-        told = f"{DID[verb]} {about}" if block["status"] == "done" else f"Tried to {verb} {about}"
+        phrase = f"{DID[verb]} {about}" if block["status"] == "done" else f"Tried to {verb} {about}"
     elif not verb and len(about.split()) == 1 and len(about) <= LONGEST_NAME:
-        told = f"Used the tool {about}"
+        phrase = f"Used the tool {about}"
     else:
-        told = about or verb or "Used a tool"
-    return told, _result(block, terminals)
+        phrase = about or verb or "Used a tool"
+    return phrase, _result(block, terminals)
 
 
 def _done_to(block: Block, cwd: str) -> tuple[str, str]:
@@ -229,7 +232,7 @@ def _done_to(block: Block, cwd: str) -> tuple[str, str]:
     call = {"title": about, "kind": block.get("kind"), "rawInput": given}
     if lines := call_input.lines(call):
         return "run", lines[0]
-    object_ = next((said for key in _ABOUT if (said := lenient.text(given, key))), "")
+    object_ = next((text for key in _ABOUT if (text := lenient.text(given, key))), "")
     return "", f"{about} {captions.short_path(object_, cwd, safe_text.clean)}".strip()
 
 

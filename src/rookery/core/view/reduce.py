@@ -1,8 +1,7 @@
-"""What a session looks like: the only place that turns events into blocks.
+"""The reducer that makes a session's view: the only place that turns events into blocks.
 
 An unknown kind is shown raw. `reduce` takes any JSON without an exception, and the fold is the same
-in one go, event by event, page by page, live or after a restart.
-"""
+in one go, event by event, page by page, live or after a restart."""
 
 from collections.abc import Callable, Iterable
 
@@ -51,16 +50,16 @@ from rookery.core.vendors.profiles import profile_for
 def reduce(document: Document, event: Event) -> list[Op]:
     """Advance the document by one event, in place; return what changed."""
     before = document.header
-    document.header, ops, told = _step(before, event)
+    document.header, ops, header_ops = _step(before, event)
     document.apply(ops)
-    return [*ops, *told]
+    return [*ops, *header_ops]
 
 
 def step(header: Json, event: Event) -> tuple[Json, list[Op]]:
-    """The same without a document, for one who only passes ops on: the next header, and what
-    changed."""
-    after, ops, told = _step(header, event)
-    return after, [*ops, *told]
+    """Do the same without a document, for callers that only pass ops on: return the next header,
+    and what changed."""
+    after, ops, header_ops = _step(header, event)
+    return after, [*ops, *header_ops]
 
 
 def _step(before: Json, event: Event) -> tuple[Json, list[Op], list[Op]]:
@@ -69,12 +68,12 @@ def _step(before: Json, event: Event) -> tuple[Json, list[Op], list[Op]]:
     ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
     ops += ask_actions.left(before, after) + notices.retrying(before, after)
     ops += ask_actions.opened(before, after, completed=event.update.get("state") == "completed")
-    told = looks.shown(changes)
-    return after, ops, change(looks.HEADER, **told) if told else []
+    shown = looks.shown(changes)
+    return after, ops, change(looks.HEADER, **shown) if shown else []
 
 
 def fold(header: Json | None, events: Iterable[Event]) -> Document:
-    """The document of a stretch of events that begins where `header` was true."""
+    """Return the document of a range of events, given the header in force before the first."""
     document = Document(header)
     for event in events:
         reduce(document, event)
@@ -118,7 +117,7 @@ def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def _thinking(before: Json, after: Json) -> list[Op]:
-    """How long a thought has lasted, once a second."""
+    """Show how long a thought has lasted, once a second."""
     name, _, seconds = after.get("_thinking") or ["", 0, 0]
     is_news = before.get("_thinking") != after.get("_thinking")
     return change(name, seconds=seconds) if is_news else []
@@ -175,26 +174,26 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def _own_terminals(before: Json, header: Json, call: Json, owner: str) -> list[Op]:
-    """What an update of a call changes in the terminals that its agent runs itself."""
-    news, now = terminals.told(call), header["_terminals"]
-    found: list[Op] = []
+    """Return the changes that an update of a call makes to the terminals its agent runs itself."""
+    news, now = terminals.terminal_news(call), header["_terminals"]
+    ops: list[Op] = []
     if news and (terminal := now.get(news.name)) and terminal[0]:
         name, _, parent = terminal
         if (before.get(news.name) or [None])[0] == name:
-            found += append(name, news.text)
+            ops += append(name, news.text)
         else:
             block = make_block(name, "terminal", status="running", parent=parent, text=news.text)
-            found += put(block)
+            ops += put(block)
         if news.over:
             status = "done" if news.code == 0 or _went_well(news, call) else "failed"
             status = CUT if _is_cut(header, status, news.code) else status
-            found += change(name, status=status, exit=news.code, signal=news.signal)
+            ops += change(name, status=status, exit=news.code, signal=news.signal)
     if (status := lenient.text(call, "status")) in ENDED:
         for name in terminals.running_of(before, owner):
             if not news or name != news.name:
                 cut = _is_cut(header, status, None)
-                found += change(before[name][0], status=CUT if cut else tools.STATUS[status])
-    return found
+                ops += change(before[name][0], status=CUT if cut else tools.STATUS[status])
+    return ops
 
 
 CUT = LEFT[True]
@@ -203,15 +202,16 @@ SIGNALLED = (-1, -2, -9, -15, 130, 137, 143)
 
 
 def _is_cut(header: Json, status: object, code: int | None) -> bool:
-    """Whether a call did not come to its end, since its turn stops for a budget or is cancelled:
-    agents call that a failure. One that ends with a code did, unless a signal is behind it."""
+    """Whether a call was cut short because its turn stops for a budget or is cancelled: agents
+    report that as a failure. A call with an exit code did finish, unless a signal is behind the
+    code."""
     stops = bool(lenient.text(header, "stopping")) or header.get("_cancelling") is True
     return status == "failed" and stops and (code is None or code in SIGNALLED)
 
 
-def _went_well(news: terminals.Told, call: Json) -> bool:
-    """Without a code the call knows: claude sends none where it takes another than 0 for a success,
-    nor for a command that it put into the background."""
+def _went_well(news: terminals.TerminalNews, call: Json) -> bool:
+    """Whether a call without an exit code succeeded, going by its status: claude sends no code if
+    it counts another than 0 as a success, nor for a command that it put into the background."""
     unknown = news.code is None and not news.signal
     return unknown and lenient.text(call, "status") != "failed"
 
@@ -220,7 +220,7 @@ def _went_well(news: terminals.Told, call: Json) -> bool:
 
 
 def _closed(before: Json, after: Json, event: Event, ask: Json) -> list[Op]:
-    """How it ended; its call has not run so far, and does not if it was rejected."""
+    """Close the ask's block. Its call has not run so far, and does not if it was rejected."""
     who = memory.asking(before, ask)
     before, after = memory.view(before, who), memory.view(after, who)
     ops = change(ask["block"], **ask_actions.outcome(event.update, event.by, ask))
@@ -256,7 +256,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         parent=after["_tools"][key][0] if call else None,
         actions=[] if ruled else ask_actions.answers(update),
         agent=asker(update, after),
-        **{field: said for field in ("danger", "ruled") if (said := lenient.text(update, field))},
+        **{field: text for field in ("danger", "ruled") if (text := lenient.text(update, field))},
     )
     if isinstance(update.get("schema"), dict) and not links.is_one(update):
         block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
@@ -273,7 +273,7 @@ def _kind(update: Json) -> str:
 
 
 def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
-    """A rule's decision about a call without an ask, shown as an ask that it answered."""
+    """Show a rule's decision about a call without an ask, as an ask that the rule answered."""
     call, ruled = lenient.mapping(event.update, "toolCall"), lenient.text(event.update, "ruled")
     why, denied = lenient.text(event.update, "reason"), event.update.get("verdict") == "deny"
     parent = block_of(after, key_of(call))
@@ -302,8 +302,8 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
         return notices.quiet(quiet, event)
     stopping = f"{before['turn']}.stopping"
     if event.update.get("state") != "idle":
-        if said := lenient.text(event.update, "stopping"):
-            ops += notices.stopping(stopping, said)
+        if why := lenient.text(event.update, "stopping"):
+            ops += notices.stopping(stopping, why)
         return ops if after["state"] == "running" else []
     ops += [["drop", stopping]] if lenient.text(before, "stopping") else []
     reason = after["reason"]
@@ -314,8 +314,8 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
         if in_turn(before, name):
             ops += change(name, status=LEFT[reason != "end_turn"])
     ops += children.turn_over(before, after, event)
-    told = reason == "rate_limited" and before["rateLimit"] is not None  # its notice says it all
-    if reason in ("", "end_turn") or told:
+    noticed = reason == "rate_limited" and before["rateLimit"] is not None  # its notice says it all
+    if reason in ("", "end_turn") or noticed:
         return ops
     return ops + notices.ending(after, event)
 
@@ -334,7 +334,7 @@ def _raw(_before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def _unseen(_before: Json, _after: Json, _event: Event) -> list[Op]:
-    """Its whole meaning is in the header."""
+    """Show nothing: the event only changes the header."""
     return []
 
 

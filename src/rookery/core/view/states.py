@@ -1,9 +1,8 @@
-"""The states of a session in one table: every list, card and header takes its words, groups and
+"""The states of a session in one table: every list, card and header takes its labels, groups and
 order from here.
 
 `status` (core/view/fleet) is the coarse word that programs have always been given. The condition is
-finer: what is idle may be held, unread or not begun.
-"""
+finer: an idle session may be held, unread or not begun."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -36,7 +35,7 @@ STATES = {
     "idle": State("idle", IDLE),
     "asleep": State("asleep", ASLEEP),
 }
-"""By condition; within a group, the first comes first."""
+"""The states by condition; within a group, earlier rows are listed first."""
 
 ENDINGS = {
     "agent_exited": "the agent exited",
@@ -55,8 +54,8 @@ _RANKS = {condition: rank for rank, condition in enumerate(STATES)}
 
 
 def standing(head: Json, status: str) -> Json:
-    """What lists add to a head, or to a block of one: the condition (a key of STATES), its group,
-    and when it began, in milliseconds of the epoch."""
+    """Return the fields that lists add to a head, or to a block of one: the condition (a key of
+    STATES), its group, and when it began, in milliseconds since the epoch."""
     condition = _condition(head, status)
     return {
         "condition": condition,
@@ -80,7 +79,7 @@ def _condition(head: Json, status: str) -> str:
 
 
 def _group(condition: str, *, awake: bool, unread: bool) -> str:
-    """A failure that was read needs nothing more."""
+    """Return the condition's group; a failure that was read counts as idle or asleep."""
     if condition == "failed" and not unread:
         return IDLE if awake else ASLEEP
     return STATES[condition].group if condition in STATES else IDLE
@@ -93,8 +92,8 @@ def _began(head: Json, condition: str) -> int:
 
 
 def in_order(listed: Iterable[Json]) -> list[Json]:
-    """By group and state, then what is pinned, then the latest change first. Each has what
-    `standing` tells."""
+    """Sort by group and state, then pinned first, then the latest change first. Each entry has the
+    fields that `standing` returns."""
     return sorted(listed, key=_place)
 
 
@@ -106,8 +105,8 @@ def _place(listed: Json) -> tuple[int, int, bool, int]:
 
 
 def label_of(condition: str, *, queued: int = 0, until: str = "") -> str:
-    """`needs you`, `limited until 09:00`, `held (3 queued)`. Another word is shown as it is: a
-    newer daemon may know more conditions."""
+    """Return a condition's label: `needs you`, `limited until 09:00`, `held (3 queued)`. An unknown
+    one is shown as it is: a newer daemon may have more conditions."""
     state = STATES.get(condition)
     label = state.label if state else condition.replace("-", " ").replace("_", " ")
     if condition == "limited" and until:

@@ -1,1 +1,1 @@
-"""Who may do what through the daemon."""
+"""Access control of the daemon: who may do what through it."""

@@ -1,4 +1,4 @@
-"""The addresses by which a daemon is opened, on this machine and on other devices."""
+"""The URLs at which the daemon can be opened, from this machine and from other devices."""
 
 import socket
 from urllib.parse import urlsplit
@@ -16,8 +16,8 @@ NO_NETWORK = (
 
 
 def for_others(options: Options) -> str:
-    """The address as another device, such as a phone, has to write it: with the first name that was
-    allowed, else with this machine's address in its network. "": there is none."""
+    """Return the URL for another device, such as a phone: with the first allowed host name, else
+    with this machine's address in its network. Return "" if there is none."""
     scheme = "https" if options.behind_proxy else options.scheme
     for allowed in options.allowed_hosts:
         name, port = split_host(allowed)
@@ -29,12 +29,12 @@ def for_others(options: Options) -> str:
 
 
 def for_links(options: Options) -> str:
-    """The address that links name."""
+    """Return the base URL to use in links."""
     return for_others(options) or options.address
 
 
 def for_browser(options: Options, link: str) -> str:
-    """A link as a browser on this machine opens it: the name may be known only to others."""
+    """Rewrite a link for a browser on this machine, where the link's host name may not resolve."""
     if options.behind_proxy or options.tls_cert:  # there, only the name is answered, or certified
         return link
     parts = urlsplit(link)
@@ -42,19 +42,20 @@ def for_browser(options: Options, link: str) -> str:
 
 
 def why_only_here(options: Options) -> str:
-    """Why no other device can open a link; "": they can."""
+    """Return why no other device can open a link, or "" if they can."""
     if for_others(options):
         return ""
     return NO_NETWORK if options.host in EVERY else ONLY_HERE
 
 
 def is_here(name: str) -> bool:
-    """Whether a name means the very machine that uses it."""
+    """Tell whether a host name always means the local machine."""
     return is_loopback(name) or name.endswith(".localhost")
 
 
 def _in_the_network(host: str) -> str:
-    """This machine's own address on the way out; nothing is sent to find it. "": no network."""
+    """Return this machine's outgoing address, found without sending anything, or "" without a
+    network."""
     ways = [(socket.AF_INET, "192.0.2.1")]
     if ":" in host:  # which takes both
         ways.append((socket.AF_INET6, "2001:db8::1"))

@@ -1,9 +1,8 @@
-"""Devices that are logged in, and the one-time links by which they do.
+"""Devices that are logged in, and the one-time links by which they log in.
 
-A browser has a key of its own and leaves its public half here. A program has a token: 256 bits of
-chance, of which a plain hash is kept that cannot be guessed back. So nothing in the file lets
-anybody in.
-"""
+A browser has a key pair of its own and registers the public half here. A program has a token of 256
+random bits, of which only a hash is kept; it is infeasible to reverse. So nothing in the file lets
+anybody in."""
 
 import hashlib
 import json
@@ -27,8 +26,9 @@ from rookery.log.lock import Lock
 
 FILE, LOCK = "access.json", "devices.lock"
 EARLIER = "devices.json"
-"""Of builds whose browsers had a token, too, in a cookie. They would read neither a key nor what a
-device may do: so all is in a file of our own, and theirs goes with the first change."""
+"""The file of earlier builds, whose browsers also had tokens, in a cookie. Those builds can read
+neither keys nor roles, so we keep everything in a file of our own and delete theirs at the first
+change."""
 FULL, LIMITED = "devices", "limited"
 """In the file: devices that may do everything, and the others. Builds that know no roles read the
 first list alone."""
@@ -55,7 +55,7 @@ class Device(NamedTuple):
 
     @property
     def sender(self) -> str:
-        """As the `by` of events names it."""
+        """The device in the form of an event's `by`."""
         return sender(self.id, self.name, self.person)
 
     def shown(self) -> Json:
@@ -65,7 +65,7 @@ class Device(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """What a one-time link gives."""
+    """The rights that a one-time link grants."""
 
     role: str = ALL
     person: str = ""
@@ -75,7 +75,7 @@ EVERYTHING = Grant()
 
 
 class Use(NamedTuple):
-    """When a device was last here, by two clocks: the wall's may be set."""
+    """When a device was last used, by two clocks, since the wall clock may be adjusted."""
 
     at: int
     steady: float
@@ -83,7 +83,7 @@ class Use(NamedTuple):
 
 
 class LastOne(Fixed):
-    """No device would be left that may do everything."""
+    """Raised when no device with the role `all` would be left."""
 
     reason = "last_device"
 
@@ -96,7 +96,8 @@ class LastOne(Fixed):
 
 
 class Devices:
-    """Read again when the file has changed: another process may revoke."""
+    """The registered devices of a home, read again whenever the file has changed: another process
+    may revoke one."""
 
     def __init__(self, home: str) -> None:
         self._directory = os.path.join(home, "daemon")
@@ -121,7 +122,7 @@ class Devices:
         return device._replace(used=use.at, address=use.address) if use else device
 
     def add(self, name: str, address: str = "", grant: Grant = EVERYTHING) -> tuple[Device, str]:
-        """A program and its token, which nobody can read again."""
+        """Register a program and return it with its token, which cannot be read again later."""
         token = PREFIX + secrets.token_urlsafe(32)
         return self._added(name, address, grant, hash=_hash(token)), token
 
@@ -138,8 +139,8 @@ class Devices:
         return device
 
     def change(self, name: str, fields: dict[str, Any], *, here: bool = False) -> Device | None:
-        """Its new name, role or person; None: there is no such device. `here`: the owner says so
-        on this machine. Raises LastOne."""
+        """Change a device's name, role or person; return None if there is no such device. `here`
+        means that the owner does so on this machine. Raises LastOne."""
         with self._writing():
             before = self._known.get(name)
             if before is None:
@@ -150,7 +151,7 @@ class Devices:
         return after
 
     def revoke(self, name: str, *, here: bool = True) -> bool:
-        """Raises LastOne."""
+        """Remove a device; return whether it existed. Raises LastOne."""
         with self._writing():
             before = self._known.get(name)
             if before is None:
@@ -161,15 +162,16 @@ class Devices:
             return True
 
     def _check_left(self, left: dict[str, Device], before: Device, *, here: bool) -> None:
-        """Those that are left are not left alone: who may manage them is among them."""
+        """Raise LastOne unless one of the devices left can still manage the others."""
         if here or before.role != ALL or not left:
             return
         if not any(each.role == ALL and not self.is_expired(each) for each in left.values()):
             raise LastOne
 
     def is_expired(self, device: Device) -> bool:
-        """It was not used for too long. It stays known: a clock that was wrong may be set right.
-        Whoever was here while this process runs is not lost to a clock that jumps."""
+        """Tell whether a device was unused for too long. It stays registered, since a wrong clock
+        may be corrected. A device that was used while this process runs does not expire because of
+        a clock jump."""
         limit, use = self.idle_days * DAY, self._uses.get(device.id)
         if not limit or (use and _steady() - use.steady < limit):
             return False
@@ -177,7 +179,7 @@ class Devices:
         return _now() - used > limit * 1000
 
     def end_visits(self, name: str) -> None:
-        """Close what the device has open."""
+        """Close everything that the device has open."""
         self.visits.end(name)
         self.tabs.end_device(name)
 
@@ -186,7 +188,7 @@ class Devices:
         return self._known.get(name)
 
     def holder(self, token: str) -> Device | None:
-        """The device whose token this is."""
+        """Return the device that this token belongs to, or None."""
         if not token.startswith(PREFIX) or len(token) > 200:
             return None
         self._refresh()
@@ -203,7 +205,8 @@ class Devices:
                 self._known[device.id] = known._replace(used=now, address=address[:80])
 
     def look_after(self) -> None:
-        """What is open counts as use; what is open and may no longer be is ended."""
+        """Record open connections as use, and end those of devices that were revoked or have
+        expired."""
         for name in self.visits.devices():
             device, use = self.find(name), self._uses.get(name)
             if device is None or self.is_expired(device):
@@ -222,11 +225,11 @@ class Devices:
         return code
 
     def is_open(self, code: str, now: float) -> bool:
-        """Whether it still gives something. Nothing is used up."""
+        """Tell whether a one-time code is still valid, without using it up."""
         return self._links.get(_hash(code), (0.0, None))[0] > now
 
     def redeem(self, code: str, now: float) -> Grant | None:
-        """What it gives, once; None: nothing."""
+        """Use up a one-time code and return its grant, or None if it is not valid."""
         until, grant = self._links.pop(_hash(code), (0.0, None))
         return grant if until > now else None
 
@@ -241,16 +244,17 @@ class Devices:
         rows = list(lenient.mappings(kept, FULL))
         if not ours:
             rows = [row for row in rows if not lenient.text(row, "name").startswith(BROWSER)]
-        found = [*(_device(row, ALL) for row in rows)]
-        found += [_device(row, LOOK) for row in lenient.mappings(kept, LIMITED)]
-        self._stamp, self._known = stamp, {each.id: each for each in found if each is not None}
+        devices = [*(_device(row, ALL) for row in rows)]
+        devices += [_device(row, LOOK) for row in lenient.mappings(kept, LIMITED)]
+        self._stamp, self._known = stamp, {each.id: each for each in devices if each is not None}
 
     def _writing(self) -> "_Change":
         return _Change(self)
 
 
 class _Change:
-    """Under the lock: read, changed by the block, written."""
+    """A change of the devices file: takes the lock, reads the file, lets the block change the
+    devices, and writes them."""
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
@@ -277,7 +281,7 @@ class _Change:
 
 
 def _device(row: dict[str, Any], least: str) -> Device | None:
-    """`least`: its role, unless it says another that is known."""
+    """Parse a row of the file; its role is `least` unless the row names a known one."""
     name, title, address, key, token, role, person = (
         lenient.text(row, field)
         for field in ("id", "name", "address", "key", "hash", "role", "person")
@@ -294,16 +298,17 @@ def _now() -> int:
 
 
 def _steady() -> float:
-    """Seconds of a clock that nobody sets and that goes on while the machine sleeps."""
+    """Return the seconds of a clock that nobody can set and that keeps running while the machine
+    sleeps."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _stamp(path: str) -> object:
     try:
-        found = os.stat(path)
+        stat = os.stat(path)
     except FileNotFoundError:
         return None
-    return found.st_mtime_ns, found.st_ino, found.st_size
+    return stat.st_mtime_ns, stat.st_ino, stat.st_size
 
 
 def _hash(secret: str) -> str:

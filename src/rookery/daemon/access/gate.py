@@ -1,9 +1,8 @@
-"""What every request passes before anything reads it: where it is addressed to, which page sent it,
-who its sender is, and whether that sender may write.
+"""ASGI middleware that checks every request before anything reads it: the host it is addressed to,
+the page that sent it, its sender, and whether that sender may write.
 
-A table of all routes is tried against this in the tests: a route cannot forget it, since none is
-asked.
-"""
+Tests try a table of all routes against it. No route can forget the check, since no route takes part
+in it."""
 
 import asyncio
 import time
@@ -67,7 +66,7 @@ PUBLIC = frozenset(
         "/sw.js",
     }
 )
-"""What can be read before logging in, beside the assets: it tells nothing."""
+"""Paths that can be read without logging in, besides the assets; they disclose nothing."""
 ACP = "/acp"
 """A WebSocket that writes: all others only tell."""
 EVENTS = "/api/events"
@@ -150,8 +149,9 @@ class Gate:
     async def _let_stay(
         self, sender: Sender, scope: Scope, receive: Receive, send: "_Answer"
     ) -> None:
-        """As long as the device is logged in. What has no end of its own also needs its tab, which
-        a WebSocket keeps open; a page or a file may take its time on a slow network."""
+        """Run the application only while the device stays logged in. Endless responses also need
+        their tab, which a WebSocket keeps open; a page or a file may take its time on a slow
+        network."""
         device, tab, talks = sender.device, sender.tab, scope["type"] == "websocket"
         assert device is not None
         work = self._app(scope, receive, send)
@@ -165,7 +165,7 @@ class Gate:
             raise changed()
 
     async def _check_user(self, scope: Scope) -> None:
-        """Where nobody logs in, other users of this machine are kept out."""
+        """Keep out other users of this machine where no login is required."""
         peer: Peer = scope[PEER]
         if peer.local or self._users is None or scope["path"] == HEALTH:
             return
@@ -178,7 +178,8 @@ class Gate:
             )
 
     def _check_place(self, scope: Scope, headers: Mapping[str, str]) -> None:
-        """The daemon's own sockets have no name that could be mistaken."""
+        """Check the Host and Origin headers; on the daemon's own sockets, which have no host name,
+        check the peer's user and refuse pages."""
         peer: Peer = scope[PEER]
         if peer.local:
             if not peer.own:
@@ -207,7 +208,8 @@ class Gate:
             raise Problem(403, "foreign_origin", "Another site's page may not use this Rookery.")
 
     async def _end_earlier(self, scope: Scope, headers: Mapping[str, str]) -> None:
-        """A token that a cookie brought went to every port of this host: it is none any more."""
+        """Revoke a token that arrived in a cookie: browsers have sent it to every port of this
+        host."""
         token = earlier_token(headers)
         scope[EARLIER] = bool(token)
         if token and (device := self._devices.holder(token)):
@@ -215,7 +217,7 @@ class Gate:
             self._devices.end_visits(device.id)
 
     def _recognise(self, scope: Scope, headers: Mapping[str, str]) -> Sender:
-        """Who sends it; scope[DEVICE] is None for the owner of the home."""
+        """Identify the sender; scope[DEVICE] is None for the owner of the home."""
         peer: Peer = scope[PEER]
         public = peer.local or is_public(scope["path"])
         sender = Sender() if public else self._recognition.sender(headers)
@@ -262,7 +264,7 @@ class Gate:
             )
 
     def _check_role(self, scope: Scope) -> None:
-        """By what the device is now: it may have been changed a moment ago."""
+        """Check the device's current role, which may have changed a moment ago."""
         known: Device | None = scope[DEVICE]
         if known is not None:
             scope[DEVICE] = known = self._recognition.current(known.id)
@@ -273,7 +275,8 @@ class Gate:
         SENDER.set(sender_of(*about[:2], scope[PERSON] or about[2]))
 
     def _is_proxy(self, peer: Peer) -> bool:
-        """The declared one; of which user it is, may have been left unsaid."""
+        """Tell whether the peer is the declared proxy; the proxy's user may have been left
+        unspecified."""
         options = self._options
         return options.behind_proxy and (not options.proxy_user or peer.user() in options.users)
 
@@ -283,7 +286,8 @@ def is_public(path: str) -> bool:
 
 
 def _is_pinned(host: str) -> bool:
-    """To https. Not localhost: a browser would hold every other server there to it, too."""
+    """Tell whether to pin the host to https. Never localhost: a browser would apply that to every
+    other server there, too."""
     return not is_here(split_host(host.lower())[0])
 
 
@@ -294,7 +298,8 @@ def _only_reads(scope: Scope) -> bool:
 
 
 def _goes_there(scope: Scope, headers: Mapping[str, str]) -> bool:
-    """Whether a person's browser does: its page says who it is once it is there."""
+    """Tell whether this is a browser navigation; the page authenticates itself once it is
+    loaded."""
     return (
         scope["type"] == "http"
         and scope["method"] == "GET"
@@ -305,13 +310,14 @@ def _goes_there(scope: Scope, headers: Mapping[str, str]) -> bool:
 
 
 def _read(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """By name; of two of one name both, so that neither can hide behind the other."""
-    found: dict[str, str] = {}
+    """Return the headers by name; duplicates are joined, so that neither can hide behind the
+    other."""
+    headers: dict[str, str] = {}
     for name, value in raw:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         joint = "; " if key == "cookie" else ", "
-        found[key] = f"{found[key]}{joint}{text}" if key in found else text
-    return found
+        headers[key] = f"{headers[key]}{joint}{text}" if key in headers else text
+    return headers
 
 
 def _check_size(headers: Mapping[str, str], limit: int) -> None:
@@ -327,7 +333,7 @@ def too_large(limit: int) -> Problem:
 
 
 def _bounded(receive: Receive, limit: int) -> Receive:
-    """A body may be neither too large, whatever its header says, nor too slow."""
+    """Limit the size of a body, whatever its header claims, and the time it may take."""
     left, until = limit, time.monotonic() + BODY_SECONDS
     whole = False
 
@@ -352,7 +358,8 @@ def _bounded(receive: Receive, limit: int) -> Receive:
 
 
 class _Answer:
-    """Sends it with the headers of every answer, and its own, which may still come."""
+    """A `send` that adds the headers common to all responses, and `own` ones, which may be added
+    until the response starts."""
 
     def __init__(self, send: Send, kind: str) -> None:
         self._send, self._began = send, time.monotonic()
@@ -365,10 +372,10 @@ class _Answer:
         if message["type"] == self._starts:
             RESPONSES.add(str(message["status"]))
             RESPONSE_DELAY.observe(time.monotonic() - self._began)
-            said = message.get("headers", ())
-            given = {name for name, _ in said}
+            headers = message.get("headers", ())
+            given = {name for name, _ in headers}
             more = [each for each in (*HEADERS, NOT_KEPT) if each[0] not in given]
-            message["headers"] = [*said, *more, *self.own]
+            message["headers"] = [*headers, *more, *self.own]
         await self._send(message)
 
 

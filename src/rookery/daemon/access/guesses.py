@@ -1,6 +1,7 @@
-"""The passphrase, as devices give it: checked, unless too many were wrong.
+"""Checking passphrases from devices, unless there were too many wrong ones.
 
-Only this way in is ever closed. A device that is logged in, and a one-time link, guess nothing."""
+Only this way in is ever locked. Devices that are logged in and one-time links involve no guessing.
+"""
 
 import asyncio
 import time
@@ -20,7 +21,7 @@ class Guesses:
         self._checking = asyncio.Semaphore(AT_ONCE)
 
     async def check(self, secret: str, kept: str, address: str, *, proxied: bool) -> None:
-        """`kept`: the passphrase's hash; "": there is none. Raises Problem."""
+        """Check a passphrase against `kept`, its hash, or "" if there is none. Raises Problem."""
         now = time.monotonic()
         if left := self._by_network.guess(address, now):
             raise _locked_out(left)

@@ -1,5 +1,5 @@
-"""Under which names the daemon answers, and which pages may speak to it: no DNS rebinding, no
-cross-site request."""
+"""The host names that the daemon answers to, and the origins whose pages may use it: protection
+against DNS rebinding and cross-site requests."""
 
 from collections.abc import Sequence
 
@@ -22,12 +22,12 @@ class Hosts:
         self._schemes = ("http", "https") if options.behind_proxy else (options.scheme,)
 
     def knows(self, host: str) -> bool:
-        """A Host header, with or without its port."""
+        """Tell whether a Host header, with or without a port, names this daemon."""
         name = _name(host.lower())
         return name in self._names or (self._any_address and is_address(name))
 
     def welcomes(self, origin: str, host: str) -> bool:
-        """An Origin header: the page is our own, or was allowed by name."""
+        """Tell whether an Origin header is our own page's, or was allowed explicitly."""
         origin = origin.lower()
         own = [f"{scheme}://{host.lower()}" for scheme in self._schemes]
         return origin in self._origins or origin in own
@@ -37,7 +37,7 @@ class Hosts:
 
 
 def _name(host: str) -> str:
-    """Without the port; IPv6 in brackets."""
+    """Strip the port; IPv6 addresses are put into brackets."""
     name = split_host(host)[0]
     return f"[{name}]" if ":" in name else name
 

@@ -1,6 +1,6 @@
-"""Who did what. What a device did in a session is in the session's log, as the `by` of its events.
-The rest (logins, what became of devices, settings) is in `daemon/access.log`, a line of JSON each.
-"""
+"""The audit log: who did what. What a device did in a session is in the session's log, in the `by`
+of its events; the rest (logins, changes of devices, settings) is in `daemon/access.log`, one line
+of JSON each."""
 
 import asyncio
 import json
@@ -31,7 +31,8 @@ class Journal:
         self._path = os.path.join(home, "daemon", FILE)
 
     def note(self, did: str, sender: str, **about: str) -> None:
-        """`sender`: as the `by` of events names it; "": the owner, on this machine."""
+        """Append an entry; `sender` has the form of an event's `by`, or is "" for the owner on this
+        machine."""
         paths.make_private(os.path.dirname(self._path))
         row = {"at": time.time_ns() // 1_000_000, "did": did, "sender": sender}
         row |= {key: value for key, value in about.items() if value}
@@ -44,7 +45,7 @@ class Journal:
             os.close(file)
 
     def newest(self) -> Iterator[Json]:
-        """From the end, as far as it is read."""
+        """Yield the entries, newest first, within the last READ bytes."""
         left = READ
         for path in (self._path, self._path + BEFORE):
             try:
@@ -79,8 +80,8 @@ def _is_quiet(name: str) -> bool:
 
 
 def journalled(app: App, home: str) -> App:
-    """The same application; what a device changes by it is noted, by the name of the operation or
-    of the route."""
+    """Wrap the application so that what a device changes is noted, by the name of the operation or
+    route."""
 
     async def run(scope: Scope, receive: Receive, send: Send) -> None:
         async def noting(message: Message) -> None:
@@ -89,8 +90,8 @@ def journalled(app: App, home: str) -> App:
             begun = message["type"] == "http.response.start"
             if begun and message["status"] < 400 and not _is_quiet(name):
                 session = str(given.pop("session", ""))[:200]
-                words = name.replace("_", " ").replace("-", " ")
-                did = " ".join([words, *(str(each)[:80] for each in given.values())])
+                action = name.replace("_", " ").replace("-", " ")
+                did = " ".join([action, *(str(each)[:80] for each in given.values())])
                 await asyncio.to_thread(Journal(home).note, did, SENDER.get(), session=session)
             await send(message)
 
@@ -115,20 +116,21 @@ class Deed(NamedTuple):
 
 
 def deeds(home: str, heads: Sequence[Json], device: str, most: int) -> list[Deed]:
-    """The newest, newest first. `device`: only this one's, and what was done to it."""
-    found = []
+    """Return the newest deeds, newest first; with `device`, only what that device did and what was
+    done to it."""
+    matches = []
     for row in Journal(home).newest():
         deed = _noted(row)
         if device in ("", deed.device) or lenient.text(row, "of").startswith(f"{device} "):
-            found.append(deed)
-        if len(found) >= most:
+            matches.append(deed)
+        if len(matches) >= most:
             break
     for head in sorted(heads, key=_last, reverse=True):
-        if len(found) >= most and _last(head) < found[most - 1].at:
+        if len(matches) >= most and _last(head) < matches[most - 1].at:
             break  # and so are all others
-        found += _done_in(home, head, device, most)
-        found = sorted(found, key=lambda deed: -deed.at)[:most]
-    return found
+        matches += _done_in(home, head, device, most)
+        matches = sorted(matches, key=lambda deed: -deed.at)[:most]
+    return matches
 
 
 def _last(head: Json) -> int:
@@ -137,21 +139,21 @@ def _last(head: Json) -> int:
 
 def _noted(row: Json) -> Deed:
     who, of = (by_of(f"web:{lenient.text(row, key)}") for key in ("sender", "of"))
-    told = (NAMES.get(lenient.text(row, "role"), ""), lenient.text(row, "address"))
-    more = list(filter(None, told))
+    details = (NAMES.get(lenient.text(row, "role"), ""), lenient.text(row, "address"))
+    more = list(filter(None, details))
     did = f"{lenient.text(row, 'did')} ({', '.join(more)})" if more else lenient.text(row, "did")
     session = lenient.text(row, "session")
     return Deed(row["at"], did, who.device, who.name, who.person, session, "", of.name)
 
 
 def _done_in(home: str, head: Json, device: str, most: int) -> list[Deed]:
-    found: list[Event] = []
+    events: list[Event] = []
     with suppress(LogError, OSError), Reader.open(paths.session_dir(home, head["id"])) as log:
-        found = log.sent_by(f"[aw][ce][pb]:{device or '*'} *", most)  # acp, web
+        events = log.sent_by(f"[aw][ce][pb]:{device or '*'} *", most)  # acp, web
     title = lenient.text(head, "title")
     return [
         Deed(event.at, words_of(event), who.device, who.name, who.person, head["id"], title)
-        for event in found
+        for event in events
         for who in [by_of(event.by)]
     ]
 
@@ -161,7 +163,7 @@ FIELDS = {"title": "renamed it", "archived": "archived it", "pinned": "pinned it
 
 
 def words_of(event: Event) -> str:
-    """What a command did."""
+    """Describe what a command did."""
     update = event.update
     kind = lenient.text(update, "sessionUpdate")
     if event.seq == 1:

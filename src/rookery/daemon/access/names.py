@@ -1,4 +1,4 @@
-"""What a device is called that has no name yet: a browser by what its requests say of it."""
+"""Default names for devices: browsers are named from their request headers."""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +35,8 @@ OWN_NAMES = {"Google Chrome": "Chrome", "Microsoft Edge": "Edge"}
 
 
 def readable(agent: str) -> str:
-    """`Firefox on Linux`; what is no browser's has its own words."""
+    """Return a readable name such as `Firefox on Linux`; the name of anything but a browser is only
+    cleaned."""
     if not agent.startswith(BROWSER):
         return clean_name(agent)
     product = next((name for word, name in PRODUCTS.items() if f"{word}/" in agent), "Browser")
@@ -44,7 +45,8 @@ def readable(agent: str) -> str:
 
 
 def of_browser(headers: Mapping[str, str]) -> str:
-    """Of its login request. Chromium and its kin say apart from their User-Agent which they are."""
+    """Return a name for the browser that sent a login request. Chromium-based browsers give their
+    brand in a header other than User-Agent."""
     name = readable(headers.get("user-agent", "")[:1000])
     brands = [
         each for each in BRAND.findall(headers.get("sec-ch-ua", "")[:1000]) if "Brand" not in each

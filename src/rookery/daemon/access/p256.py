@@ -1,8 +1,7 @@
-"""Whether a signature of a browser's WebCrypto is right: ECDSA on the curve P-256 with SHA-256.
+"""Verify the signatures of a browser's WebCrypto: ECDSA on the curve P-256 with SHA-256.
 
-In Python, since it is needed once per page and the extra with `cryptography` may be missing. It
-handles no secret, so it may take its time as it likes: about 3 ms.
-"""
+It is pure Python, since it is needed once per page and the extra with `cryptography` may not be
+installed. It handles no secret, so its timing does not matter; a check takes about 3 ms."""
 
 from hashlib import sha256
 
@@ -22,7 +21,7 @@ INFINITY: Jacobian = (1, 1, 0)
 
 
 def is_key(key: bytes) -> bool:
-    """Whether this is a public key as WebCrypto exports it (`raw`)."""
+    """Tell whether this is a public key as WebCrypto exports it (`raw`)."""
     if len(key) != KEY_BYTES or key[0] != 4:
         return False
     x, y = _point(key)
@@ -30,7 +29,8 @@ def is_key(key: bytes) -> bool:
 
 
 def verifies(key: bytes, signature: bytes, message: bytes) -> bool:
-    """`key` is one; `signature` may be anything."""
+    """Tell whether the signature is valid. `key` must be a valid key; `signature` may be
+    anything."""
     if len(signature) != SIGNATURE_BYTES:
         return False
     r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:])
@@ -47,17 +47,17 @@ def _point(key: bytes) -> Point:
 
 
 def _sum_of_multiples(of_g: int, of_q: int, q: Point) -> Jacobian:
-    """of_g·G + of_q·Q, bit by bit together."""
+    """Return of_g·G + of_q·Q, computing both products together bit by bit."""
     both = _plain(_add((*G, 1), q))
-    found = INFINITY
+    total = INFINITY
     for bit in range(255, -1, -1):
-        found = _double(found)
+        total = _double(total)
         has_g, has_q = of_g >> bit & 1, of_q >> bit & 1
         if has_g and has_q:
-            found = _add(found, both) if both else found
+            total = _add(total, both) if both else total
         elif has_g or has_q:
-            found = _add(found, G if has_g else q)
-    return found
+            total = _add(total, G if has_g else q)
+    return total
 
 
 def _plain(point: Jacobian) -> Point | None:
@@ -91,5 +91,5 @@ def _add(one: Jacobian, other: Point) -> Jacobian:
     square = across * across % P
     cube = square * across % P
     base = x * square % P
-    found = (up * up - cube - 2 * base) % P
-    return found, (up * (base - found) - y * cube) % P, z * across % P
+    new_x = (up * up - cube - 2 * base) % P
+    return new_x, (up * (base - new_x) - y * cube) % P, z * across % P

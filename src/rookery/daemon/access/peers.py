@@ -1,10 +1,9 @@
-"""Which process is at the other end of a connection, and whether it is an agent's.
+"""Which process is at the other end of a connection, and whether an agent started it.
 
-Over a Unix socket the kernel says who it is. Over TCP it is looked up where the peer is on this
-machine: the table of sockets names the other end's inode, and a process has that open. A local peer
-that cannot be named counts as an agent's, unless a browser's key speaks for it: it may have gone
-away in order not to be looked at.
-"""
+For a Unix socket the kernel says so. For TCP it is looked up if the peer is on this machine: the
+socket table gives the inode of the other end, and some process has that open. A local peer that
+cannot be identified counts as an agent's, unless it proves a browser's key: it may have exited in
+order not to be looked at."""
 
 import ipaddress
 import os
@@ -40,7 +39,8 @@ class Descent(Enum):
 
 
 class Peer:
-    """Made when the connection is; what costs time is found out when it is asked for."""
+    """The other end of a connection. It is created with the connection; costly facts are looked up
+    on demand."""
 
     def __init__(self, connection: socket.socket, home: str, *, controls: bool) -> None:
         self._home = home
@@ -54,42 +54,43 @@ class Peer:
         self._ends: tuple[Address, Address] | None = None
         if self.local:
             # Now: when a request comes, the sender may be gone.
-            found = guard.peer_is_agents(connection, home)
-            self._descent = Descent.AGENTS if found else Descent.OWN
+            from_agent = guard.peer_is_agents(connection, home)
+            self._descent = Descent.AGENTS if from_agent else Descent.OWN
         else:
             name, here = connection.getpeername(), connection.getsockname()
             self._ends = (_plain(name[0]), name[1]), (_plain(here[0]), here[1])
 
     @property
     def address(self) -> str:
-        """Of the other end; "": this machine, by a socket that has none."""
+        """The address of the other end; "" for a local socket, which has none."""
         return self._ends[0][0] if self._ends else ""
 
     def descent(self) -> Descent:
-        """Blocks for some milliseconds; the answer is kept for the connection's life."""
+        """Return whether the peer descends from an agent. Blocks for some milliseconds; the answer
+        is cached for the life of the connection."""
         if self._descent is None:
             assert self._ends is not None
             self._descent = self._look_up(*self._ends)
         return self._descent
 
     def user(self) -> int | None:
-        """The number of the user at the other end; None: it cannot be known. Blocks for some
-        milliseconds; kept for the connection's life."""
+        """Return the uid at the other end, or None if it cannot be known. Blocks for some
+        milliseconds; the answer is cached for the life of the connection."""
         if self._user is None and self._ends is not None:
             self._user = _user(*self._ends)
         return self._user
 
     def _look_up(self, there: Address, here: Address) -> Descent:
-        found = _owner(there, here) if LINUX else _listed(there, here)
-        if found is None:
+        owner = _owner(there, here) if LINUX else _listed(there, here)
+        if owner is None:
             is_here = ipaddress.ip_address(there[0]).is_loopback or there[0] == here[0]
             return Descent.HIDDEN if is_here else Descent.OWN
-        if found.user not in (os.geteuid(), None):
+        if owner.user not in (os.geteuid(), None):
             return Descent.FOREIGN
-        if not found.pid:
+        if not owner.pid:
             return Descent.HIDDEN
         try:
-            agents = guard.is_agents(found.pid, self._home)
+            agents = guard.is_agents(owner.pid, self._home)
         except (OSError, ancestry.Gone):
             return Descent.HIDDEN
         return Descent.AGENTS if agents else Descent.OWN
@@ -102,15 +103,15 @@ class Owner(NamedTuple):
 
 
 def _plain(address: str) -> str:
-    """An IPv4 address that came as an IPv6 one, and one with a zone, as itself."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(found, "ipv4_mapped", None)
-    return str(mapped or found)
+    """Normalise an address: map IPv4-in-IPv6 to IPv4 and strip the zone."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(parsed, "ipv4_mapped", None)
+    return str(mapped or parsed)
 
 
 def check_users_known(options: Options) -> None:
-    """Without a login, or where the proxy's word counts, users have to be told apart. Raises
-    Refused where that is not possible."""
+    """Check that users can be told apart, if there is no login or a proxy's header is trusted.
+    Raises Refused if they cannot."""
     if options.auth != NONE and not options.trusted_user_header:
         return
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
@@ -139,19 +140,19 @@ def _user(there: Address, here: Address) -> int | None:
     if LINUX:
         row = _row(there, here)
         return row[0] if row else None
-    found = _listed(there, here)
-    return found.user if found else None
+    owner = _listed(there, here)
+    return owner.user if owner else None
 
 
 def _owner(there: Address, here: Address) -> Owner | None:
-    """Of the socket at the other end; None: it is not on this machine."""
+    """Return the owner of the socket at the other end, or None if it is not on this machine."""
     row = _row(there, here)
     return Owner(row[0], _holder(row[1])) if row else None
 
 
 def _row(there: Address, here: Address) -> tuple[int | None, str] | None:
-    """The user and the inode of a socket; of one that is closed already the user is not known: the
-    table says 0 then."""
+    """Return the user and the inode of a socket. The user of a closed one is None: the table says 0
+    for it."""
     for path in TABLES:
         with suppress(OSError), open(path, encoding="ascii") as table:
             next(table)
@@ -163,16 +164,17 @@ def _row(there: Address, here: Address) -> tuple[int | None, str] | None:
 
 
 def _end(field: str) -> Address:
-    """An address of the kernel's table: words of four bytes in the machine's order, in hex."""
+    """Parse an address of the kernel's table: hex, in groups of four bytes in the machine's byte
+    order."""
     packed, _, port = field.partition(":")
-    words = [int(packed[at : at + 8], 16) for at in range(0, len(packed), 8)]
-    raw = b"".join(socket.htonl(word).to_bytes(4, "big") for word in words)
+    groups = [int(packed[at : at + 8], 16) for at in range(0, len(packed), 8)]
+    raw = b"".join(socket.htonl(word).to_bytes(4, "big") for word in groups)
     return _plain(str(ipaddress.ip_address(raw))), int(port, 16)
 
 
 def _holder(inode: str) -> int:
-    """The newest process that has the socket open: no agent can make another process hold its
-    socket, but for one that it started."""
+    """Return the newest process that has the socket open, or 0. An agent can make no other process
+    hold its socket except one that it started."""
     wanted = f"socket:[{inode}]"
     for pid in sorted(
         (int(name) for name in os.listdir("/proc") if name.isdecimal()), reverse=True
@@ -191,12 +193,14 @@ def _open_files(pid: int) -> Iterator[str]:
 
 
 def _listed(there: Address, here: Address) -> Owner | None:
-    """As `lsof` tells it (macOS)."""
+    """Return the owner according to `lsof` (macOS), or None."""
     with suppress(OSError, subprocess.TimeoutExpired):
-        words = ["lsof", "-nP", "-a", f"-iTCP@{here[0]}:{here[1]}", "-Fpun"]
-        said = subprocess.run(words, capture_output=True, text=True, timeout=LISTED, check=False)
+        argv = ["lsof", "-nP", "-a", f"-iTCP@{here[0]}:{here[1]}", "-Fpun"]
+        completed = subprocess.run(
+            argv, capture_output=True, text=True, timeout=LISTED, check=False
+        )
         pid, user = 0, None
-        for line in said.stdout.splitlines():
+        for line in completed.stdout.splitlines():
             if line[:1] == "p":
                 pid, user = int(line[1:]), None
             elif line[:1] == "u":

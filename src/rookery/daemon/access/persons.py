@@ -1,8 +1,7 @@
-"""The person whom a proxy in front names in a header (--trusted-user-header).
+"""The person whom a reverse proxy names in a header (--trusted-user-header).
 
-Only the proxy is believed, which is known by the user whose process has the other end of the
-connection. From anybody else the header is taken away, as if it had not come.
-"""
+Only the proxy is trusted, and it is recognised by the user whose process has the other end of the
+connection. From anybody else the header is dropped, as if it had not been sent."""
 
 import asyncio
 from collections.abc import MutableMapping
@@ -20,7 +19,8 @@ class Persons:
         self._proxy = options.proxy_uid
 
     async def named(self, scope: MutableMapping[str, Any], peer: Peer) -> str:
-        """Who sends this request, by the proxy's word; "": it has none. Raises Problem."""
+        """Return who sends this request according to the proxy, or "" if it does not say. Raises
+        Problem."""
         if not self._header:
             return ""
         values = [value for name, value in scope["headers"] if name.lower() == self._header]
@@ -37,7 +37,8 @@ class Persons:
 
 
 def _name(values: list[bytes]) -> str:
-    """Cut or cleaned, one name could pass for another: what is not plain is refused."""
+    """Return the name, or refuse it unless it is plain: cut or cleaned, one name could pass for
+    another."""
     try:
         [value] = values
         text = value.decode("utf-8").strip()

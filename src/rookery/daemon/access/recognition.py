@@ -1,10 +1,9 @@
-"""Who sends a request: a program by its token, or a tab of a browser by what its key proved.
+"""Authenticating the sender of a request: a program by its token, a browser tab by its key.
 
 program    Authorization: Bearer rk_…
-tab        Authorization: Rookery DEVICE CHALLENGE SIGNATURE, and from then on Bearer rt_… with the
-           token that the answer brings; a WebSocket names that token as a subprotocol
-No cookie is one: browsers send them to every port of the host.
-"""
+tab        Authorization: Rookery DEVICE CHALLENGE SIGNATURE, and from then on Bearer rt_…
+           with the token from the response; a WebSocket names that token as a subprotocol
+Cookies are not used: browsers send them to every port of the host."""
 
 import re
 import time
@@ -17,7 +16,7 @@ from rookery.daemon.access.tabs import PREFIX, Tab
 from rookery.daemon.errors import Problem
 
 SUBPROTOCOL = "rookery"
-"""What a tab's WebSocket speaks; its token stands behind it."""
+"""The WebSocket subprotocol of a tab; its token follows as the second one."""
 PROOF = re.compile(r"([0-9a-f]{1,40}) ([0-9a-f.]{1,200}) ([0-9a-f]{128})")
 EARLIER = re.compile(r"(?:^|[;,] ?)rookery=(rk_[\w-]{1,200})")
 """The cookie of builds before browsers had keys."""
@@ -38,7 +37,7 @@ class Recognition:
         self._needed = needed
 
     def sender(self, headers: Mapping[str, str]) -> Sender:
-        """Raises Problem."""
+        """Return the sender that the headers authenticate. Raises Problem."""
         scheme, _, given = headers.get("authorization", "").partition(" ")
         scheme, given = scheme.lower(), given.strip()
         if not given and (token := _of_websocket(headers)):
@@ -64,22 +63,23 @@ class Recognition:
         return self._devices.tabs.challenge(time.monotonic())
 
     def _program(self, token: str) -> Sender:
-        """A wrong token locks nobody out: 256 bits are not guessed, and a revoked device that comes
-        again and again would shut out all others behind its address."""
+        """Authenticate a program. A wrong token locks nobody out: 256 bits cannot be guessed, and a
+        revoked device that keeps trying would shut out all others behind its address."""
         device = self._devices.holder(token)
         if device is None:
             raise bad_token()
         return Sender(self.current(device.id))
 
     def current(self, name: str) -> Device:
-        """As it is now: not revoked, and not idle for too long. Raises Problem."""
+        """Return the device in its current state, neither revoked nor idle for too long. Raises
+        Problem."""
         device = self._devices.find(name)
         if device is None:
             raise bad_token()
         if self._devices.is_expired(device):
             days = self._devices.idle_days
-            words = f"This device was not used for {days} days, and is logged out."
-            raise Problem(401, "idle", words, LINK_REMEDY)
+            message = f"This device was not used for {days} days, and is logged out."
+            raise Problem(401, "idle", message, LINK_REMEDY)
         return device
 
     def _of_tab(self, token: str) -> Sender:
@@ -114,9 +114,9 @@ class Recognition:
 
 
 def earlier_token(headers: Mapping[str, str]) -> str:
-    """In a cookie of an earlier build, which other ports have seen, too."""
-    found = EARLIER.search(headers.get("cookie", ""))
-    return found[1] if found else ""
+    """Return the token in a cookie of an earlier build, which other ports have seen, too, or ""."""
+    match = EARLIER.search(headers.get("cookie", ""))
+    return match[1] if match else ""
 
 
 def _of_websocket(headers: Mapping[str, str]) -> str:
@@ -125,13 +125,14 @@ def _of_websocket(headers: Mapping[str, str]) -> str:
 
 
 def forbidden(device: Device, why: str = "") -> Problem:
-    """More than its role allows."""
-    words = f"On the machine that Rookery runs on: rookery devices role {device.id} all"
-    return Problem(403, "role", why or MEANING[device.role], words)
+    """Return the Problem for a request that the device's role does not allow."""
+    remedy = f"On the machine that Rookery runs on: rookery devices role {device.id} all"
+    return Problem(403, "role", why or MEANING[device.role], remedy)
 
 
 def changed() -> Problem:
-    """Its role or login did, in the middle of a request: a page proves itself and asks again."""
+    """Return the Problem for a device whose role or login changed during a request: a page proves
+    its key and asks again."""
     return Problem(401, "changed", "What this device may do has just changed.", "Try again.")
 
 

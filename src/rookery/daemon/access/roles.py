@@ -1,11 +1,10 @@
-"""What each role of a device may do.
+"""The roles of devices, and what each of them may do.
 
-look     read sessions, follow them, get their notifications
-answer   look, answer asks once, mark sessions as seen
-all      everything
+  look     read sessions, follow them, get their notifications
+  answer   look, answer asks once, mark sessions as seen
+  all      everything
 
-Whatever is not in the table here needs `all`: a route that is added tomorrow, too.
-"""
+Whatever is not in the table here needs `all`, including routes that are added later."""
 
 import re
 from collections.abc import Mapping
@@ -79,7 +78,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         f"POST {_SESSION}/seen",
     ),
 }
-"""By the least role: the routes that it adds."""
+"""The routes that each role adds to the ones below it."""
 
 ANSWERS = frozenset(
     {"do", "id", "ask", "nonce", "option", "reason", "confirm", "action", "content", "cancel"}
@@ -99,7 +98,8 @@ _ALLOWED = {role: [_pattern(route) for route in routes] for role, routes in TABL
 
 
 def may_ask(role: str, method: str, path: str) -> bool:
-    """Whether a device of this role may send such a request. `method`: or WEBSOCKET."""
+    """Tell whether a device of this role may send such a request. `method` may also be
+    WEBSOCKET."""
     if role == ALL:
         return True
     request = f"{method} {path}"
@@ -116,8 +116,8 @@ def may_ask(role: str, method: str, path: str) -> bool:
 
 
 def command_fault(role: str, command: Json, ask: object) -> str:
-    """Why a device of this role may not send this command; "": it may. `ask`: the one that it
-    answers, as the session has it now."""
+    """Return why a device of this role may not send this command, or "" if it may. `ask` is the one
+    that the command answers, in the session's current state."""
     if role == ALL:
         return ""
     if role != ANSWER or command.get("do") != "answer":

@@ -1,11 +1,10 @@
-"""Tabs of browsers: each proves that its device's key is there, and gets a token for as long as it
+"""Browser tabs: each proves that it has its device's key, and gets a token that is valid while it
 is open.
 
-The key stays in the browser, at the daemon's own origin, so no server on another port is sent
-anything. A tab's token is in the memory of the tab and of the daemon alone. It ends with the tab's
-stream, and whoever comes without one has a few seconds: what a script copies out of a page is
-worthless once the page is closed (docs/decisions/0086-a-key-for-each-browser.md).
-"""
+The key stays in the browser, under the daemon's own origin, so servers on other ports are sent
+nothing. A tab's token exists only in the memory of the tab and of the daemon. It ends with the
+tab's stream, and a tab without a stream has a few seconds: whatever a script copies out of a page
+is worthless once the page is closed (docs/decisions/0086-a-key-for-each-browser.md)."""
 
 import asyncio
 import hmac
@@ -37,8 +36,8 @@ class Tab:
 
 
 class Tabs:
-    """Of the daemon's loop alone. `ended(device, token)` is called when a tab is gone, after the
-    time that its last answers may take."""
+    """The open tabs; use only on the daemon's event loop. `ended(device, token)` is called after a
+    tab has gone, once its last responses have had time to finish."""
 
     def __init__(self, ended: Callable[[str, str], None]) -> None:
         self._ended = ended
@@ -53,13 +52,14 @@ class Tabs:
     # --- proving -------------------------------------------------------------------------------
 
     def challenge(self, now: float) -> str:
-        """To be signed within a minute. Nothing is kept of it: anybody may ask for one."""
+        """Return a challenge to be signed within a minute. No state is kept for it, since anybody
+        may ask for one."""
         text = f"{int(now * 1000):x}.{secrets.token_hex(8)}"
         return f"{text}.{self._seal(text)}"
 
     def accepts(self, key: str, challenge: str, signature: str, now: float) -> bool:
-        """Whether the key signed this challenge of ours. It is good once, whatever comes of it. Key
-        and signature are in hex."""
+        """Tell whether the key signed this challenge of ours. A challenge is valid once, whatever
+        the outcome. Key and signature are in hex."""
         text, _, seal = challenge.rpartition(".")
         if not hmac.compare_digest(seal.encode(), self._seal(text).encode()):
             return False
@@ -86,7 +86,7 @@ class Tabs:
 
     @contextmanager
     def stream(self, tab: Tab) -> Iterator[None]:
-        """While this lasts, the tab is open."""
+        """Hold the tab open for the duration of the block."""
         tab.streams += 1
         try:
             yield

@@ -1,19 +1,19 @@
-"""What devices have open: WebSockets, and answers that are still being sent. A device that is
-logged out loses them at once, a tab that is closed its streams soon."""
+"""The open connections of devices: WebSockets, and responses that are still being sent. A device
+that is logged out loses them at once; a tab that is closed loses its streams soon after."""
 
 import asyncio
 from collections.abc import Awaitable
 
 
 class Visits:
-    """Of the daemon's loop alone."""
+    """The open connections of each device; use only on the daemon's event loop."""
 
     def __init__(self) -> None:
         self._open: dict[str, set[_Visit]] = {}
 
     async def run(self, device: str, work: Awaitable[None], tab: str = "") -> bool:
-        """Until it is done. False: the device was logged out, or its tab is gone, and the work was
-        cancelled."""
+        """Run `work` to its end. Return False if it was cancelled because the device was logged out
+        or its tab has gone."""
         task = asyncio.current_task()
         assert task is not None
         visit = _Visit(task, tab)
@@ -34,7 +34,7 @@ class Visits:
         return list(self._open)
 
     def end(self, device: str, tab: str | None = None) -> None:
-        """All of a device, or the streams of one of its tabs."""
+        """End all work of a device, or the streams of one of its tabs."""
         for visit in self._open.get(device, ()):
             if tab in (None, visit.tab):
                 visit.ended = True

@@ -1,4 +1,4 @@
-"""The addresses under /api: each file has those of one noun."""
+"""The routes under /api, one file for each kind of resource."""
 
 from rookery.daemon.api import (
     about,

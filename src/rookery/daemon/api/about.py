@@ -1,4 +1,4 @@
-"""What this daemon is, how it fares, and the page that explains the API."""
+"""Routes about the daemon itself: its version, its health, and the page that documents the API."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What the routes have in common: the errors that any of them may answer with."""
+"""Response declarations shared by the routes: the errors that any of them may answer with."""
 
 from typing import Any, override
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from rookery.core.json.secrets import encoded
 
 type Answers = dict[int | str, dict[str, Any]]
-"""By status, for the OpenAPI document."""
+"""Responses by status, for the OpenAPI document."""
 
 _WORDS = {
     400: "The request cannot be read.",
@@ -30,14 +30,15 @@ ALWAYS = (401, 403, 421, 422)
 
 
 def faults(*statuses: int) -> Answers:
-    """The errors of a route. Named in the document, not as a model: FastAPI would build a reader
-    for each status of each route, a tenth of the daemon's start."""
+    """Return the error responses of a route. They are referenced in the document rather than given
+    as models: FastAPI would build a reader for each status of each route, a tenth of the daemon's
+    start."""
     every = sorted({*ALWAYS, *statuses})
     return {status: {"description": _WORDS[status], "content": _FAULT} for status in every}
 
 
 def reads(shape: type[BaseModel], *statuses: int) -> Answers:
-    """The answers of a route that sends JSON of this shape as it is."""
+    """Return the responses of a route that sends JSON of this shape unchanged."""
     return {200: {"model": shape, "description": "What was asked for."}, **faults(404, *statuses)}
 
 
@@ -46,18 +47,18 @@ def with_shape(shape: type[BaseModel], answers: Answers) -> Answers:
 
 
 def sends(*kinds: str, **shown: Any) -> Answers:
-    """The answers of a route that sends bytes of these types."""
+    """Return the responses of a route that sends bytes of these types."""
     content = {kind: {"schema": {"type": "string", **shown}} for kind in kinds}
     return {200: {"content": content, "description": "What was asked for."}, **faults(404, 409)}
 
 
 READS = faults()
-"""Of what needs no session."""
+"""The errors of routes that need no session."""
 WRITES = faults(400, 404, 408, 409, 413, 502, 503, 507)
 
 
 class Masked(JSONResponse):
-    """JSON with its secrets masked."""
+    """A JSON response in which secrets are masked."""
 
     @override
     def render(self, content: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""What requests to a session carry: each command with its fields."""
+"""The request bodies for a session: each command with its fields."""
 
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ Id = Annotated[
 
 
 def _whole(value: object) -> object:
-    """To JSON, 1.0 is an integer, too."""
+    """Convert a whole float to int: to JSON, 1.0 is an integer, too."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -1,4 +1,4 @@
-"""Commands to a session: each is answered with the event that came of it."""
+"""Routes that send commands to a session; each responds with the resulting event."""
 
 import asyncio
 import json
@@ -62,10 +62,10 @@ async def sent(daemon: State, session: str, command: Json) -> Outcome:
 
 
 def _answered_by(daemon: State, session: str, ask: str) -> str:
-    """The client whose answer counted; "": it was none, or long ago."""
+    """Return the client whose answer counted, or "" if none did or it was long ago."""
     with Reader.open(paths.session_dir(daemon.home, session)) as log:
         for event in reversed(log.before(log.last_seq() + 1)):
-            said = event.update
-            if said.get("sessionUpdate") == "_ask" and said.get("id") == ask:
+            update = event.update
+            if update.get("sessionUpdate") == "_ask" and update.get("id") == ask:
                 return event.by or ""
     return ""

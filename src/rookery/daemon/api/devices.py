@@ -1,4 +1,5 @@
-"""Devices that are logged in, links for new ones, and Web Push to their browsers."""
+"""Routes for devices: those that are logged in, links for new ones, and Web Push to their
+browsers."""
 
 import asyncio
 from typing import Annotated, Literal
@@ -96,8 +97,8 @@ async def read_device_log(
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
 ) -> list[DeviceDeed]:
     """What devices did, newest first: in sessions, with settings, and with devices."""
-    found = await asyncio.to_thread(deeds, daemon.home, daemon.fleet.heads, device, limit)
-    return [DeviceDeed(**masked_json(each._asdict())) for each in found]
+    entries = await asyncio.to_thread(deeds, daemon.home, daemon.fleet.heads, device, limit)
+    return [DeviceDeed(**masked_json(each._asdict())) for each in entries]
 
 
 @router.post("/api/devices/link", responses=WRITES)
@@ -119,19 +120,19 @@ async def change_device(daemon: Daemon, request: Request, device: Id, given: Cha
     if "name" in fields and not fields["name"]:
         raise Problem(422, "invalid", "name: has nothing that can be shown", "Use letters.")
     before = daemon.devices.find(device)
-    found = await asyncio.to_thread(
+    after = await asyncio.to_thread(
         daemon.devices.change, device, fields, here=request.scope[PEER].local
     )
-    if before is None or found is None:
+    if before is None or after is None:
         raise unknown(device)
-    if found.role != before.role:
+    if after.role != before.role:
         daemon.devices.end_visits(device)
     for key, text in fields.items():
         if text != (old := getattr(before, key)):
             was, now = (NAMES.get(each, each) if key == "role" else each for each in (old, text))
             did = f"changed {key}: {was or '-'} → {now or '-'}"
             daemon.journal.note(did, SENDER.get(), of=before.sender)
-    return _listed(daemon, found)
+    return _listed(daemon, after)
 
 
 @router.delete("/api/devices/{device}", responses=WRITES)
@@ -150,8 +151,8 @@ async def revoke_device(daemon: Daemon, request: Request, device: Id) -> DeviceC
 
 
 def unknown(device: str) -> Problem:
-    words = f"There is no device {device!r}."
-    return Problem(404, "unknown_device", words, "GET /api/devices lists them.")
+    message = f"There is no device {device!r}."
+    return Problem(404, "unknown_device", message, "GET /api/devices lists them.")
 
 
 # --- Web Push ------------------------------------------------------------------------------------
@@ -166,7 +167,7 @@ class Keys(Strict):
     auth: str = Field(pattern="^[A-Za-z0-9_-]{22}(==)?$")
 
 
-class Wanted(Strict):
+class PushSubscription(Strict):
     """A subscription as the browser's `toJSON` gives it."""
 
     endpoint: str = Field(
@@ -187,7 +188,7 @@ async def read_push_key(daemon: Daemon) -> Key:
 
 
 @router.post("/api/push/subscriptions", responses=WRITES)
-async def subscribe_to_push(daemon: Daemon, wanted: Wanted) -> DeviceChanged:
+async def subscribe_to_push(daemon: Daemon, wanted: PushSubscription) -> DeviceChanged:
     """Send notifications to this browser, until its device logs out."""
     _require_installed()
     device = daemon.device.id if daemon.device else ""

@@ -1,4 +1,5 @@
-"""The API as a page to read, made from the OpenAPI document: no script, nothing from elsewhere."""
+"""The API documentation as an HTML page, made from the OpenAPI document: no scripts, nothing loaded
+from elsewhere."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +8,7 @@ from typing import Any
 
 STYLE = "/style.css"
 DEEPEST = 3
-"""Of tables inside tables: a schema may hold itself."""
+"""The maximum depth of nested tables: a schema may contain itself."""
 
 type Json = dict[str, Any]
 type Operation = tuple[str, str, Json]
@@ -24,11 +25,14 @@ def page(document: Json) -> str:
         "<link rel=icon href=/favicon.svg>"
         f"<main><h1>{title}: the API</h1><p>{_words(document['info']['description'])}</p>"
         "<p>For programs: <a href=/api/openapi.json>/api/openapi.json</a>, OpenAPI 3.1.</p>"
-        + "".join(f"<h2 class=topic>{escape(name)}</h2>{_index(found)}" for name, _, found in tags)
         + "".join(
-            f"<h2>{escape(name.capitalize())}</h2><p>{_words(words)}</p>"
-            + "".join(_operation(document, *each) for each in found)
-            for name, words, found in tags
+            f"<h2 class=topic>{escape(name)}</h2>{_index(operations)}"
+            for name, _, operations in tags
+        )
+        + "".join(
+            f"<h2>{escape(name.capitalize())}</h2><p>{_words(description)}</p>"
+            + "".join(_operation(document, *each) for each in operations)
+            for name, description, operations in tags
         )
         + "</main></html>"
     )
@@ -36,18 +40,18 @@ def page(document: Json) -> str:
 
 def _of_tag(document: Json, tag: Json) -> list[Operation]:
     return [
-        (path, method, said)
+        (path, method, operation)
         for path, methods in document["paths"].items()
-        for method, said in methods.items()
-        if tag["name"] in said["tags"]
+        for method, operation in methods.items()
+        if tag["name"] in operation["tags"]
     ]
 
 
-def _index(found: list[Operation]) -> str:
+def _index(operations: list[Operation]) -> str:
     lines = (
-        f"<li><a href='#{escape(said['operationId'])}'>{_address(path, method)}</a> "
-        f"<span>{_words(_first(said['description']))}</span></li>"
-        for path, method, said in found
+        f"<li><a href='#{escape(operation['operationId'])}'>{_address(path, method)}</a> "
+        f"<span>{_words(_first(operation['description']))}</span></li>"
+        for path, method, operation in operations
     )
     return f"<ul class=index>{''.join(lines)}</ul>"
 
@@ -60,15 +64,18 @@ def _first(text: str) -> str:
     return text.split("\n\n", 1)[0]
 
 
-def _operation(document: Json, path: str, method: str, said: Json) -> str:
+def _operation(document: Json, path: str, method: str, operation: Json) -> str:
     rows = [
         (each["name"], _kind(document, each["schema"]), _must(each), each.get("description", ""))
-        for each in said.get("parameters", [])
+        for each in operation.get("parameters", [])
     ]
-    paragraphs = "".join(f"<p>{_words(text)}</p>" for text in said["description"].split("\n\n"))
+    paragraphs = "".join(
+        f"<p>{_words(text)}</p>" for text in operation["description"].split("\n\n")
+    )
     return (
-        f"<section id='{escape(said['operationId'])}'><h3>{_address(path, method)}</h3>"
-        f"{paragraphs}{_table(rows)}{_body(document, said)}{_answers(document, said)}</section>"
+        f"<section id='{escape(operation['operationId'])}'><h3>{_address(path, method)}</h3>"
+        f"{paragraphs}{_table(rows)}{_body(document, operation)}"
+        f"{_answers(document, operation)}</section>"
     )
 
 
@@ -77,9 +84,9 @@ def _must(field: Json) -> str:
     return ", ".join(filter(None, [place, "required" if field.get("required") else ""]))
 
 
-def _body(document: Json, said: Json) -> str:
+def _body(document: Json, operation: Json) -> str:
     parts = []
-    for kind, content in said.get("requestBody", {}).get("content", {}).items():
+    for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         schema = content["schema"]
         parts.append(f"<p class=faint>Body, <code>{escape(kind)}</code>:</p>")
         parts.append(_fields(document, schema))
@@ -89,10 +96,10 @@ def _body(document: Json, said: Json) -> str:
     return "".join(parts)
 
 
-def _answers(document: Json, said: Json) -> str:
+def _answers(document: Json, operation: Json) -> str:
     parts = []
     faults = []
-    for status, answer in said["responses"].items():
+    for status, answer in operation["responses"].items():
         if int(status) >= 400:
             faults.append((status, "", "", answer["description"]))
             continue
@@ -110,34 +117,38 @@ def _answers(document: Json, said: Json) -> str:
 
 def _of(document: Json, schema: Json) -> Json:
     name = schema.get("$ref", "").rpartition("/")[2]
-    found: Json = document["components"]["schemas"][name] if name else schema
-    return found
+    resolved: Json = document["components"]["schemas"][name] if name else schema
+    return resolved
 
 
 def _fields(document: Json, schema: Json, depth: int = 0) -> str:
-    """The fields of an object as a table; of one of several, a table each; else nothing."""
-    found = _of(document, schema)
-    if "oneOf" in found:
-        return "".join(_choice(document, each, depth) for each in found["oneOf"])
-    if found.get("type") == "array":
-        return _fields(document, found["items"], depth)
-    return _table(list(_rows(document, found, depth))) if "properties" in found else ""
+    """Return the fields of an object as a table; for a union, a table for each member; else ""."""
+    resolved = _of(document, schema)
+    if "oneOf" in resolved:
+        return "".join(_choice(document, each, depth) for each in resolved["oneOf"])
+    if resolved.get("type") == "array":
+        return _fields(document, resolved["items"], depth)
+    return _table(list(_rows(document, resolved, depth))) if "properties" in resolved else ""
 
 
 def _choice(document: Json, schema: Json, depth: int) -> str:
-    found = _of(document, schema)
-    names = found["properties"].get("do", {})
-    words = [names["const"]] if "const" in names else names.get("enum", [found.get("title", "")])
-    label = ", ".join(f"<code>{escape(word)}</code>" for word in words)
-    inner = f"<p>{_words(found.get('description', ''))}</p>{_fields(document, found, depth + 1)}"
+    resolved = _of(document, schema)
+    names = resolved["properties"].get("do", {})
+    values = (
+        [names["const"]] if "const" in names else names.get("enum", [resolved.get("title", "")])
+    )
+    label = ", ".join(f"<code>{escape(word)}</code>" for word in values)
+    inner = (
+        f"<p>{_words(resolved.get('description', ''))}</p>{_fields(document, resolved, depth + 1)}"
+    )
     return f"<details><summary>{label}</summary>{inner}</details>"
 
 
 def _rows(
-    document: Json, found: Json, depth: int, before: str = ""
+    document: Json, schema: Json, depth: int, before: str = ""
 ) -> Iterator[tuple[str, str, str, str]]:
-    required = found.get("required", ())
-    for name, field in found["properties"].items():
+    required = schema.get("required", ())
+    for name, field in schema["properties"].items():
         must = "required" if name in required else ""
         yield before + name, _kind(document, field), must, field.get("description", "")
         inner = _of(document, field.get("items", field))
@@ -147,27 +158,27 @@ def _rows(
 
 
 def _kind(document: Json, schema: Json) -> str:
-    """A type in a few words."""
-    found = _of(document, schema)
-    if "const" in found:
-        return json.dumps(found["const"])
-    if "enum" in found:
-        return " | ".join(json.dumps(value) for value in found["enum"])
-    if "anyOf" in found:
-        return " | ".join(dict.fromkeys(_kind(document, each) for each in found["anyOf"]))
-    if found.get("type") == "array":
-        return f"list of {_kind(document, found['items'])}" if found.get("items") else "list"
-    return str(found.get("type", "any"))
+    """Describe a type in a few words."""
+    resolved = _of(document, schema)
+    if "const" in resolved:
+        return json.dumps(resolved["const"])
+    if "enum" in resolved:
+        return " | ".join(json.dumps(value) for value in resolved["enum"])
+    if "anyOf" in resolved:
+        return " | ".join(dict.fromkeys(_kind(document, each) for each in resolved["anyOf"]))
+    if resolved.get("type") == "array":
+        return f"list of {_kind(document, resolved['items'])}" if resolved.get("items") else "list"
+    return str(resolved.get("type", "any"))
 
 
 def _example(document: Json, content: Json) -> Any:
-    """Its own, or one made of the examples of its required fields."""
+    """Return the schema's own example, or one made of the examples of its fields, or None."""
     if content.get("examples") or content["schema"].get("examples"):
         return (content["schema"].get("examples") or [None])[0]
-    found = _of(document, content["schema"])
+    resolved = _of(document, content["schema"])
     fields = {
         name: field["examples"][0]
-        for name, field in found.get("properties", {}).items()
+        for name, field in resolved.get("properties", {}).items()
         if field.get("examples")
     }
     return fields or None
@@ -176,13 +187,14 @@ def _example(document: Json, content: Json) -> Any:
 def _table(rows: list[tuple[str, str, str, str]]) -> str:
     lines = "".join(
         f"<tr><td><code>{escape(name)}</code></td>"
-        f"<td>{escape(', '.join(filter(None, (kind, must))))}</td><td>{_words(words)}</td></tr>"
-        for name, kind, must, words in rows
+        f"<td>{escape(', '.join(filter(None, (kind, must))))}</td>"
+        f"<td>{_words(description)}</td></tr>"
+        for name, kind, must, description in rows
     )
     return f"<div class=wide><table>{lines}</table></div>" if lines else ""
 
 
 def _words(text: str) -> str:
-    """Text in which `backticks` mark code."""
+    """Return text as HTML in which `backticks` mark code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{each}</code>" if at % 2 else each for at, each in enumerate(pieces))

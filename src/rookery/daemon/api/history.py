@@ -1,4 +1,5 @@
-"""What a session keeps, as a file: its export, and bytes that its events name."""
+"""Routes that return what a session keeps as files: its export, and the blobs that its
+events name."""
 
 import asyncio
 import time
@@ -45,18 +46,18 @@ async def export_session(
         now = time.time() * 1000
         return name, pieces(daemon.home, session, form, Turns(first, last), now)
 
-    name, found = await asyncio.to_thread(begin)
+    name, chunks = await asyncio.to_thread(begin)
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
-    return StreamingResponse(_sent(found), media_type=TYPES[form], headers=headers)
+    return StreamingResponse(_sent(chunks), media_type=TYPES[form], headers=headers)
 
 
-async def _sent(found: Iterator[bytes]) -> AsyncIterator[bytes]:
+async def _sent(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
     try:
-        while (piece := await asyncio.to_thread(next, found, None)) is not None:
+        while (piece := await asyncio.to_thread(next, chunks, None)) is not None:
             yield piece
     finally:  # also when the client went away
-        if isinstance(found, Generator):
-            await asyncio.to_thread(found.close)
+        if isinstance(chunks, Generator):
+            await asyncio.to_thread(chunks.close)
 
 
 @router.get(

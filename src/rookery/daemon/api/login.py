@@ -1,5 +1,5 @@
-"""Logging in: by a one-time link or the passphrase a browser leaves its public key here, and a
-program gets its token once."""
+"""Logging in with a one-time link or the passphrase: a browser registers its public key here, and a
+program receives its token, once."""
 
 import asyncio
 import re
@@ -36,8 +36,8 @@ USED = (
 )
 Code = Annotated[str, Query(max_length=200)]
 WRONG = '<p id="wrong" role="alert" hidden></p>'
-MOST = 10_000
-"""Characters of a form."""
+MAX_FORM_LENGTH = 10_000
+"""The maximum number of characters of a form."""
 
 
 Next = Annotated[str, Query(max_length=1000)]
@@ -86,7 +86,7 @@ async def log_in(daemon: Daemon, request: Request) -> Response:
 
 
 def _add(daemon: State, name: str, address: str, key: str, grant: Grant) -> tuple[Device, str]:
-    """A browser with its key, or a program with its token."""
+    """Add a browser with its key, or a program with its token."""
     if key:
         device, token = daemon.devices.add_browser(name, address, bytes.fromhex(key), grant), ""
     else:
@@ -96,16 +96,17 @@ def _add(daemon: State, name: str, address: str, key: str, grant: Grant) -> tupl
 
 
 def _read(body: bytes) -> dict[str, str]:
-    """The fields of a form."""
+    """Parse the fields of a form."""
     try:
-        fields = parse_qsl(body.decode("ascii")[:MOST], max_num_fields=10)
+        fields = parse_qsl(body.decode("ascii")[:MAX_FORM_LENGTH], max_num_fields=10)
     except ValueError:
         return {}
     return {name: value[:1000] for name, value in fields}
 
 
 async def _check_passphrase(daemon: State, request: Request, secret: str) -> None:
-    """Behind a proxy the client is the one that the proxy itself names, the last one."""
+    """Check a passphrase. Behind a proxy the client's address is the last one that the proxy
+    lists."""
     peer: Peer = request.scope[PEER]
     options, address = daemon.options, peer.address
     if options.behind_proxy:
@@ -116,18 +117,18 @@ async def _check_passphrase(daemon: State, request: Request, secret: str) -> Non
 
 
 def _own(place: str) -> str:
-    """A place of this page, never another's."""
+    """Return a path of this site; anything else becomes "/"."""
     is_own = place.startswith("/") and not place.startswith(("//", "/\\")) and place.isprintable()
     return place if is_own else "/"
 
 
 def _page(daemon: State, code: str, next_: str, *, earlier: bool) -> str:
-    told = UPDATED if earlier else ""
+    notice = UPDATED if earlier else ""
     after = f'<input type="hidden" name="next" value="{esc(_own(next_))}">'
     if not code and daemon.options.auth != PASSPHRASE:
-        words = "<p>Open a one-time link to log in. This command prints one:</p>"
-        words += f'<pre class="out">rookery serve --link</pre>{after}{WRONG}'
-        return alone("Log in", told + words, modules=("login.js",))
+        text = "<p>Open a one-time link to log in. This command prints one:</p>"
+        text += f'<pre class="out">rookery serve --link</pre>{after}{WRONG}'
+        return alone("Log in", notice + text, modules=("login.js",))
     field = (
         f'<input type="hidden" name="code" value="{esc(code)}">'
         if code
@@ -138,4 +139,4 @@ def _page(daemon: State, code: str, next_: str, *, earlier: bool) -> str:
     form += f'<form id="login" method="post" action="/login">{field}{after}'
     form += '<button class="primary" disabled>Log in on this device</button></form>'
     form += WRONG
-    return alone("Log in", told + form, modules=("login.js",))
+    return alone("Log in", notice + form, modules=("login.js",))

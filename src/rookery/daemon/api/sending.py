@@ -1,4 +1,4 @@
-"""Commands from requests to a session."""
+"""Sending commands from HTTP requests to a session."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from rookery.daemon.state import State
 from rookery.home import paths
 from rookery.operations.calling.local_session import LocalSession
 
-PATIENCE = 60.0
-"""Seconds for a command's outcome: a worker may have to start."""
+COMMAND_TIMEOUT = 60.0
+"""Seconds to wait for a command's outcome: a worker may have to start."""
 
 
 async def send(daemon: State, session: str, command: Json) -> Event:
-    """Its outcome. Raises Rejected and its like, and Problem: the worker hangs, or the device may
-    not send it."""
+    """Send a command and return its outcome. Raises Rejected and its like, and Problem if the
+    worker hangs or the device may not send the command."""
     with LocalSession(daemon.home, session, "web") as client:
         if daemon.device and daemon.role != ALL:
             command = _allowed(daemon.device, command, client.log.header())
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(COMMAND_TIMEOUT):
                 return await client.send(command)
         except TimeoutError:
             raise Problem(
@@ -38,7 +38,7 @@ async def send(daemon: State, session: str, command: Json) -> Event:
 
 
 def _allowed(device: Device, command: Json, header: Json) -> Json:
-    """The command, for the very ask that was looked at. Raises Problem."""
+    """Return the command, bound to the ask that was checked. Raises Problem."""
     ask = header["asks"].get(command.get("ask"))
     if why := command_fault(device.role, command, ask):
         raise forbidden(device, why)
@@ -49,8 +49,8 @@ def _allowed(device: Device, command: Json, header: Json) -> Json:
 def first_prompt(
     home: str, session: str, text: str, files: Sequence[str], given: Sequence[Attached]
 ) -> list[Json]:
-    """The content blocks of a new session's prompt. `files`: paths in its directory that the text
-    names: where it works is only known now."""
+    """Return the content blocks of a new session's prompt. `files` are paths that the text names,
+    relative to the session's directory, which is only known now."""
     blocks: list[Json] = [{"type": "text", "text": text}] if text.strip() else []
     cwd = str((fleet.head_of_session(home, session) or {}).get("cwd", ""))
     for name in files:

@@ -1,4 +1,4 @@
-"""The list of sessions: by cursors, and by pages as earlier builds had it."""
+"""Routes that list sessions, by cursor and, as in earlier builds, by page number."""
 
 import asyncio
 import time
@@ -36,9 +36,9 @@ async def list_sessions(
 ) -> Response:
     """Sessions, newest news first, 100 to a page."""
     await daemon.hub.look()
-    found = _listed(daemon, show, page)
-    await _with_hung(daemon, found["sessions"], probe=probe)
-    return Masked(found)
+    listing = _listed(daemon, show, page)
+    await _with_hung(daemon, listing["sessions"], probe=probe)
+    return Masked(listing)
 
 
 @router.get("/api/v1/sessions", responses=reads(shapes.SessionPage), response_class=Masked)
@@ -61,7 +61,7 @@ async def list_sessions_by_cursor(
 
 
 def _place(head: Json) -> tuple[float, str]:
-    """Its place in the list: newest news first."""
+    """Return the sort key of a session: newest news first."""
     return -float(head["at"]), str(head["id"])
 
 
@@ -70,13 +70,13 @@ def _cursor(head: Json) -> str:
 
 
 def _place_of(cursor: str) -> tuple[float, str]:
-    """Raises Problem."""
+    """Parse a cursor into the sort key of its session. Raises Problem."""
     at, _, session = cursor.partition("_")
     try:
         return -float(at), session
     except ValueError:
-        words = "cursor: is none of this list"
-        raise Problem(422, "invalid", words, "Send `next` of the page before.") from None
+        message = "cursor: is none of this list"
+        raise Problem(422, "invalid", message, "Send `next` of the page before.") from None
 
 
 def _listed(daemon: State, show: Which, page: int) -> Json:
@@ -104,7 +104,7 @@ async def _with_hung(daemon: State, rows: list[Json], *, probe: bool) -> list[Js
 
 
 def row_of(head: Json) -> Json:
-    """A head as a client needs it: `events` is how many there are."""
+    """Return a head in the form that clients need; `events` is the number of events."""
     worker = head["worker"] or {}
     shown = {key: value for key, value in head.items() if key not in ("v", "worker")}
     process = {key: worker[key] for key in ("pid", "build") if key in worker}

@@ -1,4 +1,4 @@
-"""Sessions: listed, created, deleted."""
+"""Routes that list, create and delete sessions."""
 
 import asyncio
 import os
@@ -162,7 +162,7 @@ def created(daemon: State, new: New, session: str = "") -> str:
 
 def _budgets(new: New) -> dict[str, str]:
     try:
-        return {scope: budgets.check(said) for scope, said in new.budget.items()}
+        return {scope: budgets.check(amount) for scope, amount in new.budget.items()}
     except budgets.BadBudget as error:
         raise Problem(409, "bad_budget", f"A budget {error}.", "Correct it.") from None
 

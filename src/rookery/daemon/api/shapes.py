@@ -1,5 +1,5 @@
-"""What the larger answers look like, for the OpenAPI document. They are sent as they are read from
-logs and heads: fields that a later build adds come along."""
+"""Models of the larger responses, for the OpenAPI document. The responses are sent as read from
+logs and heads, so fields that a later build adds are included."""
 
 from typing import Any, Literal
 

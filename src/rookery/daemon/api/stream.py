@@ -1,12 +1,12 @@
-"""News as they come: one WebSocket for any number of topics, or server-sent events for scripts.
+"""Live updates: one WebSocket for any number of topics, or server-sent events for scripts.
 
-client to daemon   subscribe {topic, after, form, epoch}, unsubscribe {topic}; of a browser's tab
-                   also proof {signature}
-daemon to client   snapshot {topic, seq, …}, then ops {topic, seq, ops}, events {topic, seq,
-                   events} or page {topic, seq, ops}, as `form` says; lagged {topic}: too much
-                   waited, subscribe again from your seq; ended {topic, message};
-                   error {error, message, remedy}; to a tab also prove {challenge}
-"""
+client to daemon   subscribe {topic, after, form, epoch}, unsubscribe {topic}; from a
+                   browser's tab also proof {signature}
+daemon to client   snapshot {topic, seq, …}, then ops {topic, seq, ops},
+                   events {topic, seq, events} or page {topic, seq, ops}, as `form` says;
+                   lagged {topic}: too much was queued, subscribe again from your seq;
+                   ended {topic, message}; error {error, message, remedy}; to a tab also
+                   prove {challenge}"""
 
 import asyncio
 import time
@@ -68,7 +68,7 @@ async def _send(socket: WebSocket, watcher: Watcher) -> None:
 
 
 async def _prove(socket: WebSocket, watcher: Watcher, proofs: asyncio.Queue[str]) -> None:
-    """Ask the tab now and then to sign with its key; without that, the stream ends."""
+    """Ask the tab periodically to sign with its key, and close the stream if it does not."""
     devices, tab = socket.app.state.rookery.devices, socket.scope[TAB]
     while True:
         await asyncio.sleep(tabs.PROOF_SECONDS)
@@ -108,8 +108,8 @@ async def _do(daemon: State, watcher: Watcher, kind: str, body: Json) -> None:
                 raise Problem(429, "too_many_topics", f"At most {TOPICS} topics at once.")
             form = lenient.text(body, "form", OPS)
             if form not in FORMS:
-                words = f"`form` can be {', '.join(FORMS[:-1])} or {FORMS[-1]}."
-                raise Problem(400, "bad_form", words)
+                message = f"`form` can be {', '.join(FORMS[:-1])} or {FORMS[-1]}."
+                raise Problem(400, "bad_form", message)
             _check(daemon, topic)
             after, epoch = lenient.integer(body, "after"), lenient.text(body, "epoch")
             await daemon.hub.subscribe(watcher, topic, form, after, epoch)
@@ -166,10 +166,10 @@ async def _told(daemon: State, watcher: Watcher) -> AsyncIterator[str]:
             if message is None:
                 return
             body: dict[str, Any] = loads(message)
-            for kind, said in body.items():
-                seq = lenient.integer(said, "seq")
+            for kind, payload in body.items():
+                seq = lenient.integer(payload, "seq")
                 name = "" if seq is None else f"id: {seq}\n"
-                yield f"{name}event: {kind}\ndata: {dumps(said)}\n\n"
+                yield f"{name}event: {kind}\ndata: {dumps(payload)}\n\n"
                 if kind in ("lagged", "ended"):
                     return  # the client comes back with its id
     finally:

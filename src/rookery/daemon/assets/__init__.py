@@ -1,9 +1,8 @@
-"""The page's own files: scripts, styles and icons, written by hand and served line by line as they
-are, without their comments and indentation.
+"""The web page's own assets: scripts, styles and icons, written by hand and served as they are but
+for comments and indentation.
 
-Their address has a digest of all of them, so that a browser keeps them for ever and a new build is
-seen at once.
-"""
+Their address contains a digest of all of them, so that browsers can cache them for ever and see a
+new build at once."""
 
 import os
 import re
@@ -30,16 +29,17 @@ DARK = "dark.css"
 @cache
 def files() -> dict[str, bytes]:
     place = os.path.dirname(__file__)
-    found = {name: slim(name, style(name).encode()) for name in (TRANSCRIPT, DARK)}
+    contents = {name: slim(name, style(name).encode()) for name in (TRANSCRIPT, DARK)}
     for name in sorted(os.listdir(place)):
         if os.path.splitext(name)[1] in TYPES:
             with open(os.path.join(place, name), "rb") as file:
-                found[name] = slim(name, file.read())
-    return found
+                contents[name] = slim(name, file.read())
+    return contents
 
 
 def slim(name: str, body: bytes) -> bytes:
-    """Without what only we read: comments, where no string can be meant, and indentation."""
+    """Strip what only developers read: indentation, and comments where they cannot be part of a
+    string."""
     if name.endswith(".svg"):
         return body
     text = _COMMENT.sub("", body.decode())

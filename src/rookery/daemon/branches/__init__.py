@@ -1,1 +1,1 @@
-"""Worktrees and races, over HTTP."""
+"""HTTP routes for worktrees and races."""

@@ -1,4 +1,4 @@
-"""A race started. What comes again with the same key is done once."""
+"""Route that starts a race. A request repeated with the same key is carried out once."""
 
 import asyncio
 import os
@@ -70,6 +70,6 @@ async def start_race(daemon: Daemon, given: Start, idempotency_key: Key = "") ->
         return asyncio.run(enter_all(name[: len(races.new_name())]))
 
     request = f"race {given.model_dump_json()}"
-    found = await daemon.results.kept(idempotency_key, request, work)
+    outcome = await daemon.results.kept(idempotency_key, request, work)
     await daemon.hub.look()
-    return Started(**found)
+    return Started(**outcome)

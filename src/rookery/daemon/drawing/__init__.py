@@ -1,1 +1,1 @@
-"""Pictures that the daemon draws itself: QR codes, charts, the icon as PNG."""
+"""Images that the daemon renders itself: QR codes, charts, and the icon as PNG."""

@@ -1,5 +1,5 @@
-"""Small charts as SVG, drawn here: columns by day, and bars in a table. Each has its numbers as
-text, for who cannot see it."""
+"""Small charts rendered as SVG: columns by day, and bars in a table. Each also has its numbers as
+text, for screen readers."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
 
 def columns(points: Sequence[Point], caption: str) -> str:
-    """One column per point, the numbers in a table below that opens."""
+    """Render one column per point, with the numbers in a collapsible table below."""
     most = max((each.value for each in points), default=0.0) or 1.0
     step = WIDE / max(1, len(points))
     drawn = "".join(_column(each, at * step, step, most) for at, each in enumerate(points))
@@ -70,7 +70,8 @@ def _column(point: Point, x: float, step: float, most: float) -> str:
 
 
 def bars(heads: Sequence[str], lines: Sequence[Line], caption: str) -> str:
-    """A table with a bar in each row. The first head is of the titles, the second of the bars."""
+    """Render a table with a bar in each row. The first head is for the titles, the second for the
+    bars."""
     most = max((each.value for each in lines), default=0.0) or 1.0
     head = "".join(f'<th scope="col">{esc_line(each)}</th>' for each in heads)
     head = head.replace("</th>", '</th><td class="bar"></td>', 1)

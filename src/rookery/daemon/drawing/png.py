@@ -1,4 +1,4 @@
-"""The mark as a PNG, drawn here: phones take no SVG for the icon of a page."""
+"""Rendering the logo as a PNG: phones accept no SVG as the icon of a page."""
 
 import struct
 import zlib
@@ -35,7 +35,7 @@ STROKES: tuple[tuple[Point, ...], ...] = (
 
 @cache
 def touch_icon(size: int = 180) -> bytes:
-    """On a full square: the phone rounds it."""
+    """Render the icon on a full square; the phone rounds its corners."""
     scale, margin = size * 0.72 / SIDE, size * 0.14
     lines = [
         tuple((x * scale + margin, y * scale + margin) for x, y in ends)
@@ -64,24 +64,25 @@ def touch_icon(size: int = 180) -> bytes:
 
 
 def _curve(points: tuple[Point, ...]) -> list[Point]:
-    """Bézier curves of four points, each beginning where the last one ended."""
-    found = [points[0]]
+    """Return the points of consecutive Bézier curves of four points, each beginning where the last
+    one ended."""
+    curve = [points[0]]
     for first in range(0, len(points) - 1, 3):
         a, b, c, d = points[first : first + 4]
         for step in range(1, STEPS + 1):
             t = step / STEPS
             weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
-            found.append(
+            curve.append(
                 (
                     sum(w * p[0] for w, p in zip(weights, (a, b, c, d), strict=True)),
                     sum(w * p[1] for w, p in zip(weights, (a, b, c, d), strict=True)),
                 )
             )
-    return found
+    return curve
 
 
 def _distance(x: float, y: float, ax: float, ay: float, bx: float, by: float) -> float:
-    """From a point to a straight piece."""
+    """Return the distance from a point to a line segment."""
     dx, dy = bx - ax, by - ay
     long = dx * dx + dy * dy
     t = 0.0 if not long else max(0.0, min(1.0, ((x - ax) * dx + (y - ay) * dy) / long))

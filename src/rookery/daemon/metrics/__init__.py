@@ -1,1 +1,1 @@
-"""How the daemon fares, for whoever operates it."""
+"""Metrics of the daemon, for whoever operates it."""

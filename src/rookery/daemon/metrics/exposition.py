@@ -1,4 +1,4 @@
-"""Prometheus' text format, version 0.0.4."""
+"""Metrics in Prometheus' text format, version 0.0.4."""
 
 import os
 import resource
@@ -20,7 +20,7 @@ COUNTER, GAUGE, HISTOGRAM = "counter", "gauge", "histogram"
 def family(
     name: str, kind: str, description: str, samples: Mapping[str, float], label: str = ""
 ) -> Iterator[str]:
-    """The samples of one name, by the values of a label."""
+    """Yield the samples of one metric, one for each value of a label."""
     yield f"# HELP {name} {description}"
     yield f"# TYPE {name} {kind}"
     for value, number in samples.items():
@@ -59,7 +59,7 @@ def measured() -> Iterator[str]:
 
 
 def sessions(heads: Iterable[Json]) -> Iterator[str]:
-    """From what the daemon has in memory: no file of a session is read."""
+    """Yield metrics of the sessions, from the heads in memory: no session's file is read."""
     now = time.time() * 1000
     states, hidden, awake, queued = dict.fromkeys(STATUSES, 0), 0, 0, 0
     asks, asked = 0, now
@@ -83,8 +83,8 @@ def sessions(heads: Iterable[Json]) -> Iterator[str]:
 
 
 def process(began: int) -> Iterator[str]:
-    """The daemon's own process, by the names that Prometheus' clients use; `began` in milliseconds
-    since the epoch."""
+    """Yield metrics of the daemon's own process, under the names that Prometheus' clients use;
+    `began` is in milliseconds since the epoch."""
     yield from family("rookery_build_info", GAUGE, "The daemon's build.", {build(): 1}, "build")
     yield from gauge("process_start_time_seconds", "When the daemon began.", began / 1000)
     used = os.times()
@@ -101,7 +101,8 @@ def process(began: int) -> Iterator[str]:
 
 
 def sessions_memory(heads: Iterable[Json]) -> Iterator[str]:
-    """Blocks for some milliseconds: the processes below each worker are looked up."""
+    """Yield the memory use of all workers and the processes below them. Blocks for some
+    milliseconds to look those up."""
     if not LINUX:
         return
     total = 0
@@ -118,7 +119,7 @@ def sessions_memory(heads: Iterable[Json]) -> Iterator[str]:
 
 
 def _memory(pid: int) -> tuple[int, int]:
-    """Virtual and resident, in bytes. Raises OSError."""
+    """Return virtual and resident size in bytes. Raises OSError."""
     with open(f"/proc/{pid}/statm", encoding="ascii") as file:
         virtual, resident, *_ = file.read().split()
     size = resource.getpagesize()

@@ -1,5 +1,4 @@
-"""What the daemon counts and times while it runs. One set for the process: whatever happens in it
-is one daemon's."""
+"""The counters and histograms that the daemon keeps while it runs, one set per process."""
 
 from bisect import bisect_left
 from itertools import accumulate
@@ -9,7 +8,7 @@ BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Counter:
-    """Counts by one label; its values are few, and of our own choosing."""
+    """A counter by one label, which has few values, all of our own choosing."""
 
     def __init__(self, name: str, description: str, label: str = "") -> None:
         self.name = name
@@ -34,7 +33,7 @@ class Histogram:
         self.sum += seconds
 
     def cumulative(self) -> list[int]:
-        """How many took at most each of BOUNDS; last: all."""
+        """Return how many observations were at most each of BOUNDS; the last number counts all."""
         return list(accumulate(self._buckets))
 
 

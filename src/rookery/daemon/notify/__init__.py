@@ -1,1 +1,1 @@
-"""Notifications: what is worth one, and the ways it goes out."""
+"""Notifications: which news are worth one, and the channels they go out by."""

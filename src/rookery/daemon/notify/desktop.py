@@ -1,4 +1,4 @@
-"""A notification on the desktop of this machine."""
+"""Desktop notifications on this machine."""
 
 import shutil
 import subprocess
@@ -9,7 +9,7 @@ from rookery.daemon.notify.events import ASK, News
 from rookery.daemon.notify.shapes import heading
 from rookery.daemon.notify.webhook import Undelivered
 
-PATIENCE = 10.0
+COMMAND_TIMEOUT = 10.0
 SCRIPT = (
     "on run argv",
     "display notification (item 2 of argv) with title (item 1 of argv)",
@@ -18,7 +18,8 @@ SCRIPT = (
 
 
 def command(news: News, platform: str) -> Sequence[str]:
-    """The words are arguments, never a script; `--`: a title may begin with a dash."""
+    """Return the command that shows a notification. Texts are arguments, never part of a script;
+    `--` is there because a title may begin with a dash."""
     if platform == "darwin":
         lines = [word for line in SCRIPT for word in ("-e", line)]
         return ("osascript", *lines, "--", heading(news), news.text)
@@ -28,20 +29,20 @@ def command(news: News, platform: str) -> Sequence[str]:
 
 
 def send(news: News) -> None:
-    """Raises Undelivered."""
-    words = command(news, sys.platform)
-    if shutil.which(words[0]) is None:
-        raise Undelivered(f"{words[0]} is not installed")
+    """Show the notification. Raises Undelivered."""
+    argv = command(news, sys.platform)
+    if shutil.which(argv[0]) is None:
+        raise Undelivered(f"{argv[0]} is not installed")
     try:
         ended = subprocess.run(
-            words,
+            argv,
             check=False,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=PATIENCE,
+            timeout=COMMAND_TIMEOUT,
         )
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        raise Undelivered(f"{words[0]}: {error}") from None
+        raise Undelivered(f"{argv[0]}: {error}") from None
     if ended.returncode:
-        raise Undelivered(f"{words[0]} failed with status {ended.returncode}")
+        raise Undelivered(f"{argv[0]} failed with status {ended.returncode}")

@@ -1,4 +1,5 @@
-"""What is worth a notification: from the heads of the sessions, round by round, each thing once."""
+"""Deciding what is worth a notification: the heads of the sessions are looked at round by round,
+and each item is notified once."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -35,8 +36,8 @@ class News(NamedTuple):
 
 
 class Watch:
-    """Each head is looked at in each round. What is new must still stand, and still be unread, in
-    the next round: a user who watches the session reads it before."""
+    """Looks at each head in each round. News must still stand, and still be unread, in the next
+    round: a user who is watching the session reads them before that."""
 
     def __init__(self, since: int) -> None:
         self._since = since
@@ -45,30 +46,31 @@ class Watch:
         self._heads: list[Json] | None = None
 
     def look(self, heads: list[Json], now: float) -> list[Json]:
-        """The heads of sessions to notify of. `now` is in milliseconds since the epoch."""
+        """Return the heads of the sessions to notify about. `now` is in milliseconds since the
+        epoch."""
         if heads is self._heads and not self._seen:
             return []
         self._heads = heads
-        told: dict[str, int] = {}
+        notified: dict[str, int] = {}
         seen: dict[str, int] = {}
-        found: list[Json] = []
+        due: list[Json] = []
         for head in heads:
             name, news = str(head["id"]), int(head.get("news", 0))
             former = news if head["at"] < self._since else 0
-            told[name] = self._told.get(name, former)
-            if news <= told[name]:
+            notified[name] = self._told.get(name, former)
+            if news <= notified[name]:
                 continue
             if is_hidden(head, now) or not head["unread"]:
-                told[name] = news
+                notified[name] = news
             elif _is_settled(head):
                 if self._seen.get(name) != news:
                     seen[name] = news
                     continue
-                told[name] = news
+                notified[name] = news
                 if kind_of(head):
-                    found.append(head)
-        self._told, self._seen = told, seen
-        return found
+                    due.append(head)
+        self._told, self._seen = notified, seen
+        return due
 
 
 def _is_settled(head: Json) -> bool:
@@ -76,7 +78,7 @@ def _is_settled(head: Json) -> bool:
 
 
 def kind_of(head: Json) -> str:
-    """Empty: it is not worth a notification."""
+    """Return the kind of notification, or "" if the head is not worth one."""
     match state_of(head, awake=head["awake"]):
         case "needs-you" | "limited":
             return ASK
@@ -93,7 +95,8 @@ def is_wanted(kind: str, settings: Notify) -> bool:
 
 
 def news_of(head: Json, header: Json) -> News:
-    """`header` is the session's, for the words of an ask or an error; empty: it is not known."""
+    """Return the notification for a head. `header` is the session's, for the text of an ask or an
+    error; it is empty if not known."""
     kind = kind_of(head)
     return News(
         kind,
@@ -116,21 +119,22 @@ def _words(kind: str, header: Json) -> str:
         if budgets.is_one(ask):
             return f"Budget reached. {lenient.text(ask, 'message')}"
         call = lenient.mapping(ask, "toolCall")
-        words = lenient.text(ask, "message") or lenient.text(call, "title")
-        if words or lenient.text(ask, "title"):
-            return words or lenient.text(ask, "title")
+        text = lenient.text(ask, "message") or lenient.text(call, "title")
+        if text or lenient.text(ask, "title"):
+            return text or lenient.text(ask, "title")
     return lenient.text(lenient.mapping(header, "error"), "message")
 
 
 def plain(text: str, longest: int) -> str:
-    """On one line, without control characters and secrets."""
+    """Return the text on one line, without control characters and with secrets masked."""
     shown = "".join(c if c.isprintable() else " " for c in masked(text[: 20 * longest]))
     shown = " ".join(shown.split())
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
 class Bound:
-    """At most so many in a minute; what comes beyond is gathered in a summary, one a minute."""
+    """Limits notifications to a number per minute; the excess is gathered in summaries, one a
+    minute."""
 
     def __init__(self) -> None:
         self._sent: deque[float] = deque()
@@ -138,27 +142,27 @@ class Bound:
         self._summed = -MINUTE
 
     def take(self, news: Iterable[News], most: int, now: float) -> list[News]:
-        """What is sent now. `now` is in seconds of any clock that does not go back."""
+        """Return the notifications to send now. `now` is in seconds of any monotonic clock."""
         while self._sent and self._sent[0] <= now - MINUTE:
             self._sent.popleft()
-        found: list[News] = []
+        to_send: list[News] = []
         for each in news:
             if len(self._sent) < most and not self._held:
                 self._sent.append(now)
-                found.append(each)
+                to_send.append(each)
             elif len(self._held) < MOST_HELD:
                 self._held.append(each)
         if self._held and now - self._summed >= MINUTE:
-            found.append(_summary(self._held))
+            to_send.append(_summary(self._held))
             self._held, self._summed = [], now
-        return found
+        return to_send
 
 
 def _summary(held: list[News]) -> News:
     if len(held) == 1:
         return held[0]
-    words = {ASK: "need you", END: "are done", FAILURE: "failed"}
-    counts = {kind: len({each.session for each in held if each.kind == kind}) for kind in words}
-    said = [f"{count} {words[kind]}" for kind, count in counts.items() if count]
+    verbs = {ASK: "need you", END: "are done", FAILURE: "failed"}
+    counts = {kind: len({each.session for each in held if each.kind == kind}) for kind in verbs}
+    parts = [f"{count} {verbs[kind]}" for kind, count in counts.items() if count]
     at = max(each.at for each in held)
-    return News(SUMMARY, text=", ".join(said), at=at, number=len(held))
+    return News(SUMMARY, text=", ".join(parts), at=at, number=len(held))

@@ -1,4 +1,4 @@
-"""Keys of Web Push, on the curve P-256, in base64url as browsers write them."""
+"""Keys for Web Push, on the curve P-256, in base64url as browsers encode them."""
 
 import base64
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ def encode(data: bytes) -> str:
 
 
 def decode(text: str) -> bytes:
-    """Raises ValueError."""
+    """Decode base64url. Raises ValueError."""
     bare = text.rstrip("=")
     return base64.b64decode(bare + "=" * (-len(bare) % 4), b"-_", validate=True)
 
@@ -36,14 +36,14 @@ def is_key(text: str) -> bool:
 
 
 def private_key(text: str) -> "EllipticCurvePrivateKey":
-    """Raises ValueError."""
+    """Parse a private key. Raises ValueError."""
     from cryptography.hazmat.primitives.asymmetric import ec
 
     return ec.derive_private_key(int.from_bytes(decode(text), "big"), ec.SECP256R1())
 
 
 def public_key(text: str) -> "EllipticCurvePublicKey":
-    """Raises ValueError."""
+    """Parse a public key. Raises ValueError."""
     from cryptography.hazmat.primitives.asymmetric import ec
 
     return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), decode(text))
@@ -56,5 +56,5 @@ def point(key: "EllipticCurvePublicKey") -> bytes:
 
 
 def shown_key(private: str) -> str:
-    """What a browser needs to subscribe."""
+    """Return the public key that a browser needs to subscribe."""
     return encode(point(private_key(private).public_key()))

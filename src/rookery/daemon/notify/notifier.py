@@ -1,5 +1,5 @@
-"""Sends what is worth a notification, each way in a thread of its own: a slow one delays no other,
-and none delays the daemon."""
+"""Sending notifications, each channel in a thread of its own: a slow one delays no other, and none
+delays the daemon."""
 
 import logging
 import queue
@@ -32,7 +32,8 @@ class Notifier:
     def __init__(
         self, home: str, subscriptions: Subscriptions, devices: Devices, *, starts: bool = True
     ) -> None:
-        """`starts`: it may start a program, which the desktop's own notifications need."""
+        """Set up the channels; `starts` says whether programs may be started, as desktop
+        notifications require."""
         self._home = home
         self._starts = starts
         self._subscriptions = subscriptions
@@ -45,13 +46,13 @@ class Notifier:
         self._push = _Way("push", self._push_to_all)
 
     def round(self, heads: list[Json]) -> None:
-        """Call it every few seconds, with the heads of all sessions."""
-        found = self._watch.look(heads, time.time() * 1000)
-        settings = self._settings() if found else self._last
+        """Send what is new. Call it every few seconds, with the heads of all sessions."""
+        due = self._watch.look(heads, time.time() * 1000)
+        settings = self._settings() if due else self._last
         if settings is None:
             return
         self._last = settings
-        wanted = [head for head in found if events.is_wanted(events.kind_of(head), settings)]
+        wanted = [head for head in due if events.is_wanted(events.kind_of(head), settings)]
         news = [events.news_of(head, self._header(head)) for head in wanted]
         for each in self._bound.take(news, settings.most, time.monotonic()):
             self._tell(each, settings)
@@ -98,7 +99,7 @@ class Notifier:
         push.send_to_all(news, self._subscriptions, settings, self._stopping)
 
     def _forget_revoked(self) -> None:
-        """A device that was logged out hears nothing more."""
+        """Drop the subscriptions of devices that were logged out."""
         known = {device.id for device in self._devices.all()}
         for each in self._subscriptions.all():
             if each.device and each.device not in known:
@@ -108,7 +109,8 @@ class Notifier:
         self._stopping.set()
 
     def try_all(self, settings: Notify) -> dict[str, str]:
-        """Each way that is set up, and why it does not work; empty: it does. Blocks."""
+        """Send a test by each configured channel and return why it failed, "" if it worked.
+        Blocks."""
         self._stopping.set()  # one try each
         news = News(
             events.TEST, text="Sent by rookery notify test.", at=time.time_ns() // 1_000_000
@@ -132,7 +134,7 @@ def _problem(deliver: Deliver, news: News, settings: Notify) -> str:
 
 
 def trial(home: str) -> dict[str, str]:
-    """As `try_all`, without a daemon. Raises ConfigError."""
+    """Run `try_all` without a daemon. Raises ConfigError."""
     notifier = Notifier(home, Subscriptions(home), Devices(home))
     return notifier.try_all(in_force.load(home).notify)
 

@@ -1,5 +1,5 @@
-"""Web Push: encrypted for one browser (RFC 8291), signed with the daemon's key (RFC 8292), and
-handed to that browser's push service. Only https, and by default no private address."""
+"""Web Push: messages encrypted for one browser (RFC 8291), signed with the daemon's key (RFC 8292),
+and handed to that browser's push service. Only https, and by default no private addresses."""
 
 import http.client
 import importlib.util
@@ -28,7 +28,7 @@ from rookery.daemon.notify.keys import (
     shown_key,
 )
 from rookery.daemon.notify.subscriptions import Subscription, Subscriptions, fault_of, is_public
-from rookery.daemon.notify.webhook import PATIENCE, PAUSES, Undelivered
+from rookery.daemon.notify.webhook import PAUSES, TRY_TIMEOUT, Undelivered
 
 RECORD = 4096
 """Bytes: what every push service takes."""
@@ -40,14 +40,14 @@ GONE = frozenset({404, 410})
 
 
 def missing() -> str:
-    """What to install; empty: nothing."""
+    """Return what has to be installed, or "" if nothing is missing."""
     if importlib.util.find_spec("cryptography") is not None:
         return ""
     return missing_extra("Web Push", "push")
 
 
 def keys_fault(subscription: Subscription) -> str:
-    """Empty: its keys can be used."""
+    """Return why the subscription's keys cannot be used, or ""."""
     try:
         public_key(subscription.p256dh)
         good = len(decode(subscription.auth)) == 16
@@ -60,7 +60,8 @@ def keys_fault(subscription: Subscription) -> str:
 
 
 def encrypted(data: bytes, to: Subscription, *, own: str = "", salt: bytes = b"") -> bytes:
-    """RFC 8291. `own` and `salt` are new for each message, except in tests. Raises ValueError."""
+    """Encrypt a message according to RFC 8291. `own` and `salt` are new for each message, except in
+    tests. Raises ValueError."""
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -85,7 +86,7 @@ def _derived(key: bytes, salt: bytes, info: bytes, length: int) -> bytes:
 
 
 def authorization(private: str, endpoint: str, contact: str, now: int) -> str:
-    """RFC 8292."""
+    """Return the Authorization header of RFC 8292."""
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
     from cryptography.hazmat.primitives.hashes import SHA256
@@ -93,21 +94,24 @@ def authorization(private: str, endpoint: str, contact: str, now: int) -> str:
     parts = urlsplit(endpoint)
     claims = {"aud": f"https://{parts.netloc}", "exp": now + VALID, "sub": contact}
     head = {"typ": "JWT", "alg": "ES256"}
-    said = ".".join(encode(json.dumps(each).encode()) for each in (head, claims))
-    r, s = decode_dss_signature(private_key(private).sign(said.encode(), ec.ECDSA(SHA256())))
+    signing_input = ".".join(encode(json.dumps(each).encode()) for each in (head, claims))
+    r, s = decode_dss_signature(
+        private_key(private).sign(signing_input.encode(), ec.ECDSA(SHA256()))
+    )
     signed = encode(r.to_bytes(32, "big") + s.to_bytes(32, "big"))
-    return f"vapid t={said}.{signed}, k={shown_key(private)}"
+    return f"vapid t={signing_input}.{signed}, k={shown_key(private)}"
 
 
 # --- on its way ----------------------------------------------------------------------------------
 
 
 class _Connection(http.client.HTTPSConnection):
-    """To the address that was checked: the name could lead elsewhere a moment later."""
+    """A connection to the address that was checked: the name could resolve to another one a moment
+    later."""
 
     def __init__(self, host: str, port: int, *, private: bool) -> None:
         self._tls = ssl.create_default_context()
-        super().__init__(host, port, timeout=PATIENCE, context=self._tls)
+        super().__init__(host, port, timeout=TRY_TIMEOUT, context=self._tls)
         self._private = private
 
     @override
@@ -120,7 +124,7 @@ class _Connection(http.client.HTTPSConnection):
                 raise Undelivered("the push service is on a private network", 400)
             plain = socket.socket(family, kind, proto)
             try:
-                plain.settimeout(PATIENCE)
+                plain.settimeout(TRY_TIMEOUT)
                 plain.connect(address)
                 self.sock = self._tls.wrap_socket(plain, server_hostname=self.host)
                 return
@@ -133,7 +137,8 @@ class _Connection(http.client.HTTPSConnection):
 def send_to_all(
     news: News, subscriptions: Subscriptions, settings: Notify, stopping: threading.Event
 ) -> None:
-    """Raises Undelivered, where nothing could be sent at all."""
+    """Send to all subscriptions and remove those that are gone. Raises Undelivered if Web Push is
+    not installed or a delivery failed."""
     to = subscriptions.all()
     if not to:
         return
@@ -165,7 +170,7 @@ def _send(
 
 
 def send_once(news: News, to: Subscription, key: str, settings: Notify) -> None:
-    """Raises Undelivered."""
+    """Send to one subscription, trying once. Raises Undelivered."""
     if why := fault_of(to.endpoint, private=settings.push_private):
         raise Undelivered(why, 400)
     parts = urlsplit(to.endpoint)

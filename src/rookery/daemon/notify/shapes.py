@@ -1,4 +1,4 @@
-"""A notification as others expect it."""
+"""Formats of notifications for webhooks: our own JSON, Slack's and ntfy's."""
 
 import hashlib
 import hmac
@@ -31,7 +31,7 @@ def heading(news: News) -> str:
 
 
 def plain(news: News) -> Json:
-    """Our own."""
+    """Return the notification in our own format."""
     about: Json = {}
     if news.kind == SUMMARY:
         about = {"count": news.number}
@@ -42,7 +42,7 @@ def plain(news: News) -> Json:
 
 
 def post(news: News, url: str, shape: str, secret: str, now: int, delivery: str) -> Post:
-    """What a webhook is sent. `now` is in seconds since the epoch."""
+    """Return the request for a webhook. `now` is in seconds since the epoch."""
     url = url.replace("{session}", quote(news.session or "all", safe=""))
     match shape:
         case "slack":
@@ -62,13 +62,14 @@ def post(news: News, url: str, shape: str, secret: str, now: int, delivery: str)
 
 
 def signature(secret: str, now: int, body: bytes) -> str:
-    """Over the time as well: what was overheard cannot be sent again later."""
+    """Sign the body together with the time, so that an intercepted request cannot be replayed
+    later."""
     signed = f"{now}.".encode() + body
     return "sha256=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
 
 
 def _topic(url: str) -> tuple[str, str]:
-    """ntfy takes JSON at its root; the topic is then in the body."""
+    """Split off the topic: ntfy takes JSON at its root, with the topic in the body."""
     parts = urlsplit(url)
     root, _, topic = parts.path.rstrip("/").rpartition("/")
     return urlunsplit(parts._replace(path=f"{root}/")), topic

@@ -1,4 +1,4 @@
-"""Browsers that subscribed to Web Push, and the key that the daemon signs with: in one file that
+"""Storage of the Web Push subscriptions and of the key that the daemon signs with: one file that
 only the user can read."""
 
 import ipaddress
@@ -15,8 +15,8 @@ from rookery.home import paths
 from rookery.log.lock import Lock
 
 FILE, LOCK = "push.json", "push.lock"
-MOST = 50
-"""The oldest gives way."""
+MAX_SUBSCRIPTIONS = 50
+"""How many subscriptions are kept; the oldest is dropped first."""
 LOCAL = ("localhost", "local", "internal", "home.arpa", "lan")
 """Ends of names that only this machine or its network knows."""
 
@@ -44,10 +44,10 @@ class Subscriptions:
     def add(self, new: Subscription) -> None:
         with self._changing() as kept:
             rest = [each for each in _subscriptions(kept) if each.endpoint != new.endpoint]
-            kept["subscriptions"] = [each._asdict() for each in [*rest, new][-MOST:]]
+            kept["subscriptions"] = [each._asdict() for each in [*rest, new][-MAX_SUBSCRIPTIONS:]]
 
     def remove(self, endpoint: str) -> bool:
-        """False: there is none with that address."""
+        """Remove a subscription; return False if there is none with that endpoint."""
         with self._changing() as kept:
             before = _subscriptions(kept)
             rest = [each for each in before if each.endpoint != endpoint]
@@ -55,10 +55,10 @@ class Subscriptions:
             return len(rest) < len(before)
 
     def key(self) -> str:
-        """The private key; made at first use."""
-        found = lenient.text(paths.read_json(self._path), "key")
-        if is_key(found):
-            return found
+        """Return the private key; it is made at first use."""
+        private = lenient.text(paths.read_json(self._path), "key")
+        if is_key(private):
+            return private
         with self._changing() as kept:
             if not is_key(lenient.text(kept, "key")):
                 kept["key"] = new_key()
@@ -88,7 +88,8 @@ def _subscriptions(kept: object) -> list[Subscription]:
 
 
 def fault_of(endpoint: str, *, private: bool) -> str:
-    """Why nothing is sent to this address, as far as it tells by itself; empty: it is good."""
+    """Return why nothing may be sent to this address, judging by the address alone; "" if it is
+    fine."""
     try:
         parts = urlsplit(endpoint)
         host, _port = (parts.hostname or "").rstrip("."), parts.port
@@ -106,12 +107,12 @@ def fault_of(endpoint: str, *, private: bool) -> str:
 
 
 def is_public(address: str) -> bool:
-    """Raises ValueError."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour
+    """Tell whether the address is public. Raises ValueError."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(parsed, ipaddress.IPv6Address):
+        inner = parsed.ipv4_mapped or parsed.sixtofour
         if inner is not None:
-            found = inner
-        elif found in ipaddress.ip_network("64:ff9b::/96"):
-            found = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-    return found.is_global and not found.is_multicast
+            parsed = inner
+        elif parsed in ipaddress.ip_network("64:ff9b::/96"):
+            parsed = ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)
+    return parsed.is_global and not parsed.is_multicast

@@ -1,4 +1,4 @@
-"""A notification to an address of the user's."""
+"""Sending notifications to a webhook that the user configured."""
 
 import http.client
 import threading
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from rookery.daemon.notify.shapes import Post
 
-PATIENCE = 10.0
+TRY_TIMEOUT = 10.0
 """Seconds for one try."""
 PAUSES = (1.0, 5.0)
 """Seconds before each further try."""
@@ -18,7 +18,8 @@ PASSING = frozenset({408, 425, 429})
 
 
 class Undelivered(Exception):
-    """It did not arrive; the message says why, and not the address: that may be a secret."""
+    """Raised when a notification was not delivered; the message says why, without the address,
+    which may be a secret."""
 
     def __init__(self, why: str, status: int = 0) -> None:
         super().__init__(why)
@@ -30,7 +31,7 @@ class Undelivered(Exception):
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """What is posted goes to no other place than the one that was given."""
+    """Refuses redirects: the post goes only to the configured address."""
 
     @override
     def redirect_request(self, *_: object) -> None:
@@ -38,7 +39,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def send(post: Post, stopping: threading.Event) -> None:
-    """Blocks. Raises Undelivered."""
+    """Post the notification, with retries. Blocks. Raises Undelivered."""
     for pause in (*PAUSES, None):
         try:
             return send_once(post)
@@ -49,13 +50,13 @@ def send(post: Post, stopping: threading.Event) -> None:
 
 
 def send_once(post: Post) -> None:
-    """Raises Undelivered."""
+    """Post the notification, trying once. Raises Undelivered."""
     try:
         parts = urlsplit(post.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise Undelivered("notify.webhook is not an http or https address", 400)
         request = urllib.request.Request(post.url, post.body, dict(post.headers), method="POST")  # noqa: S310 - checked above
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=PATIENCE):
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=TRY_TIMEOUT):
             return
     except urllib.error.HTTPError as error:
         error.close()

@@ -1,1 +1,1 @@
-"""The catalogue of operations over HTTP: an address for each, and the forms for their arguments."""
+"""The catalogue of operations over HTTP: a route for each, and the forms for their arguments."""

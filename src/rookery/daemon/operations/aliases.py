@@ -1,5 +1,6 @@
-"""The addresses that operations had before /api/v1: each does what it did, by the operation's row.
-Only settings that loosen had to be agreed to first; the OpenAPI document names none of them."""
+"""The routes that operations had before /api/v1, mapped to the operations of the catalogue. At
+these routes only settings that loosen something needed confirmation. They are left out of the
+OpenAPI document."""
 
 import asyncio
 import re
@@ -62,7 +63,7 @@ def _removed(result: Json) -> Json:
 
 
 def _own_worktree(given: Json) -> Json:
-    """`worktree`: true, or the name of its branch."""
+    """Convert the old `worktree`: true, or the name of its branch."""
     own = given.pop("worktree", False)
     return given | ({"branch": own} if isinstance(own, str) else {"worktree": own})
 
@@ -96,7 +97,7 @@ def _saved(result: Json) -> Json:
 
 
 def _by_path(given: Json) -> Json:
-    """The files of a commit were a list of objects."""
+    """Convert the files of a commit, which were a list of objects."""
     try:
         return {**given, "files": {each["path"]: each["digest"] for each in given["files"]}}
     except (KeyError, TypeError):
@@ -212,14 +213,14 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
             session = await session_of(daemon, row, named)
         if alias.body_has_key:
             key = _checked_id(given.pop("id", key))
-        words = {**request.query_params, **in_path}
-        words = {alias.names.get(name, name): text for name, text in words.items()}
+        query = {**request.query_params, **in_path}
+        query = {alias.names.get(name, name): text for name, text in query.items()}
         given = alias.reads(given)
         agreed = given.pop("confirm", False) if alias.asks else True
         if not isinstance(agreed, bool):
             raise Refused("invalid", "confirm must be yes or no.", kind="usage")
         arguments = {alias.names.get(name, name): value for name, value in given.items()}
-        arguments |= queried(row, words)
+        arguments |= queried(row, query)
         if alias.method == "GET":  # what a query had besides was passed over
             arguments = row.given(arguments)
         if alias in SETTINGS or alias.body_has_key:
@@ -238,17 +239,17 @@ def _endpoint(alias: Alias) -> Callable[..., Awaitable[Response]]:
 def _checked_id(key: Any) -> str:
     if isinstance(key, str) and len(key) <= 200 and re.fullmatch(bodies.ID, key):
         return key
-    words = "id may have at most 200 letters, digits and the signs _ . : -."
-    raise Refused("invalid", words, kind="usage")
+    message = "id may have at most 200 letters, digits and the signs _ . : -."
+    raise Refused("invalid", message, kind="usage")
 
 
 def _require(row: Row, given: Json, names: Mapping[str, str]) -> None:
-    """Raises Refused: an argument is missing, by the name that it had there."""
+    """Raise Refused if an argument is missing, under the name that it had at the old route."""
     old = {new: name for name, new in names.items()}
     for each in row.arguments:
         if each.required and each.name not in given:
-            words = f"{old.get(each.name, each.name)} is required."
-            raise Refused("invalid", words, kind="usage")
+            message = f"{old.get(each.name, each.name)} is required."
+            raise Refused("invalid", message, kind="usage")
 
 
 def _answer(alias: Alias, result: Json) -> Response:

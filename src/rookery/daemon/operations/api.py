@@ -1,5 +1,5 @@
-"""The catalogue over HTTP: one route for all operations, their addresses and bodies in the OpenAPI
-document as if each had its own, and the list from which the page makes its menus."""
+"""The catalogue over HTTP: one route for all operations, their paths and bodies in the OpenAPI
+document as if each had a route of its own, and the list from which the page builds its menus."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -135,8 +135,8 @@ async def read(daemon: Daemon, operation: Name, request: Request) -> Response:
 def _row(name: str, method: str, *, on_session: bool) -> Row:
     row = find(name)
     if row is None or row.on_session is not on_session or method != method_of(row):
-        words = f"There is no operation {name!r} at this address."
-        raise Problem(404, "unknown_operation", words, "GET /api/v1/operations lists them.")
+        message = f"There is no operation {name!r} at this address."
+        raise Problem(404, "unknown_operation", message, "GET /api/v1/operations lists them.")
     return row
 
 
@@ -145,13 +145,14 @@ def method_of(row: Row) -> str:
 
 
 def queried(row: Row, given: Mapping[str, str]) -> Json:
-    """The arguments that a query has, each as its kind. A list is given with commas."""
+    """Convert a query's arguments, each to its kind. Lists are comma-separated."""
     kinds = {each.name: each.kind for each in row.arguments}
     return {name: _value(kinds.get(name, ""), text) for name, text in given.items()}
 
 
 def _value(kind: str, text: str) -> Any:
-    """A text that is not of its kind stays one, which the check then refuses."""
+    """Convert the text; if it does not fit its kind it stays a string, which the check then
+    refuses."""
     try:
         match kind:
             case "integer":
@@ -171,19 +172,19 @@ def _value(kind: str, text: str) -> Any:
 
 
 def documented(document: Json) -> None:
-    """Each operation at its own address."""
+    """Add each operation to the OpenAPI document under its own path."""
     schemas = document["components"]["schemas"]
     for row in every():
         address = ON_SESSION if row.on_session else ON_ROOKERY
         place = address.format(session="{session}", operation=row.name)
-        said = _described(row, schemas)
-        document["paths"].setdefault(place, {})[method_of(row).lower()] = said
+        operation = _described(row, schemas)
+        document["paths"].setdefault(place, {})[method_of(row).lower()] = operation
 
 
 def _described(row: Row, schemas: Json) -> Json:
     first, *rest = row.name.split("-")
     parameters = [_SESSION] if row.on_session else []
-    said: Json = {
+    operation: Json = {
         "tags": ["operations"],
         "summary": row.traits.title,
         "description": "\n\n".join(row.paragraphs),
@@ -194,7 +195,7 @@ def _described(row: Row, schemas: Json) -> Json:
     else:
         parameters += [{"name": KEY, "in": "header", "required": False, "schema": _KEY}]
         required = bool(row.schema["required"])
-        said["requestBody"] = {"content": _json(_body(row)), "required": required}
+        operation["requestBody"] = {"content": _json(_body(row)), "required": required}
     content = _json(
         {"$ref": "#/components/schemas/Outcome"}
         if row.is_sent
@@ -207,7 +208,7 @@ def _described(row: Row, schemas: Json) -> Json:
     what = "The event that came of it." if row.is_sent else "What came of it."
     answers = {str(status): answer for status, answer in WRITES.items()}
     answers["200"] = {"description": what, "content": content}
-    return said | {"parameters": parameters, "responses": dict(sorted(answers.items()))}
+    return operation | {"parameters": parameters, "responses": dict(sorted(answers.items()))}
 
 
 def _body(row: Row) -> Json:
@@ -220,7 +221,7 @@ def _body(row: Row) -> Json:
 
 
 def _given(row: Row, name: str) -> Json:
-    """That an argument is there, and says something."""
+    """Return a schema that requires an argument to be given, and a flag to be true."""
     is_flag = row.schema["properties"][name]["type"] == "boolean"
     return {"required": [name]} | ({"properties": {name: {"const": True}}} if is_flag else {})
 

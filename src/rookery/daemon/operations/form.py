@@ -1,4 +1,4 @@
-"""The form that asks for the arguments of an operation."""
+"""Route for the form that asks for an operation's arguments."""
 
 from typing import Annotated
 

@@ -1,5 +1,6 @@
-"""An operation carried out for a request: commands by the session's worker, works and reads by the
-daemon. What comes again with the same key is done once; who wants to hear of progress does."""
+"""Carrying out operations for requests: commands by the session's worker, works and reads by the
+daemon. A request repeated with the same key is carried out once; clients that ask for it are sent
+progress."""
 
 import asyncio
 import json
@@ -29,7 +30,7 @@ PING = 30.0
 
 
 async def session_of(daemon: State, row: Row, name: str) -> str:
-    """The id of the session that an operation is done to. Raises UnknownSession, Ambiguous,
+    """Return the id of the session that an operation acts on. Raises UnknownSession, Ambiguous,
     Problem."""
     whole = row.traits.whole_id
     try:
@@ -39,24 +40,24 @@ async def session_of(daemon: State, row: Row, name: str) -> str:
             return name
         raise
     if whole and session != name:
-        words = "A title could mean another session."
-        raise Problem(409, "whole_id", words, "Use the session's whole id.")
+        message = "A title could mean another session."
+        raise Problem(409, "whole_id", message, "Use the session's whole id.")
     return session
 
 
 async def perform(
     daemon: State, row: Row, session: str, given: Json, key: str = "", *, agreed: bool = False
 ) -> Json:
-    """What came of it. `agreed`: nobody has to agree to a preview. Raises Problem, and what the
-    operation raises."""
+    """Carry out an operation and return its result. With `agreed`, no preview has to be confirmed.
+    Raises Problem, and whatever the operation raises."""
     return await _performed(daemon, row, session, given, key, unheard, agreed=agreed)
 
 
 async def answered(
     daemon: State, row: Row, session: str, given: Json, key: str, request: Request
 ) -> Response:
-    """The same as an answer to a request; a stream with progress, or what was read as text,
-    where that is what it accepts."""
+    """Carry out an operation and return the response: an event stream with progress, plain text for
+    a read, or JSON, depending on what the request accepts."""
     accepted = request.headers.get("accept", "")
     if STREAM in accepted and not row.is_sent:
         return StreamingResponse(_told(daemon, row, session, given, key), media_type=STREAM)
@@ -97,11 +98,11 @@ async def _performed(
         return carry_out(row, at, arguments, fingerprint)
 
     if row.traits.for_new and daemon.options.read_only:
-        words = "This Rookery is read-only: no session can be created."
-        raise Problem(403, "read_only", words, "Start it without --read-only.")
+        message = "This Rookery is read-only: no session can be created."
+        raise Problem(403, "read_only", message, "Start it without --read-only.")
     if row.kind == "read":
-        found = await asyncio.to_thread(work, "", False)
-        return found if row.traits.masks is None else row.traits.masks(found)
+        content = await asyncio.to_thread(work, "", False)
+        return content if row.traits.masks is None else row.traits.masks(content)
     kept = key if row.traits.once == "key" else ""
     request = f"{row.name} {session} {json.dumps(arguments, sort_keys=True)}"
     result: Json = await daemon.results.kept(kept, request, work)
@@ -110,7 +111,8 @@ async def _performed(
 
 
 def _is_done(daemon: State, row: Row, session: str, key: str) -> bool:
-    """Whether a command that has to be agreed to came before: nothing is asked again."""
+    """Tell whether a command that needs confirmation was sent before; if so, it is not asked for
+    again."""
     if row.traits.preview is None or not key:
         return False
     with Reader.open(paths.session_dir(daemon.home, session)) as log:
@@ -118,7 +120,8 @@ def _is_done(daemon: State, row: Row, session: str, key: str) -> bool:
 
 
 async def _told(daemon: State, row: Row, session: str, given: Json, key: str) -> AsyncIterator[str]:
-    """Progress, then the result or a refusal, as events. The work goes on if nobody listens."""
+    """Yield progress, then the result or a refusal, as server-sent events. The work goes on if
+    nobody listens."""
     loop, lines = asyncio.get_running_loop(), asyncio.Queue[tuple[str, Any]]()
 
     def report(sentence: str) -> None:
@@ -142,9 +145,9 @@ async def _told(daemon: State, row: Row, session: str, given: Json, key: str) ->
     while kind == "progress":
         try:
             async with asyncio.timeout(PING):
-                kind, said = await lines.get()
+                kind, payload = await lines.get()
         except TimeoutError:
             yield ": still here\n\n"
             continue
-        content = said if kind == "refusal" else loads(encoded(said))
+        content = payload if kind == "refusal" else loads(encoded(payload))
         yield f"event: {kind}\ndata: {dumps(content)}\n\n"

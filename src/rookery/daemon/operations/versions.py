@@ -1,5 +1,5 @@
-"""Version 1 of the API at /api/v1: operations, and every other address by what it was called before
-there were versions. The earlier addresses go on working."""
+"""Version 1 of the API at /api/v1: operations, and every other route under its name from before
+there were versions. The unversioned routes keep working."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
@@ -29,7 +29,8 @@ class _Address(NamedTuple):
 
 
 class Versions:
-    """Gives a request to /api/v1 the earlier address, before anything asks who may do it."""
+    """Middleware that maps a request to /api/v1 to the unversioned path, before anything checks who
+    may send it."""
 
     def __init__(self, app: App, routes: Iterable[BaseRoute]) -> None:
         self._app = app
@@ -74,15 +75,15 @@ def _addresses(routes: Iterable[BaseRoute]) -> Iterator[_Address]:
 
 
 def documented(document: Json) -> None:
-    """All addresses as they are called in version 1."""
+    """Rename all paths of the document to those of version 1."""
     paths: Json = {}
     for path, methods in document["paths"].items():
         plain = path.startswith((V1, *UNVERSIONED)) or not path.startswith(BEFORE)
         name = path if plain else V1 + path.removeprefix(BEFORE)
-        for method, said in methods.items():
+        for method, operation in methods.items():
             known = paths.setdefault(name, {})
             if plain:
-                known[method] = said
+                known[method] = operation
             else:
-                known.setdefault(method, said)
+                known.setdefault(method, operation)
     document["paths"] = paths

@@ -1,4 +1,4 @@
-"""The page: each screen is a file with its addresses."""
+"""The web page: one file per screen, with its routes."""
 
 from rookery.daemon.page import (
     changes,

@@ -1,4 +1,4 @@
-"""What changed in a session's directory, as a screen and as a piece beside the transcript."""
+"""The changes in a session's directory, as a screen and as a panel beside the transcript."""
 
 import asyncio
 from contextlib import suppress
@@ -52,7 +52,7 @@ Path = Annotated[str, Query(max_length=4096)]
 
 
 class Compared:
-    """What is compared, and how it is shown: the part of an address that says so."""
+    """The query parameters that say what is compared, and how it is shown."""
 
     def __init__(
         self,
@@ -61,7 +61,8 @@ class Compared:
         turn: Number = 0,
         view: Literal["unified", "split"] = "unified",
     ) -> None:
-        """`turn`, `of`: what a turn, or the session alone, changed."""
+        """Read the parameters; `turn` and `of` select what a turn, or the session alone,
+        changed."""
         past = f"turn={turn}" if turn else "of=session" if of else ""
         self.fields: Json = {"view": view, "at": base, "past": bool(past)}
         self.fields["scope"] = past or (base and f"base={quote(base)}")
@@ -71,7 +72,7 @@ Scoped = Annotated[Compared, Depends()]
 
 
 class Asked(NamedTuple):
-    """Of which file, with all its lines or not; "": of all."""
+    """Which file is asked for, and whether with all its lines; "" means all files."""
 
     file: str = ""
     whole: bool = False
@@ -94,16 +95,16 @@ async def changes_screen(
     if head is None:
         raise fleet.UnknownSession(session)
     shown = _shown(daemon, head)._replace(side=side, **compared.fields)
-    found = await asyncio.to_thread(_piece, daemon, head, shown, Asked(file, whole))
-    if known and f'data-known="{known}"' in found[:1000]:
+    html = await asyncio.to_thread(_piece, daemon, head, shown, Asked(file, whole))
+    if known and f'data-known="{known}"' in html[:1000]:
         return Response(status_code=204)
     if piece:
-        return HTMLResponse(found)
+        return HTMLResponse(html)
     title = masked(str(head["title"] or "Session"))
     return shell.page(
         daemon,
         title=f"Changes · {title}",
-        main=f'<h1 class="unseen">Changes: {esc_line(title)}</h1><div class="review">{found}</div>',
+        main=f'<h1 class="unseen">Changes: {esc_line(title)}</h1><div class="review">{html}</div>',
         session=session,
         screen="changes",
         modules=("changes.js",),
@@ -112,7 +113,7 @@ async def changes_screen(
 
 
 class Lines:
-    """Which lines of a changed file."""
+    """The query parameters that select lines of a changed file."""
 
     def __init__(
         self,
@@ -122,7 +123,7 @@ class Lines:
         last: Number,
         shift: Annotated[int, Query(ge=-(10**9), le=10**9)] = 0,
     ) -> None:
-        """`digest`: of the file as it was shown."""
+        """Read the parameters; `digest` is of the file as it was shown."""
         self.file, self.digest = file, digest
         self.gap = Gap(max(1, first), last or 10**9, shift)
 
@@ -137,10 +138,10 @@ async def unchanged_lines(
 
 
 def _between(daemon: State, shown: Shown, wanted: Lines) -> str:
-    found = _compared(daemon, shown).changes.file(wanted.file)
-    if found is None or found.digest != wanted.digest:
+    file = _compared(daemon, shown).changes.file(wanted.file)
+    if file is None or file.digest != wanted.digest:
         raise NoDiff("changed_since", f"{wanted.file} changed since it was shown.")
-    return lines_between(wanted.file, _lines(daemon, shown, found), wanted.gap, shown)
+    return lines_between(wanted.file, _lines(daemon, shown, file), wanted.gap, shown)
 
 
 def _shown(daemon: State, head: Json) -> Shown:
@@ -153,11 +154,11 @@ def _shown(daemon: State, head: Json) -> Shown:
 def _piece(daemon: State, head: Json, shown: Shown, asked: Asked) -> str:
     shown = _with_scopes(daemon, head, shown)
     try:
-        found, _, note = _compared(daemon, shown)
+        diff, _, note = _compared(daemon, shown)
         shown = shown._replace(note=note)
         if not shown.past:
-            shown = _with_places(daemon, shown, found)
-        if asked.file and (one := found.file(asked.file)) is not None:
+            shown = _with_places(daemon, shown, diff)
+        if asked.file and (one := diff.file(asked.file)) is not None:
             if asked.whole:
                 lines = [line.encode() for line in _lines(daemon, shown, one)]
                 one = whole_file(one, lines)
@@ -169,11 +170,11 @@ def _piece(daemon: State, head: Json, shown: Shown, asked: Asked) -> str:
         problem = problem_of(error)
         edits = _edits(daemon, shown.session) if error.reason == "no_git" else []
         return pieces.refused(problem.message, problem.remedy, shown, edits)
-    return pieces.rendered(found._replace(files=[]) if asked.file else found, shown)
+    return pieces.rendered(diff._replace(files=[]) if asked.file else diff, shown)
 
 
 def _compared(daemon: State, shown: Shown) -> Changed:
-    """Raises NoDiff, Problem."""
+    """Return what changed in the selected range. Raises NoDiff, Problem."""
     if not shown.past:
         return Changed(changes(directory_of(At(daemon.home, shown.session)), shown.at), "directory")
     number = shown.scope.removeprefix("turn=")
@@ -181,7 +182,7 @@ def _compared(daemon: State, shown: Shown) -> Changed:
 
 
 def _lines(daemon: State, shown: Shown, file: File) -> list[str]:
-    """All lines of a file, safe to show. Raises NoDiff, Problem."""
+    """Return all lines of a file, safe to show. Raises NoDiff, Problem."""
     if shown.past:
         data = content(daemon.home, shown.session, file.blob)
     else:
@@ -190,22 +191,22 @@ def _lines(daemon: State, shown: Shown, file: File) -> list[str]:
 
 
 def _edits(daemon: State, session: str) -> list[Json]:
-    """What agents said that they changed, the newest first: all that there is without git."""
-    found: list[Json] = []
+    """Return the edits that agents reported, newest first: without git, there is nothing else."""
+    edits: list[Json] = []
     with Reader.open(paths.session_dir(daemon.home, session)) as log:
         upto, read = log.last_seq(), 0
-        while upto > 0 and read < TURNS and len(found) < EDITS:
+        while upto > 0 and read < TURNS and len(edits) < EDITS:
             piece = excerpt(log, upto)
             for block in reversed(piece.document.blocks.values()):
                 if block["role"] == "tool" and block["status"] == "done":
                     diffs = [part for part in block["parts"] if part["type"] == "diff"]
-                    found += masked_json(diffs)
+                    edits += masked_json(diffs)
             upto, read = piece.first - 1, read + 1
-    return found[:EDITS]
+    return edits[:EDITS]
 
 
 def _with_scopes(daemon: State, head: Json, shown: Shown) -> Shown:
-    """With what can be compared."""
+    """Add the scopes that can be compared."""
     cwd = str(head["cwd"])
     began = lenient.text(head.get("worktree"), "base")
     with suppress(NoDiff):
@@ -216,18 +217,18 @@ def _with_scopes(daemon: State, head: Json, shown: Shown) -> Shown:
         scopes.append(Scope(f"base={began}", "Since the session began"))
     if shown.at and shown.at != began:
         scopes.append(Scope(shown.scope, f"Since {shown.at}"))
-    found = _turns(daemon, shown)
-    if found and not head.get("worktree"):
+    recent = _turns(daemon, shown)
+    if recent and not head.get("worktree"):
         scopes.append(Scope("of=session", "By this session alone"))
-    return shown._replace(scopes=scopes, turns=found)
+    return shown._replace(scopes=scopes, turns=recent)
 
 
 def _turns(daemon: State, shown: Shown) -> list[Scope]:
-    """The newest first; also the one that is shown."""
-    found = turns(daemon.home, shown.session, RECENT)
+    """Return the scopes of the newest turns first, including the one that is shown."""
+    rows = turns(daemon.home, shown.session, RECENT)
     scopes = [
         Scope(f"turn={each['turn']}", f"Turn {each['turn']}: {masked(each['prompt'])[:60]}")
-        for each in reversed(found)
+        for each in reversed(rows)
         if each["turn"] and not each["hidden"]
     ]
     if shown.scope.startswith("turn=") and not any(each.query == shown.scope for each in scopes):
@@ -235,9 +236,9 @@ def _turns(daemon: State, shown: Shown) -> list[Scope]:
     return scopes
 
 
-def _with_places(daemon: State, shown: Shown, found: Changes) -> Shown:
+def _with_places(daemon: State, shown: Shown, diff: Changes) -> Shown:
     cwd = directory_of(At(daemon.home, shown.session))
     named = git.run(cwd, ["symbolic-ref", "--quiet", "--short", "HEAD"])
     branch = named.data.decode("utf-8", "replace").strip() if named else ""
-    ran = tuple(hooks(cwd)) if found.files and not shown.read_only else ()
+    ran = tuple(hooks(cwd)) if diff.files and not shown.read_only else ()
     return shown._replace(branch=branch, hooks=ran)

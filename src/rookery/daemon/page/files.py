@@ -1,5 +1,5 @@
-"""The page's files: assets, icon, manifest. They can be read without logging in: they tell
-nothing, and the page to log in needs them."""
+"""Static files of the page: assets, icon, manifest. They can be read without logging in: they
+disclose nothing, and the login page needs them."""
 
 import json
 from typing import Any

@@ -1,4 +1,5 @@
-"""The first screen: all sessions. `/pieces/fleet` is the list alone, for a page that is open."""
+"""The home screen: the list of all sessions. `/pieces/fleet` is the list alone, for a page that is
+already open."""
 
 import time
 from typing import Annotated, Literal
@@ -8,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from rookery.daemon.page import shell
 from rookery.daemon.pieces import fleet_list
-from rookery.daemon.pieces.fleet_list import Wanted
+from rookery.daemon.pieces.fleet_list import ListQuery
 from rookery.daemon.state import Daemon
 
 router = APIRouter(include_in_schema=False)
@@ -23,7 +24,7 @@ Page = Annotated[int, Query(ge=0, le=10_000)]
 async def fleet(
     daemon: Daemon, show: Show = "", words: Words = "", group: Group = "", page: Page = 0
 ) -> HTMLResponse:
-    wanted, place = Wanted(show, words, group == "directory", page), shell.place(daemon)
+    wanted, place = ListQuery(show, words, group == "directory", page), shell.place(daemon)
     listed = fleet_list.screen(daemon.fleet.heads, _now(), wanted)
     main = f'<h1 class="unseen">Sessions</h1><div id="list"{place}>{listed}</div>'
     modules, styles = ("home.js",), ("home.css",)
@@ -41,9 +42,9 @@ async def piece(
     page: Page = 0,
 ) -> HTMLResponse:
     if form == "column":
-        listed = fleet_list.column(daemon.fleet.heads, _now(), session=session, words=words)
+        listed = fleet_list.column(daemon.fleet.heads, _now(), session=session, query=words)
     else:
-        wanted = Wanted(show, words, group == "directory", page)
+        wanted = ListQuery(show, words, group == "directory", page)
         listed = fleet_list.screen(daemon.fleet.heads, _now(), wanted)
     return HTMLResponse(listed)
 

@@ -1,4 +1,5 @@
-"""The inbox: the open asks of all sessions, one at a time, with what led to it."""
+"""The inbox screen: the open asks of all sessions, one at a time, with the context that led to
+each."""
 
 import asyncio
 import os
@@ -24,7 +25,7 @@ router = APIRouter(include_in_schema=False)
 At = Annotated[str, Query(max_length=400, description="Which ask is shown: SESSION:ASK.")]
 ROOM = 128 * 1024
 """Bytes of events that are read for what led to an ask."""
-MOST = 200
+MAX_SESSIONS = 200
 """Sessions whose asks are listed."""
 
 
@@ -49,25 +50,26 @@ async def piece(daemon: Daemon, at: At = "") -> HTMLResponse:
 async def _rendered(daemon: State, at: str) -> str:
     now = time.time() * 1000
     heads = [head for head in daemon.fleet.heads if head["asks"] and not is_hidden(head, now)]
-    found, closed = await asyncio.to_thread(_open, daemon.home, heads[:MOST])
+    asks, closed = await asyncio.to_thread(_open, daemon.home, heads[:MAX_SESSIONS])
     closed += [head for head in daemon.fleet.heads if head.get("damaged")]
-    shown = next((each for each in found if each.name == at), found[0] if found else None)
+    shown = next((each for each in asks if each.name == at), asks[0] if asks else None)
     context = await asyncio.to_thread(_context, daemon.home, shown) if shown else None
     read_only = daemon.options.read_only
-    return inbox.rendered(found, shown, context, now, read_only=read_only) + inbox.skipped(closed)
+    return inbox.rendered(asks, shown, context, now, read_only=read_only) + inbox.skipped(closed)
 
 
 def _open(home: str, heads: list[Json]) -> tuple[list[Open], list[Json]]:
-    """The longest waiting first; and the sessions that cannot be read."""
-    found, closed = list[Open](), list[Json]()
+    """Return the open asks, those that have waited longest first, and the sessions that cannot be
+    read."""
+    asks, closed = list[Open](), list[Json]()
     for head in heads:
         directory = paths.session_dir(home, head["id"])
         try:
             with Reader.open(directory) as log:
-                found += inbox.open_asks(head, log.header())
+                asks += inbox.open_asks(head, log.header())
         except (LogError, OSError, paths.PathError):
             closed += [head] if os.path.lexists(directory) else []  # else it went meanwhile
-    return sorted(found, key=lambda each: each.at), closed
+    return sorted(asks, key=lambda each: each.at), closed
 
 
 def _context(home: str, shown: Open) -> Context:

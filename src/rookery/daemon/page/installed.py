@@ -1,5 +1,5 @@
-"""What the page needs as an app of its own: its service worker, what that shows while Rookery
-cannot be reached, and an icon for phones."""
+"""Routes for the page as an installed app: its service worker, what that shows while Rookery cannot
+be reached, and an icon for phones."""
 
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse

@@ -28,8 +28,8 @@ from rookery.models.choice import default_agent
 
 router = APIRouter(include_in_schema=False)
 
-LONGEST = 4_000_000
-"""Bytes of a form."""
+MAX_FORM_BYTES = 4_000_000
+"""The maximum size of a form in bytes."""
 
 TREE = ("branch", "base")
 RACED = ("cwd", "prompt", "confirm", "sandbox")
@@ -48,7 +48,7 @@ async def new_screen(
 @router.post("/new")
 async def create(daemon: Daemon, request: Request) -> Response:
     body = await request.body()
-    if len(body) > LONGEST:
+    if len(body) > MAX_FORM_BYTES:
         raise Problem(413, "too_large", "The form is too large.", "Send less.")
     try:
         pairs = parse_qsl(body.decode("ascii"), max_num_fields=50)
@@ -69,8 +69,8 @@ async def create(daemon: Daemon, request: Request) -> Response:
         made = await create_session(daemon, New.model_validate(wanted), "")
     except ValidationError as error:
         first = error.errors()[0]
-        words = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        return await _screen(daemon, given, 422, (words, ""))
+        message = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return await _screen(daemon, given, 422, (message, ""))
     except Refused as error:
         problem = problem_of(error)
         return await _screen(daemon, given, problem.status, (problem.message, problem.remedy))
@@ -78,7 +78,7 @@ async def create(daemon: Daemon, request: Request) -> Response:
 
 
 def _race(given: Given) -> Json:
-    """The agent of the form, and those that are checked."""
+    """Return the request for a race between the form's agent and the rivals that are checked."""
     names = list(dict.fromkeys((given.agent, *given.race)))
     if given.confirm == planning.MODE:  # what only plans changes nothing that could be compared
         given = given._replace(confirm="")
@@ -135,18 +135,18 @@ def _newest(daemon: State) -> list[Json]:
 
 
 def _recent(daemon: State) -> list[str]:
-    """Directories of sessions, the newest first, that are still there."""
+    """Return the directories of sessions that still exist, newest first."""
     heads = _newest(daemon)[:200]
     places = dict.fromkeys(
         lenient.text(head.get("worktree"), "origin") or str(head["cwd"]) for head in heads
     )
-    found = (place for place in places if place and os.path.isdir(place))
-    return [place for place, _ in zip(found, range(new_form.RECENT + 1), strict=False)]
+    existing = (place for place in places if place and os.path.isdir(place))
+    return [place for place, _ in zip(existing, range(new_form.RECENT + 1), strict=False)]
 
 
 def _preselected(daemon: State, asked: str, known: list[Json], default: str) -> str:
-    """The one that was asked for, else one that can start: that of the last session, the default,
-    any of the user's, and the demo only where there is no other."""
+    """Return the agent to preselect: the one asked for, else one that can start: the last
+    session's, the default, any of the user's, and the demo agent only if there is no other."""
     there = [each["name"] for each in known if each["installed"]]
     if asked in there:
         return asked

@@ -1,4 +1,4 @@
-"""The screen of a race: its sessions compared, one to be picked."""
+"""The screen of a race: its sessions compared side by side, so that one can be picked."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -29,20 +29,21 @@ COLUMNS = ("Agent", "State", "Changes", "Tests", "Cost", "Tokens", "Time", "")
 @router.get("/races/{race}")
 async def race_screen(daemon: Daemon, race: str, piece: bool = False) -> HTMLResponse:
     """`piece`: without the page around it."""
-    found = await asyncio.to_thread(races.table, daemon.home, race)
-    name, rows = found["id"], found["sessions"]
+    table = await asyncio.to_thread(races.table, daemon.home, race)
+    name, rows = table["id"], table["sessions"]
     drawn = rendered(name, rows, read_only=daemon.read_only)
     if piece:
         return HTMLResponse(drawn)
     task = masked(_task(daemon.fleet.heads, name))
-    words = tag("p", esc_line(task), "task") if task else ""
-    main = f'<div class="screen"><h1>Race {esc_line(name)}</h1>{words}{drawn}</div>'
+    heading = tag("p", esc_line(task), "task") if task else ""
+    main = f'<div class="screen"><h1>Race {esc_line(name)}</h1>{heading}{drawn}</div>'
     about = {"title": f"{task or name} · Race", "here": shell.RACE, "main": main}
     return shell.page(daemon, **about, modules=("race.js",), styles=("new.css",))
 
 
 def _task(heads: Iterable[Json], race: str) -> str:
-    """What all were told, as their titles begin: after the name of the agent."""
+    """Return the task that all runners were given, from their titles, where it follows the agent's
+    name."""
     for head in heads:
         name, colon, task = str(head["title"]).partition(": ")
         if head.get("race") == race and colon and name.startswith(str(head["agent"])):
@@ -75,8 +76,8 @@ def _row(row: Runner, *, read_only: bool) -> str:
     state = esc_line(label_of(row["state"]))
     changed = ""
     if row["files"] is not None:
-        words = races.work_of(row)
-        changed = f'<a href="{place}/changes">{words}</a>' if row["files"] else _nothing(row)
+        label = races.work_of(row)
+        changed = f'<a href="{place}/changes">{label}</a>' if row["files"] else _nothing(row)
     cells = [
         f'<a href="{place}">{title}</a>',
         tag("span", state, LOOKS[row["state"]]) if row["state"] in LOOKS else state,

@@ -1,5 +1,5 @@
-"""What is saved under a name: models, MCP servers, agents, rules, and the devices that are logged
-in."""
+"""Settings screens for named entries: models, MCP servers, agents, rules, and the devices that are
+logged in."""
 
 import asyncio
 import json
@@ -86,8 +86,8 @@ async def saved(daemon: Daemon, request: Request) -> HTMLResponse:
 
 
 def _line(daemon: State, kind: str, row: Row, own: bool, idle: Container[str]) -> str:
-    """`idle`: what would change nothing."""
-    mark, words = SIGNS.get(row.sign, ("", ""))
+    """Render a row; the actions in `idle` would change nothing and are left out."""
+    mark, label = SIGNS.get(row.sign, ("", ""))
     tags = "".join(f' <span class="chip">{esc_line(each)}</span>' for each in row.tag.split(", "))
     tags = tags if row.tag else ""
     editable = kind != "agents" or own
@@ -103,9 +103,9 @@ def _line(daemon: State, kind: str, row: Row, own: bool, idle: Container[str]) -
         else ""
     )
     deeds = "" if daemon.read_only else _deeds(kind, row, own, idle)
-    said = f'role="img" aria-label="{words}"' if kind != "rules" else 'aria-hidden="true"'
+    aria = f'role="img" aria-label="{label}"' if kind != "rules" else 'aria-hidden="true"'
     return (
-        f'<li><span class="sign {row.sign}" {said}>{mark}</span>'
+        f'<li><span class="sign {row.sign}" {aria}>{mark}</span>'
         f'<div class="what"><p class="row-name">{title}{tags}</p>'
         f'<p class="row-more" dir="auto">{esc_line(row.more, 300)}</p>{how}</div>'
         f'<div class="deeds">{deeds}</div></li>'
@@ -113,18 +113,18 @@ def _line(daemon: State, kind: str, row: Row, own: bool, idle: Container[str]) -
 
 
 def _deeds(kind: str, row: Row, own: bool, idle: Container[str]) -> str:
-    found = []
+    actions = []
     is_default = "default" in row.tag
     if kind == "models" or (kind == "agents" and row.sign == "on"):
-        found += [] if is_default else [("default", "Make default")]
+        actions += [] if is_default else [("default", "Make default")]
     if kind in ("models", "servers"):
-        found.append(("test", "Test"))
+        actions.append(("test", "Test"))
     if kind == "servers" and row.sign != "bad":
-        found.append(("off", "Turn off") if row.sign == "on" else ("on", "Turn on"))
+        actions.append(("off", "Turn off") if row.sign == "on" else ("on", "Turn on"))
     if kind == "rules":
-        found += [("up", "Earlier"), ("down", "Later")]
+        actions += [("up", "Earlier"), ("down", "Later")]
     if kind != "agents" or own:
-        found.append(("remove", "Remove"))
+        actions.append(("remove", "Remove"))
     given = esc(json.dumps({"list": kind, "name": row.name}))
     name = esc_line(row.title, 100)
     login = esc_line(named(f"/settings/{kind}/login", row.name))
@@ -132,8 +132,8 @@ def _deeds(kind: str, row: Row, own: bool, idle: Container[str]) -> str:
     link = f'<a class="button quiet" href="{login}" aria-label="Log in: {name}">Log in</a>'
     return (link if has_login else "") + "".join(
         f'<button class="quiet" data-do="row-deed" data-deed="{do}" data-given="{given}" '
-        f'data-name="{name}" aria-label="{words}: {name}">{words}</button>'
-        for do, words in found
+        f'data-name="{name}" aria-label="{label}: {name}">{label}</button>'
+        for do, label in actions
         if do not in idle
     )
 
@@ -175,7 +175,7 @@ async def log_in_to_server(daemon: Daemon, name: Name = "") -> HTMLResponse:
 
 
 def _opened(url: str) -> str:
-    """The whole address is shown, with what is suspicious about it."""
+    """Show the whole URL, with warnings about anything suspicious in it."""
     warnings = "".join(tag("p", esc_line(each), "wrong") for each in links.warnings_of(url))
     place = esc(url)
     return (
@@ -233,19 +233,19 @@ async def devices(daemon: Daemon) -> HTMLResponse:
         '<button class="primary" data-do="new-link">Log in another device</button></p>'
         '<div id="link" aria-live="polite"></div>'
     )
-    words = "Each has a key or a token of its own. Revoking one logs it out at once."
-    found = await asyncio.to_thread(deeds, daemon.home, daemon.fleet.heads, "", RECENT)
-    done = "".join(_deed(each, now) for each in found)
+    note = "Each has a key or a token of its own. Revoking one logs it out at once."
+    entries = await asyncio.to_thread(deeds, daemon.home, daemon.fleet.heads, "", RECENT)
+    done = "".join(_deed(each, now) for each in entries)
     log = (
         tag("section", tag("h2", "What devices did") + tag("ul", done, "deeds-log")) if done else ""
     )
-    return frame(daemon, "devices", "Devices", tag("p", words, "soft") + listed + add + log)
+    return frame(daemon, "devices", "Devices", tag("p", note, "soft") + listed + add + log)
 
 
 def _roles(chosen: str, attributes: str) -> str:
     options = "".join(
-        f'<option value="{role}"{" selected" if role == chosen else ""}>{words}</option>'
-        for role, words in MAY.items()
+        f'<option value="{role}"{" selected" if role == chosen else ""}>{label}</option>'
+        for role, label in MAY.items()
     )
     return f"<select {attributes}>{options}</select>"
 
@@ -314,7 +314,7 @@ async def link(daemon: Daemon, request: Request, wish: Wish | None = None) -> HT
 
 
 def _qr(text: str) -> str:
-    """Dark on light in every theme: cameras want it so."""
+    """Render a QR code, dark on light in every theme, since cameras need that."""
     try:
         square = qr.code(text.encode())
     except qr.TooLong:

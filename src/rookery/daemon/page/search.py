@@ -1,5 +1,5 @@
-"""Search over everything ever said, as a screen and as the piece with what was found; and sessions
-and settings by name, for Ctrl+K."""
+"""Full-text search over all sessions, as a screen and as the piece with its results; and the lookup
+of sessions and settings by name for Ctrl+K."""
 
 import asyncio
 import re
@@ -25,14 +25,14 @@ from rookery.daemon.state import Daemon, State
 from rookery.forms import catalog
 from rookery.home.paths import with_tilde
 from rookery.search.query import Filters
-from rookery.search.up_to_date import found as look_up
+from rookery.search.up_to_date import update_and_query as look_up
 
 router = APIRouter(include_in_schema=False)
 
 DIRECTORIES = 50
 """That are offered."""
-PATIENCE = 2.0
-"""Seconds that the index may take to catch up."""
+INDEX_TIMEOUT = 2.0
+"""How many seconds the index may take to catch up."""
 CLOSEST = 20
 """Sessions, and settings, that are found by name."""
 
@@ -47,30 +47,30 @@ async def search_screen(
     role: Literal["", "prompt", "answer", "thought", "tool", "other"] = "",
     piece: bool = False,
 ) -> HTMLResponse:
-    wanted = hits.Wanted(q, agent, within, since, role)
-    found = await asyncio.to_thread(_results, daemon, wanted)
+    wanted = hits.SearchQuery(q, agent, within, since, role)
+    html = await asyncio.to_thread(_results, daemon, wanted)
     if piece:
-        return HTMLResponse(found)
+        return HTMLResponse(html)
     heads = [head for head in daemon.fleet.heads if not head.get("damaged")]
     agents = sorted({str(head["agent"]) for head in heads})
     directories = list(dict.fromkeys(str(head["cwd"]) for head in heads))[:DIRECTORIES]
     return shell.page(
         daemon,
         title=f"{q[:80]} · Search" if q else "Search",
-        main=hits.screen(wanted, found, agents, directories),
+        main=hits.screen(wanted, html, agents, directories),
         here="search",
         modules=("search.js",),
         styles=("changes.css",),
     )
 
 
-def _results(daemon: State, wanted: hits.Wanted) -> str:
+def _results(daemon: State, wanted: hits.SearchQuery) -> str:
     if not wanted.q.strip():
         return hits.results(wanted, [], more=False, whole=True, problem="")
     age = hits.SECONDS.get(wanted.since)
     since = int((time.time() - age) * 1000) if age else 0
     filters = Filters(wanted.agent, wanted.within, since, wanted.role)
-    answer, progress = look_up(daemon.home, unfinished(wanted.q), filters, hits.MORE, PATIENCE)
+    answer, progress = look_up(daemon.home, unfinished(wanted.q), filters, hits.MORE, INDEX_TIMEOUT)
     whole, problem = progress.done, answer.problem
     return hits.results(wanted, answer.hits, more=answer.more, whole=whole, problem=problem)
 
@@ -78,9 +78,9 @@ def _results(daemon: State, wanted: hits.Wanted) -> str:
 _LAST = re.compile(r"(?:^|\s)\w{3,}\Z")
 
 
-def unfinished(words: str) -> str:
-    """The last word may be the beginning of one: it is searched while it is typed."""
-    return f"{words}*" if '"' not in words and _LAST.search(words) else words
+def unfinished(query: str) -> str:
+    """Mark the last word as a prefix if it may be unfinished, for searching while it is typed."""
+    return f"{query}*" if '"' not in query and _LAST.search(query) else query
 
 
 # --- by name --------------------------------------------------------------------------------------
@@ -93,26 +93,27 @@ async def matches(daemon: Daemon, words: Annotated[str, Query(max_length=200)] =
     wanted = words.strip().lower()
     if not wanted:
         settings = [each for each in settings if "#" not in each["href"]]
-    found = [*_closest(wanted, _sessions(daemon)), *_closest(wanted, settings)]
-    return JSONResponse(found)
+    entries = [*_closest(wanted, _sessions(daemon)), *_closest(wanted, settings)]
+    return JSONResponse(entries)
 
 
-def _closest(words: str, rows: Iterable[Json]) -> list[Json]:
+def _closest(query: str, rows: Iterable[Json]) -> list[Json]:
     listed = list(rows)
-    if not words:
+    if not query:
         return listed[:CLOSEST]
     ranks = [
-        (value, at) for at, row in enumerate(listed) if (value := _rank(words, row)) is not None
+        (value, at) for at, row in enumerate(listed) if (value := _rank(query, row)) is not None
     ]
     return [listed[at] for _, at in sorted(ranks)[:CLOSEST]]
 
 
-def _rank(words: str, row: Json) -> int | None:
-    """All letters in order in its name, or every word somewhere in it."""
-    if (value := score(words, row["label"].lower())) is not None:
+def _rank(query: str, row: Json) -> int | None:
+    """Return a rank if all letters occur in order in the row's name, or every word somewhere in the
+    row; else None."""
+    if (value := score(query, row["label"].lower())) is not None:
         return value
     text = f"{row['label']} {row['more']} {row['kind']}".lower()
-    return 1000 if all(word in text for word in words.split()) else None
+    return 1000 if all(word in text for word in query.split()) else None
 
 
 def _sessions(daemon: State) -> Iterable[Json]:
@@ -127,18 +128,18 @@ def _sessions(daemon: State) -> Iterable[Json]:
 
 
 def _settings(daemon: State) -> list[Json]:
-    found: list[Json] = []
+    entries: list[Json] = []
     for section, title in sections(daemon):
         address = f"/settings/{section}" if section else "/settings"
         name = title if section else "Settings"
-        found.append({"label": name, "more": "", "kind": "Settings", "href": address})
+        entries.append({"label": name, "more": "", "kind": "Settings", "href": address})
         if not section:
             more = "light, dark or as the system; the theme of this device"
             colours = {"label": "Colours", "more": more, "kind": name, "href": f"{address}#look"}
-            found.append(colours)
+            entries.append(colours)
         if section in catalog.SETTINGS and daemon.role == ALL:
-            found += _fields(daemon, section, title, address)
-    return found
+            entries += _fields(daemon, section, title, address)
+    return entries
 
 
 def _fields(daemon: State, section: str, title: str, address: str) -> list[Json]:

@@ -1,4 +1,4 @@
-"""The session screen: the end of the transcript in one answer, and what stands above it."""
+"""The session screen: the end of the transcript in one response, and the older parts on request."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ NOTHING = "Nothing here yet. Tell the agent what to do."
 
 
 class Shown(NamedTuple):
-    """What is shown of a session."""
+    """The part of a session that the screen shows."""
 
     header: Json
     html: str
@@ -64,10 +64,10 @@ async def older(
 
     def read() -> str:
         with Reader.open(paths.session_dir(daemon.home, session)) as log:
-            found = tail.before(log, before)
-            first = min(found.first or 1, before)
+            excerpt = tail.before(log, before)
+            first = min(excerpt.first or 1, before)
             link = _older(session, first)
-            return link + tail.live_of(found.document, session, read_only=read_only).html()
+            return link + tail.live_of(excerpt.document, session, read_only=read_only).html()
 
     return HTMLResponse(await asyncio.to_thread(read))
 
@@ -84,9 +84,9 @@ async def newer(
             last = log.last_seq()
             if tail.tail(log, last).first <= after + 1:
                 return ""
-            found, upto = tail.after(log, after, last)
-            found.document.header = {**found.document.header, "state": "idle"}
-            html = tail.live_of(found.document, session, read_only=read_only).html()
+            excerpt, upto = tail.after(log, after, last)
+            excerpt.document.header = {**excerpt.document.header, "state": "idle"}
+            html = tail.live_of(excerpt.document, session, read_only=read_only).html()
             return html + _newer(session, upto)
 
     return HTMLResponse(await asyncio.to_thread(read))
@@ -95,26 +95,26 @@ async def newer(
 def _read(daemon: State, session: str, at: int | None) -> Shown:
     with Reader.open(paths.session_dir(daemon.home, session)) as log:
         last, marked = log.last_seq(), ""
-        upto, found = last, None
+        upto, excerpt = last, None
         if at is not None and 0 < at <= last:
-            found, upto = tail.around(log, at, last)
+            excerpt, upto = tail.around(log, at, last)
             marked = block_at(log, at)
-        if found is None:
-            found = tail.tail(log, upto)
-        header = found.document.header if upto == last else log.header_at(last)
+        if excerpt is None:
+            excerpt = tail.tail(log, upto)
+        header = excerpt.document.header if upto == last else log.header_at(last)
         if upto < last:  # nothing in it goes on
-            found.document.header = {**found.document.header, "state": "idle"}
-        html = tail.live_of(found.document, session, read_only=daemon.options.read_only).html()
-    return Shown(header, html, last, found.first, upto, marked)
+            excerpt.document.header = {**excerpt.document.header, "state": "idle"}
+        html = tail.live_of(excerpt.document, session, read_only=daemon.options.read_only).html()
+    return Shown(header, html, last, excerpt.first, upto, marked)
 
 
 def _loads(daemon: State, header: Json) -> bool:
-    """Whether opening the page loads an imported history."""
+    """Tell whether opening the page loads an imported history."""
     return is_unloaded(header) and not daemon.options.read_only
 
 
 def _screen(daemon: State, session: str, shown: Shown) -> str:
-    found = regions.at_first(session, shown.header, closed=daemon.closed)
+    contents = regions.at_first(session, shown.header, closed=daemon.closed)
     about = (
         f'data-session="{esc_line(session)}" data-seq="{shown.seq}" data-now="{_now()}"'
         + (f' data-at="b{esc_line(shown.marked, 100)}"' if shown.marked else "")
@@ -131,17 +131,17 @@ def _screen(daemon: State, session: str, shown: Shown) -> str:
         "</button></div>"
     )
     slots = "".join(
-        f'<div id="{name}">{found.get(name, "")}</div>' for name in ("queue", "composer")
+        f'<div id="{name}">{contents.get(name, "")}</div>' for name in ("queue", "composer")
     )
     return (
-        f'<div id="session"><i id="rewound" hidden>{esc_line(found["rewound"])}</i>'
-        f'<div id="bar">{found.get("bar", "")}</div>'
+        f'<div id="session"><i id="rewound" hidden>{esc_line(contents["rewound"])}</i>'
+        f'<div id="bar">{contents.get("bar", "")}</div>'
         f'<div id="talk">{transcript}{slots}</div><aside id="side" hidden></aside></div>'
     )
 
 
 def _older(session: str, first: int) -> str:
-    """A link, which a script follows in place."""
+    """Render a link to older turns, which a script follows in place, or "" if there are none."""
     if first <= 1:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Settings: this page, and a screen for each part of config.toml."""
+"""The settings screens: one for this page, and one for each part of config.toml."""
 
 import asyncio
 import time
@@ -40,18 +40,19 @@ NOTIFY = "notify.js"
 
 
 def sections(daemon: State) -> list[tuple[str, str]]:
-    """Their names in addresses, and their titles; what this device may see of them."""
+    """Return the names of the sections, as used in URLs, and their titles; only those that this
+    device may see."""
     rows = [("", "This page"), *catalog.LISTS.items(), *catalog.SETTINGS.items()]
     rows += [("devices", "Devices"), ("trash", "Trash")]
     return rows if daemon.role == ALL else rows[:1]
 
 
 def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
-    """A section of the settings. `inner` is HTML, `title` plain text."""
+    """Render a section of the settings. `inner` is HTML, `title` plain text."""
     links = "".join(
         f'<a href="/settings{f"/{name}" if name else ""}"'
-        f"{' aria-current="page"' if name == section else ''}>{words}</a>"
-        for name, words in sections(daemon)
+        f"{' aria-current="page"' if name == section else ''}>{label}</a>"
+        for name, label in sections(daemon)
     )
     note = tag("p", esc_line(daemon.closed), "note") if daemon.closed else ""
     main = (
@@ -88,8 +89,8 @@ IN_BROWSER = '<section class="first" id="notify-here" data-notify></section>'
 def _look() -> str:
     choices = "".join(
         f'<label class="choice"><input type="radio" name="theme" '
-        f'value="{value}"{" checked" if not value else ""}><span>{words}</span></label>'
-        for value, words in THEMES.items()
+        f'value="{value}"{" checked" if not value else ""}><span>{label}</span></label>'
+        for value, label in THEMES.items()
     )
     return (
         '<section><h2 id="look">Colours, on this device</h2>'
@@ -98,20 +99,21 @@ def _look() -> str:
 
 
 def _held(home: str) -> str:
-    """Settings that wait for the user's word, with the button that gives it."""
+    """Render the settings that wait for the user's confirmation, with the button for it, or "" if
+    there are none."""
     try:
-        found = in_force.settings(home).held
+        held = in_force.settings(home).held
     except ConfigError as error:
-        said = tag("h2", "config.toml cannot be used") + tag("p", esc_line(str(error)))
-        return tag("section", said, "held")
-    if found is None:
+        inner = tag("h2", "config.toml cannot be used") + tag("p", esc_line(str(error)))
+        return tag("section", inner, "held")
+    if held is None:
         return ""
-    lines = "".join(tag("li", esc_line(each)) for each in found.loosens)
+    lines = "".join(tag("li", esc_line(each)) for each in held.loosens)
     return (
         '<section class="held"><h2>Settings need your confirmation</h2>'
         "<p>They were loosened while an agent "
         f"was running, and do not apply until you confirm them:</p><ul>{lines}</ul>"
-        f'<button data-do="confirm-held" data-held="{esc_line(found.fingerprint)}">Confirm these '
+        f'<button data-do="confirm-held" data-held="{esc_line(held.fingerprint)}">Confirm these '
         'changes</button> <span class="soft">To undo them: <code>rookery config edit</code></span>'
         "</section>"
     )
@@ -150,14 +152,14 @@ async def section(daemon: Daemon, section: str) -> HTMLResponse:
     title = catalog.SETTINGS[section]
     about = f'<p class="soft">{NOTE[section]}</p>'
     try:
-        found = await asyncio.to_thread(catalog.form_of, daemon.home, section)
+        form = await asyncio.to_thread(catalog.form_of, daemon.home, section)
     except Refused as error:
         return frame(daemon, section, title, about + tag("p", esc_line(error.message), "wrong"))
     drawn = forms.form(
-        found.schema,
-        found.values,
+        form.schema,
+        form.values,
         given={"form": section},
-        buttons=buttons(daemon, found.save_label),
+        buttons=buttons(daemon, form.save_label),
     )
     slot = IN_BROWSER if section == "notify" else ""
     return frame(daemon, section, title, about + slot + drawn)

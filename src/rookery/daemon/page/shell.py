@@ -1,4 +1,5 @@
-"""What all screens have in common: the column with the sessions, and where news are told."""
+"""The frame that all screens share: the column of sessions, and the live regions for
+announcements."""
 
 import time
 from collections.abc import Sequence
@@ -35,9 +36,9 @@ class _Page(NamedTuple):
     session: str
     screen: str
 
-    def link(self, name: str, address: str, words: str) -> str:
+    def link(self, name: str, address: str, label: str) -> str:
         current = ' aria-current="page"' if name == self.here else ""
-        return f'<a href="{address}"{current}>{words}</a>'
+        return f'<a href="{address}"{current}>{label}</a>'
 
 
 def page(
@@ -51,7 +52,8 @@ def page(
     styles: Sequence[str] = (),
     screen: str = "",
 ) -> HTMLResponse:
-    """`title` is plain text, `main` HTML. `here`: the link of the column that leads here."""
+    """Render a whole page. `title` is plain text, `main` HTML; `here` is the link of the column
+    that leads to it."""
     about = _Page(here, session, screen or here)
     body = (
         f'{SKIP}<div class="frame">{_column(daemon, about)}'
@@ -74,8 +76,8 @@ def page(
 
 
 def _bar(daemon: State, about: _Page) -> str:
-    """Where the column is folded, the screens that it leads to have its links: above, on a phone
-    below. A session has its room for itself."""
+    """Render the bar with the screens' links for when the column is folded: above, or below on a
+    phone. A session has no bar, since it needs the room."""
     if not about.here:
         return ""
     current = ' aria-current="page"' if about.here == HOME else ""
@@ -87,8 +89,8 @@ def _bar(daemon: State, about: _Page) -> str:
 
 
 def _palette() -> str:
-    words = "Search sessions, actions and settings"
-    label = f'aria-label="{words}" title="{words} (Ctrl+K)"'
+    text = "Search sessions, actions and settings"
+    label = f'aria-label="{text}" title="{text} (Ctrl+K)"'
     return (
         f'<button type="button" class="quiet icon" data-do="palette" {label}>'
         f"{icons.icon('commands')}</button>"
@@ -111,8 +113,8 @@ def _column(daemon: State, about: _Page) -> str:
 
 
 def place(daemon: State) -> str:
-    """From where on news of the list are wanted. Before the list is read: what comes meanwhile is
-    told twice, not never."""
+    """Return attributes with the position from which the list's updates are needed. Call it before
+    reading the list: a change in between then arrives twice rather than never."""
     return f' data-epoch="{daemon.fleet.epoch}" data-seq="{daemon.fleet.seq}"'
 
 

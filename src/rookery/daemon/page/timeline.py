@@ -1,4 +1,4 @@
-"""The timeline of a session: a page of its turns, read from the outline of the log."""
+"""The timeline screen: a page of a session's turns, read from the outline of its log."""
 
 import asyncio
 import threading
@@ -24,7 +24,7 @@ KEPT = 32
 
 _lock = threading.Lock()
 _pages: dict[tuple[str, int, int], timeline.Page] = {}
-"""By log, first turn, and last event: a turn that is over does not change."""
+"""Cached pages by log, first turn and last event: turns that have ended do not change."""
 
 
 @router.get("/sessions/{session}/timeline")
@@ -37,8 +37,8 @@ async def timeline_screen(
 ) -> HTMLResponse:
     """`turn`: the last one of the page; else the last of all."""
     directory = paths.session_dir(daemon.home, session)
-    found = await asyncio.to_thread(page, directory, session, turn)
-    inner = timeline.rendered(found, side=side)
+    turns_page = await asyncio.to_thread(page, directory, session, turn)
+    inner = timeline.rendered(turns_page, side=side)
     if piece:
         return HTMLResponse(inner)
     return shell.page(
@@ -52,7 +52,7 @@ async def timeline_screen(
 
 
 def page(directory: str, session: str, turn: int | None) -> timeline.Page:
-    """Up to a turn: no more of the log is read than its page."""
+    """Return the page that ends at a turn. Only that part of the log is read."""
     with Reader.open(directory) as log:
         last, hidden = log.turns(), log.header()["hidden"]
         end = min(turn or last, last)
@@ -67,16 +67,16 @@ def page(directory: str, session: str, turn: int | None) -> timeline.Page:
         rows = log.outline(first, end, EVENTS)
         wanted = [seq for seq, _, kind, _ in rows if kind in timeline.KINDS]
         turns = timeline.turns_of(rows, log.some(wanted))
-    found = timeline.Page(session, turns, last, cut=len(rows) == EVENTS)
+    turns_page = timeline.Page(session, turns, last, cut=len(rows) == EVENTS)
     with _lock:
-        _pages[key] = found
+        _pages[key] = turns_page
         while len(_pages) > KEPT:
             del _pages[next(iter(_pages))]
-    return _visible(found, hidden)
+    return _visible(turns_page, hidden)
 
 
 def _visible(page: timeline.Page, hidden: Ranges) -> timeline.Page:
-    """Without the turns that a rewind took back."""
+    """Drop the turns that a rewind took back."""
     if not hidden:
         return page
     return page._replace(turns=[turn for turn in page.turns if not is_hidden(hidden, turn.seq)])

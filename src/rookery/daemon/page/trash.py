@@ -1,4 +1,4 @@
-"""The trash: removed sessions, each with the buttons that restore and delete it."""
+"""The trash screen: removed sessions, each with buttons to restore or delete it."""
 
 import asyncio
 
@@ -23,9 +23,9 @@ ABOUT = (
 
 @router.get("/settings/trash")
 async def trash(daemon: Daemon) -> HTMLResponse:
-    found = await asyncio.to_thread(moves.listed, daemon.home)
+    removed = await asyncio.to_thread(moves.listed, daemon.home)
     read_only = daemon.read_only
-    rows = "".join(_row(each, read_only=read_only) for each in found)
+    rows = "".join(_row(each, read_only=read_only) for each in removed)
     inner = tag("ul", rows, "saved") if rows else tag("p", "The trash is empty.", "none")
     if rows and not read_only:
         inner += '<p><button data-do="empty-trash">Empty the trash</button></p>'

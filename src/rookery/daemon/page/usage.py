@@ -1,4 +1,4 @@
-"""What was used: by day, agent, model and session."""
+"""The usage screen: cost and tokens by day, agent, model and session."""
 
 import asyncio
 import time
@@ -25,8 +25,8 @@ router = APIRouter(include_in_schema=False)
 
 RANGES = (7, 30, 90)
 SHOWS = {"cost": "Cost", "tokens": "Tokens", "turns": "Turns"}
-MOST = 20
-"""Rows of a table."""
+MAX_TABLE_ROWS = 20
+"""How many rows a table has at most."""
 HEADS = {"agent": "Agent", "model": "Model", "session": "Session"}
 DOLLARS = "USD"
 
@@ -82,10 +82,10 @@ async def used(
     return shell.page(daemon, title="Usage", main=main, here="usage", styles=("settings.css",))
 
 
-def _limits(found: Sequence[quota.Report], now: float) -> str:
-    """The quotas that hold; what is nearly used up is marked."""
+def _limits(reports: Sequence[quota.Report], now: float) -> str:
+    """Render the quotas in force, marking those that are nearly used up."""
     rows = ""
-    for report in found:
+    for report in reports:
         window = report.window
         if not quota.holds(window, now):
             continue
@@ -117,12 +117,12 @@ def _limits(found: Sequence[quota.Report], now: float) -> str:
 
 
 def _filters(view: View, currencies: Sequence[str]) -> str:
-    def chip(words: str, here: bool, **changed: object) -> str:
+    def chip(label: str, here: bool, **changed: object) -> str:
         current = ' aria-current="true"' if here else ""
-        return f'<a class="chip" href="{view.address(**changed)}"{current}>{words}</a>'
+        return f'<a class="chip" href="{view.address(**changed)}"{current}>{label}</a>'
 
     ranges = "".join(chip(f"{each} days", each == view.days, days=each) for each in RANGES)
-    shows = "".join(chip(words, each == view.show, show=each) for each, words in SHOWS.items())
+    shows = "".join(chip(label, each == view.show, show=each) for each, label in SHOWS.items())
     money_ = ""
     if len(currencies) > 1 and view.show == "cost":
         money_ = _group(
@@ -132,8 +132,8 @@ def _filters(view: View, currencies: Sequence[str]) -> str:
     return tag("div", _group("Time", ranges) + _group("What", shows) + money_, "filters")
 
 
-def _group(words: str, inner: str) -> str:
-    return f'<nav aria-label="{words}">{inner}</nav>'
+def _group(label: str, inner: str) -> str:
+    return f'<nav aria-label="{label}">{inner}</nav>'
 
 
 def _total(total: usage.Group) -> str:
@@ -146,13 +146,14 @@ def _total(total: usage.Group) -> str:
         "Cached": _tokens(total, total.cached),
     }
     inner = "".join(
-        f"<div><dt>{key}</dt><dd>{esc_line(words)}</dd></div>" for key, words in rows.items()
+        f"<div><dt>{key}</dt><dd>{esc_line(text)}</dd></div>" for key, text in rows.items()
     )
     return f'<dl class="totals">{inner}</dl>'
 
 
 def _tokens(group: usage.Group, number: int) -> str:
-    """Some agents report only how full their context is: that is not 0 tokens."""
+    """Return a number of tokens as text. Some agents report only how full their context is, which
+    does not mean 0 tokens."""
     return units.tokens(number) if group.tokens else "not reported"
 
 
@@ -163,19 +164,19 @@ def _charts(daemon: State, view: View, rows: Sequence[usage.Row], first: date, t
     for day in days:
         value = view.value(by_day.get(day.isoformat(), usage.Group("")))
         points.append(charts.Point(f"{day.day} {day:%b}", value, view.words(value)))
-    words = SHOWS[view.show]
-    none = tag("p", f"No {words.lower()} were reported in this time.", "soft")
-    drawn = charts.columns(points, f"{words} by day") if any(p.value for p in points) else none
-    found = tag("h2", f"{words} by day") + drawn
+    label = SHOWS[view.show]
+    none = tag("p", f"No {label.lower()} were reported in this time.", "soft")
+    drawn = charts.columns(points, f"{label} by day") if any(p.value for p in points) else none
+    html = tag("h2", f"{label} by day") + drawn
     titles = {str(head["id"]): str(head["title"]) for head in daemon.fleet.heads}
     for by, head in HEADS.items():
         groups = sorted(usage.grouped(rows, by), key=view.value, reverse=True)
-        lines = list(_lines(view, by, groups[:MOST], titles))
-        left = len(groups) - MOST
+        lines = list(_lines(view, by, groups[:MAX_TABLE_ROWS], titles))
+        left = len(groups) - MAX_TABLE_ROWS
         more = tag("p", f"and {left:,} more", "soft") if left > 0 else ""
-        heads = (head, words, "Turns", "Tokens")
-        found += tag("h2", f"By {by}") + charts.bars(heads, lines, f"{words} by {by}") + more
-    return found
+        heads = (head, label, "Turns", "Tokens")
+        html += tag("h2", f"By {by}") + charts.bars(heads, lines, f"{label} by {by}") + more
+    return html
 
 
 def _lines(

@@ -1,1 +1,1 @@
-"""Pieces of the page as HTML: functions of plain data."""
+"""HTML fragments of the page, rendered by functions of plain data."""

@@ -1,9 +1,9 @@
-"""The answers to an ask: the agent's options as buttons in its order, or the fields of its form.
+"""The form that answers an ask: the agent's options as buttons in its order, or the fields of its
+form.
 
 Keys have the same meaning for every agent, as in the terminal; digits choose from the agent's own
-list. `assets/asks.js` sends them; what cannot be undone, and what is allowed for good, takes a
-second step there.
-"""
+list. `assets/asks.js` sends the answers; it requires a second step for what cannot be undone and
+for what is allowed permanently."""
 
 import json
 from typing import Any
@@ -38,7 +38,7 @@ BUTTON = 60
 
 
 def actions(block: Block, session: str, *, read_only: bool = False) -> str:
-    """For `View.actions`; "": it is no open ask."""
+    """Render the answers, for `View.actions`; "" unless the block is an open ask."""
     if block["role"] != "ask" or block["status"] != "asked":
         return ""
     if read_only:
@@ -61,25 +61,25 @@ def _place(command: Json, session: str) -> str:
 
 def _options(block: Block, session: str) -> str:
     keys = letters_of(block)
-    found, ours = "", block.get("kind") == budgets.HOW
+    buttons, ours = "", block.get("kind") == budgets.HOW
     plain = ours or is_go(block)
     lasting = [] if plain else _lasting(block["actions"], keys)
     for place, action in enumerate(block["actions"]):
         digit = str(place + 1) if place < 9 else ""
         if place not in [each["place"] for each in lasting]:
-            found += _button(action, keys.get(place) or digit, digit)
+            buttons += _button(action, keys.get(place) or digit, digit)
         elif place == lasting[0]["place"]:
-            found += _always(lasting)
+            buttons += _always(lasting)
     reject, allow = pick(block["actions"], REJECTS), pick(block["actions"], ALLOWS[:1])
     if allow is not None and not plain:
-        found += _alike(block, "allow") + ("" if allow.get("danger") else _amended(allow))
+        buttons += _alike(block, "allow") + ("" if allow.get("danger") else _amended(allow))
     if reject is not None and not ours:
-        found += _with_reason(reject, goes=is_go(block)) + _alike(block, "reject")
-    found += _later()
+        buttons += _with_reason(reject, goes=is_go(block)) + _alike(block, "reject")
+    buttons += _later()
     first = lenient.mapping(block["actions"][0], "command")
     danger = esc_line(lenient.text(block, "danger"))
     danger = f' data-danger="{danger}"' if danger else ""
-    ways = tag("div", found, "ways")
+    ways = tag("div", buttons, "ways")
     if wider := _wider(block, allow):
         inner = f"<summary>Allow more than this</summary>{tag('div', wider, 'ways')}"
         ways += tag("details", inner, "wider")
@@ -87,26 +87,26 @@ def _options(block: Block, session: str) -> str:
 
 
 def _link(block: Block, session: str) -> str:
-    """The address is opened by the browser itself, and only by a click or a key."""
+    """Render a link that the browser itself opens, and only on a click or a key."""
     first, other, decline = block["actions"]
     address = esc(lenient.text(first, "open"))
-    found = (
+    buttons = (
         f'<a class="button primary" href="{address}" target="_blank" rel="noopener noreferrer" '
         f'data-do="answer-open" data-key="y" data-answer="{esc(json.dumps(_said(first)))}">'
         f"{esc_line(first['label'])} {tag('kbd', 'y')}</a>"
         f'<button type="button" data-do="copy-link" data-text="{address}">Copy the address</button>'
     )
-    found += _button(other, "2", "2") + _button(decline, "n", "3") + _later()
+    buttons += _button(other, "2", "2") + _button(decline, "n", "3") + _later()
     place = _place(lenient.mapping(first, "command"), session)
-    return f'<div class="answers" {place}>{tag("div", found, "ways")}</div>'
+    return f'<div class="answers" {place}>{tag("div", buttons, "ways")}</div>'
 
 
 THE_AGENTS = "The agent remembers it. Rookery adds no rule."
 
 
 def _lasting(actions: list[Json], keys: dict[int, str]) -> list[Json]:
-    """What "always allow" can mean here; first what its key stands for."""
-    found = [
+    """Return what "always allow" can mean here, the choice that its key stands for first."""
+    options = [
         {
             "place": place,
             **_shown(action),
@@ -116,50 +116,52 @@ def _lasting(actions: list[Json], keys: dict[int, str]) -> list[Json]:
         for place, action in enumerate(actions)
         if action.get("kind") in ALWAYS and not action.get("disabled")
     ]
-    return sorted(found, key=lambda each: each["place"] not in keys)
+    return sorted(options, key=lambda each: each["place"] not in keys)
 
 
 def _shown(action: Json) -> Json:
-    """What it allows, and how far that reaches."""
-    label, words = lenient.text(action, "label"), always_words(action)
+    """Describe what an option allows, and how far that reaches."""
+    label, scope = lenient.text(action, "label"), always_words(action)
     short = label.removeprefix("Always allow ")
-    short = words if short.startswith("this (adds a rule)") else short
+    short = scope if short.startswith("this (adds a rule)") else short
     if lenient.text(action, "kind") != "rule":
-        words = THE_AGENTS
-    return {"label": masked(short), "words": masked(words) if words not in (label, short) else ""}
+        scope = THE_AGENTS
+    return {"label": masked(short), "words": masked(scope) if scope not in (label, short) else ""}
 
 
 def _always(lasting: list[Json]) -> str:
-    """One button: its second step says what each choice allows, and lets the user choose."""
+    """Render one button for all lasting choices; its second step says what each allows and lets the
+    user choose."""
     digits = " ".join(str(each["place"] + 1) for each in lasting if each["place"] < 9)
     shown = [{**each, "digit": str(each["place"] + 1)} for each in lasting]
     attributes = f'data-key="a" data-digit="{digits}" data-always'
     attributes += f' data-lasting="{esc(json.dumps(shown))}"'
-    words = f"Always allow … {tag('kbd', 'a')}"
-    return f'<button type="button" data-do="answer-always" {attributes}>{words}</button>'
+    text = f"Always allow … {tag('kbd', 'a')}"
+    return f'<button type="button" data-do="answer-always" {attributes}>{text}</button>'
 
 
 def _later() -> str:
-    """It stays open; the session goes to sleep, and the answer wakes it."""
-    said = esc(json.dumps({"defer": True}))
-    words = f"Decide later {tag('kbd', 'd')}"
+    """Render the button that defers: the ask stays open, the session goes to sleep, and the answer
+    wakes it."""
+    answer = esc(json.dumps({"defer": True}))
+    text = f"Decide later {tag('kbd', 'd')}"
     return (
         '<button type="button" class="quiet" data-do="answer" data-key="d" data-digit="" '
-        f'data-answer="{said}">{words}</button>'
+        f'data-answer="{answer}">{text}</button>'
     )
 
 
 def _wider(block: Block, allow: Json | None) -> str:
-    """The buttons that allow this, and change how much is asked from now on."""
+    """Render the buttons that allow this and also change how much is asked from now on."""
     letters = {"ask.risky": "w", "ask.all": "p"}
     modes = {"ask.risky": approvals.RISKY, "ask.all": approvals.ALL}
     offered = [each for each in choices(block)[1] if each.name in letters]
     if allow is None:
         return ""
-    said = esc(json.dumps(_said(allow)))
+    answer = esc(json.dumps(_said(allow)))
     return "".join(
         f'<button type="button" data-do="answer-mode" data-always data-key="{letters[each.name]}" '
-        f'data-mode="{modes[each.name]}" data-answer="{said}">'
+        f'data-mode="{modes[each.name]}" data-answer="{answer}">'
         f"{esc_line(each.words[:1].upper() + each.words[1:])} "
         f"{tag('kbd', letters[each.name])}</button>"
         for each in offered
@@ -167,38 +169,39 @@ def _wider(block: Block, allow: Json | None) -> str:
 
 
 def _alike(block: Block, verdict: str) -> str:
-    """The button that answers this and all that are alike, once they are shown."""
+    """Render the button that answers this ask and all similar ones, after showing them."""
     same = [{**each, "text": masked(each["text"])} for each in alike(block, verdict)]
     if not same:
         return ""
     key = {"allow": "Y", "reject": "N"}[verdict]
-    words = f"{verdict.capitalize()} all {len(same)} alike {tag('kbd', key)}"
+    text = f"{verdict.capitalize()} all {len(same)} alike {tag('kbd', key)}"
     attributes = f'data-do="answer-alike" data-key="{key}" data-verdict="{verdict}"'
     attributes += f' data-same="{esc(json.dumps(same))}"'
-    return f'<button type="button" {attributes}>{words}</button>'
+    return f'<button type="button" {attributes}>{text}</button>'
 
 
 def _amended(allow: Json) -> str:
-    """The button that says yes and asks what else."""
+    """Render the button that allows it and asks what else the agent should mind."""
     attributes = f'data-key="m" data-answer="{esc(json.dumps(_said(allow)))}"'
     attributes += ' data-question="What else should the agent mind?" data-no="Allow and send"'
     attributes += ' data-needs="1"'
-    words = f"Yes, and … {tag('kbd', 'm')}"
-    return f'<button type="button" data-do="answer-why" {attributes}>{words}</button>'
+    text = f"Yes, and … {tag('kbd', 'm')}"
+    return f'<button type="button" data-do="answer-why" {attributes}>{text}</button>'
 
 
 def _with_reason(reject: Json, *, goes: bool) -> str:
-    """The button that says no and asks why. `goes`: the ask is about a plan."""
-    words = "Keep planning, and say how" if goes else "Reject, and say why"
+    """Render the button that rejects it and asks for a reason. `goes` means that the ask is about a
+    plan."""
+    text = "Keep planning, and say how" if goes else "Reject, and say why"
     question, no = ("What should change?", "Keep planning") if goes else ("Why not?", "Reject")
     attributes = f'data-key="{WHY}" data-answer="{esc(json.dumps(_said(reject)))}"'
     attributes += f' data-question="{question}" data-no="{no}"'
-    button = f"{words} {tag('kbd', WHY)}"
+    button = f"{text} {tag('kbd', WHY)}"
     return f'<button type="button" data-do="answer-why" {attributes}>{button}</button>'
 
 
 def _said(action: Json) -> Json:
-    """What an answer's command says, beside which ask it is for."""
+    """Return the fields of an answer's command, without those that identify the ask."""
     command = lenient.mapping(action, "command")
     return {key: value for key, value in command.items() if key not in ("do", "ask", "nonce")}
 
@@ -208,7 +211,7 @@ def _button(action: Json, key: str, digit: str) -> str:
     why = lenient.text(action, "disabled")
     danger = bool(action.get("danger"))
     look = "danger" if danger else "primary" if kind == "allow_once" else ""
-    words = esc_line(_short(label))
+    text = esc_line(_short(label))
     attributes = (
         f' data-key="{key}" data-digit="{digit}" data-answer="{esc(json.dumps(_said(action)))}"'
     )
@@ -218,7 +221,7 @@ def _button(action: Json, key: str, digit: str) -> str:
     hint = tag("kbd", key) if key and not why else ""
     hint = f"{tag('span', 'hold', 'hint')} {hint}" if danger else hint
     return (
-        f'<button type="button" class="{look}" data-do="answer"{attributes}>{words} {hint}</button>'
+        f'<button type="button" class="{look}" data-do="answer"{attributes}>{text} {hint}</button>'
     )
 
 
@@ -232,12 +235,12 @@ def _short(text: str) -> str:
 def _form(schema: Json, command: Json, session: str) -> str:
     needed = lenient.texts(schema, "required")
     base = f"f{esc_line(lenient.text(command, 'nonce'), 60)}"
-    found = "".join(
+    html = "".join(
         _field(f"{base}-{number}", str(name), field, needed=name in needed)
         for number, (name, field) in enumerate(_fields(schema))
     )
-    found += '<p class="wrong failed" role="alert" hidden></p>'
-    found += tag(
+    html += '<p class="wrong failed" role="alert" hidden></p>'
+    html += tag(
         "div",
         '<button class="primary">Send the answer</button>'
         '<button type="button" class="quiet" data-do="answer-no" data-action="decline" '
@@ -246,7 +249,7 @@ def _form(schema: Json, command: Json, session: str) -> str:
     )
     place = _place(command, session)
     start = f'<form class="answers fields" {ONLY_BY_SCRIPT} data-do="answer-form" {place}>'
-    return f"{start}{found}</form>"
+    return f"{start}{html}</form>"
 
 
 def _fields(schema: Json) -> list[tuple[str, Any]]:
@@ -258,51 +261,51 @@ def _field(place: str, name: str, field: Any, *, needed: bool) -> str:
     about = esc_line(lenient.text(field, "description"))
     kind = lenient.text(field, "type", "string")
     star = tag("span", "required", "needs") if needed else ""
-    said = f'<p class="soft" id="{place}-about">{about}</p>' if about else ""
+    help_text = f'<p class="soft" id="{place}-about">{about}</p>' if about else ""
     shared = f'name="{esc_line(name, 200)}" data-type="{esc_line(kind, 20)}"'
     shared += f' aria-describedby="{place}-about"' if about else ""
     offered = forms.choices(field)[:CHOICES]
     if offered and (kind == "array" or len(offered) <= RADIOS):
-        return _several(title, star, said, shared, field, offered, needed=needed)
+        return _several(title, star, help_text, shared, field, offered, needed=needed)
     must = " required" if needed else ""
     if kind == "boolean":
         on = " checked" if lenient.flag(field, "default") else ""
         box = f'<label><input type="checkbox" {shared}{on}> {title}</label>'
-        return tag("div", box + said, "field")
+        return tag("div", box + help_text, "field")
     control = f'id="{place}" {shared}{must}'
     if offered:
         control = f"<select {control}>{_listed(field, offered, needed=needed)}</select>"
     else:
         control = _input(field, kind, control)
     label = f'<label for="{place}">{title} {star}</label>'
-    return tag("div", f"{label}{said}{control}", "field")
+    return tag("div", f"{label}{help_text}{control}", "field")
 
 
 def _several(
     title: str,
     star: str,
-    said: str,
+    help_text: str,
     shared: str,
     field: Any,
     offered: list[forms.Choice],
     *,
     needed: bool,
 ) -> str:
-    """One of a few, or any number."""
+    """Render a choice of one of a few, or of any number."""
     many = lenient.text(field, "type") == "array"
     kind = "checkbox" if many else "radio"
     chosen = _defaults(field)
-    found = ""
+    boxes = ""
     for choice in offered:
         on = " checked" if choice.value in chosen else ""
         on += " required" if needed and not many else ""
         about = f" {tag('span', esc_line(choice.about), 'soft')}" if choice.about else ""
         value = esc_line(choice.value, 500)
-        found += (
+        boxes += (
             f'<label><input type="{kind}" {shared} value="{value}"{on}> '
             f"<span>{esc_line(choice.name)}{about}</span></label>"
         )
-    return f'<fieldset class="field"><legend>{title} {star}</legend>{said}{found}</fieldset>'
+    return f'<fieldset class="field"><legend>{title} {star}</legend>{help_text}{boxes}</fieldset>'
 
 
 def _defaults(field: Any) -> list[str]:
@@ -312,13 +315,13 @@ def _defaults(field: Any) -> list[str]:
 
 def _listed(field: Any, offered: list[forms.Choice], *, needed: bool) -> str:
     chosen = _defaults(field)
-    found = "" if needed and chosen else '<option value="">Choose</option>'
+    options = "" if needed and chosen else '<option value="">Choose</option>'
     for choice in offered:
         on = " selected" if choice.value in chosen else ""
-        found += (
+        options += (
             f'<option value="{esc_line(choice.value, 500)}"{on}>{esc_line(choice.words)}</option>'
         )
-    return found
+    return options
 
 
 def _input(field: Any, kind: str, control: str) -> str:
@@ -339,5 +342,5 @@ def _input(field: Any, kind: str, control: str) -> str:
 
 
 def _limits(field: Any, named: tuple[tuple[str, str], ...]) -> str:
-    found = ((attribute, lenient.number(field, key)) for key, attribute in named)
-    return "".join(f' {attribute}="{limit:g}"' for attribute, limit in found if limit is not None)
+    limits = ((attribute, lenient.number(field, key)) for key, attribute in named)
+    return "".join(f' {attribute}="{limit:g}"' for attribute, limit in limits if limit is not None)

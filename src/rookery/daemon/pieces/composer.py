@@ -1,7 +1,7 @@
-"""Where a prompt is written. `composer.js` brings it to life; what was typed is never in here: it
-is the browser's."""
+"""The composer, where prompts are written. `composer.js` brings it to life; typed text stays in the
+browser and is never part of this HTML."""
 
-from rookery.client.attach import LARGEST, MOST, TOGETHER
+from rookery.client.attach import LARGEST, MAX_FILES, TOGETHER
 from rookery.core.json import Json, lenient
 from rookery.daemon.pieces.forms import ONLY_BY_SCRIPT
 from rookery.daemon.pieces.session_bar import icon
@@ -16,14 +16,14 @@ STOP = '<rect x="4" y="4" width="8" height="8" rx="1"/>'
 
 
 def rendered(session: str, header: Json, closed: str) -> str:
-    """`closed`: why nothing can be sent; "": it can."""
+    """Render the composer. `closed` says why nothing can be sent; "" means that it can."""
     if closed:
         return f'<p class="composer closed soft" role="note">{esc_line(closed)}</p>'
     facts = {
         "session": session,
         "cwd": header["cwd"],
         "images": _takes_images(header),
-        "files": MOST,
+        "files": MAX_FILES,
         "largest": LARGEST,
         "together": TOGETHER,
     }
@@ -40,7 +40,7 @@ def rendered(session: str, header: Json, closed: str) -> str:
 
 
 def _takes_images(header: Json) -> str:
-    """What is known about it: 1, 0, or nothing before the agent said so."""
+    """Return whether the agent takes images: "1", "0", or "" before it has said so."""
     takes = lenient.mapping(header, "capabilities")
     if not takes:
         return ""

@@ -1,4 +1,4 @@
-"""An HTML document of ours: its head, and the small pages that stand alone."""
+"""HTML documents: the head that all of them share, and small standalone pages."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,8 @@ def document(
     styles: Sequence[str] = (),
     meta: str = "",
 ) -> str:
-    """`title` is plain text, `body` HTML, `attributes` those of the body element."""
+    """Render a document. `title` is plain text, `body` HTML, `attributes` those of the body
+    element."""
     sheets = "".join(
         f'<link rel="stylesheet" href="{assets.address(name)}">'
         for name in (assets.TRANSCRIPT, "base.css", *styles)
@@ -50,7 +51,8 @@ NEEDS_SCRIPT = (
 
 
 def shell(challenge: str) -> str:
-    """What a browser gets before it has proved itself: it tells nothing, and fetches the page."""
+    """Render the page that a browser gets before it has authenticated: it discloses nothing, and
+    fetches the real page."""
     inner = f"{_BRAND}<h1>JavaScript is off</h1><p>{NEEDS_SCRIPT}</p>"
     body = f'<noscript><main class="alone">{inner}</main></noscript>'
     meta = f'<meta name="challenge" content="{esc_line(challenge)}">\n'
@@ -58,14 +60,14 @@ def shell(challenge: str) -> str:
 
 
 def alone(title: str, inner: str, heading: str = "", modules: Sequence[str] = ()) -> str:
-    """A page with one thing to say or to ask."""
+    """Render a standalone page with one message or question."""
     body = f'<main class="alone">{_BRAND}<h1>{esc_line(heading or title)}</h1>{inner}</main>'
     whole = f"{title} · Rookery" if title != "Rookery" else title
     return document(whole, body, modules=modules)
 
 
 def trouble(status: int, message: str, remedy: str) -> str:
-    """What went wrong, for a person at a browser."""
+    """Render an error page."""
     help_ = tag("p", esc_line(remedy), "soft") if remedy else ""
     back = '<p><a class="button" href="/">All sessions</a></p>'
     title = "Not found" if status == 404 else "That did not work"

@@ -1,4 +1,4 @@
-"""The list of sessions, in the groups and words of core/view/states."""
+"""The list of sessions, with the groups and labels of core/view/states."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from rookery.render.local_time import age
 _NAMES = ("needs", "read", "running", "waiting", "idle", "asleep")
 SHOWS = {"": "All", **dict(zip(_NAMES, GROUPS, strict=True))}
 FINISHED = {"finished": (TO_READ, IDLE, ASLEEP)}
-"""What an address of an earlier build shows."""
+"""Filters in the URLs of earlier builds, with the groups that each shows."""
 HIDDEN = {"archived": "Archived", "snoozed": "Snoozed"}
 COLUMN = 40
 """Sessions in the column; the screen has all."""
@@ -42,8 +42,8 @@ BEGIN = (
 )
 
 
-class Wanted(NamedTuple):
-    """What of the list is shown."""
+class ListQuery(NamedTuple):
+    """Which part of the list to show."""
 
     show: str = ""
     words: str = ""
@@ -58,7 +58,7 @@ class Wanted(NamedTuple):
         return esc_line(f"/?{query}" if query else "/")
 
 
-ALL = Wanted()
+ALL = ListQuery()
 
 
 class Row(NamedTuple):
@@ -70,9 +70,9 @@ class Row(NamedTuple):
 
 
 def rows_of(heads: Iterable[Json], now: float) -> list[Row]:
-    """In the order of the list."""
-    found = [head | states.standing(head, state_of(head, awake=head["awake"])) for head in heads]
-    return [_row(head, now) for head in states.in_order(found)]
+    """Return the rows in the order of the list."""
+    extended = [head | states.standing(head, state_of(head, awake=head["awake"])) for head in heads]
+    return [_row(head, now) for head in states.in_order(extended)]
 
 
 def _row(head: Json, now: float) -> Row:
@@ -83,24 +83,25 @@ def _row(head: Json, now: float) -> Row:
 # --- the two forms -------------------------------------------------------------------------------
 
 
-def column(heads: Iterable[Json], now: float, *, session: str = "", words: str = "") -> str:
-    """For the column beside a screen: the session that is shown there is marked."""
+def column(heads: Iterable[Json], now: float, *, session: str = "", query: str = "") -> str:
+    """Render the list as a column beside a screen; the session of that screen is marked."""
     rows = rows_of(heads, now)
-    listed = [row for row in rows if not row.hidden and _matches(row.head, words)]
+    listed = [row for row in rows if not row.hidden and _matches(row.head, query)]
     shown = listed[:COLUMN]
     if session and all(row.head["id"] != session for row in shown):
         shown += [row for row in rows if row.head["id"] == session]
     inner = _groups(shown, now, session, _counts(listed))
     if not inner:
-        inner = tag("p", "No matches." if words else "No sessions yet.", "none")
+        inner = tag("p", "No matches." if query else "No sessions yet.", "none")
     if len(listed) > COLUMN:
-        address = ALL.address(words=words)
+        address = ALL.address(words=query)
         inner += f'<p class="all"><a href="{address}">All {len(listed):,} sessions</a></p>'
     return _list(inner, rows, now, len(shown), len(listed), _others(rows, session))
 
 
 def _others(rows: list[Row], session: str) -> int:
-    """The sessions that work in the directory of the shown one, while it works itself."""
+    """Count the other sessions that work in the directory of the shown one, while it is working
+    itself."""
     mine = next((row for row in rows if row.head["id"] == session), None)
     if mine is None or mine.status not in WORKING:
         return 0
@@ -108,8 +109,8 @@ def _others(rows: list[Row], session: str) -> int:
     return others_here(session, mine.head["cwd"], known)
 
 
-def screen(heads: Iterable[Json], now: float, wanted: Wanted = ALL) -> str:
-    """The whole screen, with its filters."""
+def screen(heads: Iterable[Json], now: float, wanted: ListQuery = ALL) -> str:
+    """Render the list as a whole screen, with its filters."""
     rows = rows_of(heads, now)
     if not rows:
         return _list(BEGIN, rows, now, 0, 0)
@@ -134,7 +135,8 @@ def screen(heads: Iterable[Json], now: float, wanted: Wanted = ALL) -> str:
 def _list(
     inner: str, rows: list[Row], now: float, shown: int, fitting: int, others: int = 0
 ) -> str:
-    """What the tab's title and icon say is counted here, over all sessions in lists."""
+    """Wrap the list in an element with the counts for the tab's title and icon, over all listed
+    sessions."""
     seen = [row for row in rows if not row.hidden]
     needs = sum(row.head["group"] == NEEDS_YOU for row in seen)
     running = sum(row.status == "running" for row in seen)
@@ -147,20 +149,20 @@ def _list(
 
 
 def _counts(rows: Iterable[Row]) -> Mapping[str, int]:
-    found = dict.fromkeys(GROUPS, 0)
+    counts = dict.fromkeys(GROUPS, 0)
     for row in rows:
-        found[row.head["group"]] += 1
-    return found
+        counts[row.head["group"]] += 1
+    return counts
 
 
 def _groups(rows: list[Row], now: float, session: str, counts: Mapping[str, int]) -> str:
-    found = ""
+    html = ""
     for name in GROUPS:
         mine = [_line(row, now, session) for row in rows if row.head["group"] == name]
         if mine:
             kind = "needs" if name == NEEDS_YOU else ""
-            found += _group_of(name, counts[name] or len(mine), mine, kind)
-    return found
+            html += _group_of(name, counts[name] or len(mine), mine, kind)
+    return html
 
 
 def _directories(rows: list[Row], now: float) -> str:
@@ -187,41 +189,41 @@ def _is_shown(row: Row, show: str) -> bool:
     return not show or row.head["group"] in FINISHED.get(show, (SHOWS.get(show),))
 
 
-def _matches(head: Json, words: str) -> bool:
-    """Whether all of the words stand in its title, its agent or its directory."""
-    if not words:
+def _matches(head: Json, query: str) -> bool:
+    """Tell whether all words of the query occur in the session's title, agent or directory."""
+    if not query:
         return True
     where = f"{head['title']} {head['agent']} {shown_agent(head)} {head['cwd']}".lower()
-    return all(word in where for word in words.lower().split())
+    return all(word in where for word in query.lower().split())
 
 
-def _filters(rows: list[Row], wanted: Wanted) -> str:
-    found = ""
+def _filters(rows: list[Row], wanted: ListQuery) -> str:
+    html = ""
     for show, name in {**SHOWS, **HIDDEN}.items():
         count = sum(_is_shown(row, show) for row in rows)
         if not count and show and show != wanted.show:
             continue
         here = ' aria-current="true"' if show == wanted.show else ""
         address = wanted.address(show=show)
-        found += f'<a class="chip" href="{address}"{here}>{name} <span>{count:,}</span></a>'
+        html += f'<a class="chip" href="{address}"{here}>{name} <span>{count:,}</span></a>'
     by = wanted.by_directory
-    words = "Group by state" if by else "Group by directory"
-    found += (
+    label = "Group by state" if by else "Group by directory"
+    html += (
         f'<a class="chip by" data-group="{"" if by else "directory"}" '
-        f'href="{wanted.address(by_directory=not by)}">{words}</a>'
+        f'href="{wanted.address(by_directory=not by)}">{label}</a>'
     )
-    return f'<nav class="filters" aria-label="Filter">{found}</nav>'
+    return f'<nav class="filters" aria-label="Filter">{html}</nav>'
 
 
-def _nothing(wanted: Wanted) -> str:
+def _nothing(wanted: ListQuery) -> str:
     return "No matches." if wanted.words else "No sessions."
 
 
-def _pages(count: int, wanted: Wanted) -> str:
+def _pages(count: int, wanted: ListQuery) -> str:
     if count <= PAGE:
         return ""
     first = wanted.page * PAGE
-    said = f"{first + 1:,}–{min(count, first + PAGE):,} of {count:,}"
+    position = f"{first + 1:,}–{min(count, first + PAGE):,} of {count:,}"
     links = ""
     if wanted.page:
         address = wanted.address(page=wanted.page - 1)
@@ -229,7 +231,7 @@ def _pages(count: int, wanted: Wanted) -> str:
     if first + PAGE < count:
         address = wanted.address(page=wanted.page + 1)
         links += f'<a class="button" href="{address}">Next {PAGE}</a>'
-    return f'<nav class="pages" aria-label="Pages"><span>{said}</span>{links}</nav>'
+    return f'<nav class="pages" aria-label="Pages"><span>{position}</span>{links}</nav>'
 
 
 # --- one row -------------------------------------------------------------------------------------
@@ -260,34 +262,35 @@ def _line(row: Row, now: float, session: str) -> str:
 
 
 def _doing(row: Row, label: str) -> str:
-    """Its state, unless the heading says it; what it does now, wants, or said last."""
-    said = lenient.text(row.head, "doing") or row.head["last"]
-    words = coded(clean_line(said[:300]))
+    """Return the session's state, unless the heading gives it, and what it is doing, wants, or said
+    last."""
+    activity = lenient.text(row.head, "doing") or row.head["last"]
+    text = coded(clean_line(activity[:300]))
     if label == row.head["group"].lower():
-        return words or (label if row.status == "running" else "&nbsp;")
+        return text or (label if row.status == "running" else "&nbsp;")
     state = f'<b class="{row.head["condition"]}">{label}</b>'
     if row.head["condition"] in ("failed", "limited"):
-        return f"{state}: {words}" if words else state
-    return f"{state} · {words}" if words else state
+        return f"{state}: {text}" if text else state
+    return f"{state} · {text}" if text else state
 
 
 def _about(head: Json) -> str:
     tree = head.get("worktree")
     place = with_tilde(clean_line(lenient.text(tree, "origin") or str(head["cwd"])))
     short = place if len(place) <= SHORT else f"…/{place.rsplit('/', 1)[-1]}"
-    found = [tag("span", esc_line(shown_agent(head)))]
+    tags = [tag("span", esc_line(shown_agent(head)))]
     if (kind := lenient.text(head, "sandbox")) not in ("", NONE):
-        found.append(tag("span", esc_line(f"in {kind}")))
+        tags.append(tag("span", esc_line(f"in {kind}")))
     if branch := worktree.brief(tree):
-        found.append(tag("span", esc_line(branch, 60)))
+        tags.append(tag("span", esc_line(branch, 60)))
     if place:
-        found.append(f'<span class="place" title="{esc_line(place)}">{esc_line(short)}</span>')
+        tags.append(f'<span class="place" title="{esc_line(place)}">{esc_line(short)}</span>')
     done, steps = [*lenient.sequence(head, "plan"), 0, 0][:2]
-    found += [tag("span", f"plan {done}/{steps}")] if steps else []
+    tags += [tag("span", f"plan {done}/{steps}")] if steps else []
     if head["queue"] and head["condition"] != "held":
-        found.append(tag("span", f"{head['queue']} queued"))
-    found += [tag("span", cost)] if (cost := _cost(head)) else []
-    return " · ".join(found)
+        tags.append(tag("span", f"{head['queue']} queued"))
+    tags += [tag("span", cost)] if (cost := _cost(head)) else []
+    return " · ".join(tags)
 
 
 def shown_agent(head: Json) -> str:

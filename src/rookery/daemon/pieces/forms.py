@@ -1,4 +1,4 @@
-"""A form as HTML: fields with labels, help and errors. `settings.js` sends what was changed."""
+"""Forms as HTML: fields with labels, help and errors. `settings.js` sends what was changed."""
 
 import json
 from typing import Any
@@ -8,18 +8,19 @@ from rookery.export.html.text import esc, esc_line, tag
 from rookery.forms.form import about, hinted, is_secret, is_shown, spelled, titled
 
 ONLY_BY_SCRIPT = 'method="dialog"'
-"""Of a form that a script sends: outside of a dialog, a browser then sends nothing by itself. A key
-or a prompt that is entered before the script is there would else stand in the page's address."""
+"""For a form that only a script sends: outside of a dialog, a browser then submits nothing by
+itself. Otherwise a key or prompt entered before the script has loaded would end up in the page's
+URL."""
 
 CHOSEN = 200
 """Characters of a choice's name."""
 
 
 def fields(schema: Json, values: Json) -> str:
-    """All fields; those that do not belong to what is chosen are hidden."""
+    """Render all fields; those that do not apply to the current choices are hidden."""
     required = lenient.texts(schema, "required")
-    found = lenient.mapping(schema, "properties").items()
-    return "".join(_field(name, field, values, name in required) for name, field in found)
+    properties = lenient.mapping(schema, "properties").items()
+    return "".join(_field(name, field, values, name in required) for name, field in properties)
 
 
 def form(
@@ -32,8 +33,8 @@ def form(
     back: str = "",
     busy: str = "",
 ) -> str:
-    """`given`: which form it is, as arguments of `save-settings`; `buttons` and `fields` are HTML;
-    `back`: where to go when it was saved. `busy`: what is said meanwhile, of a form that does
+    """Render a form. `given` identifies it, as arguments of `save-settings`; `buttons` and `fields`
+    are HTML; `back` is where to go once it was saved. `busy` is shown meanwhile, for forms that do
     something else than save."""
     flags = f' data-given="{esc(json.dumps(given))}"' + (" data-new" if new else "")
     flags += f' data-busy="{esc_line(busy)}"' if busy else ""
@@ -49,21 +50,21 @@ def _field(name: str, field: Any, values: Json, required: bool) -> str:
     value = values.get(name)
     value = field.get("default") if value is None and isinstance(field, dict) else value
     here = f"f-{esc_line(name)}"
-    words = hinted(field, values)
-    help_ = esc_line(about(field) if words is None else words, 700)
-    said = f'aria-describedby="{here}-about {here}-wrong"'
+    hint = hinted(field, values)
+    help_ = esc_line(about(field) if hint is None else hint, 700)
+    aria = f'aria-describedby="{here}-about {here}-wrong"'
     kind = lenient.text(field, "type")
     items = lenient.mapping(field, "items")
     several = kind == "array" and bool(titled(items))
     if kind == "boolean":
         checked = " checked" if value is True else ""
-        box = f'<input type="checkbox" id="{here}" name="{esc_line(name)}" {said}{checked}>'
+        box = f'<input type="checkbox" id="{here}" name="{esc_line(name)}" {aria}{checked}>'
         inner = f'<label class="tick">{box}<span>{_title(name, field)}</span></label>'
     elif several:
-        inner = _ticks(name, field, items, value, said)
+        inner = _ticks(name, field, items, value, aria)
     else:
         label = _title(name, field) + (tag("span", " required", "soft") if required else "")
-        inner = f'<label for="{here}">{label}</label>' + _line(name, field, value, said)
+        inner = f'<label for="{here}">{label}</label>' + _line(name, field, value, aria)
     when, hints = lenient.mapping(field, "when"), lenient.mapping(field, "hints")
     data = f' data-when="{esc(json.dumps(when))}"' if when else ""
     data += f' data-hints="{esc(json.dumps(hints))}"' if hints else ""
@@ -76,7 +77,7 @@ def _field(name: str, field: Any, values: Json, required: bool) -> str:
 
 
 def _title(name: str, field: Any) -> str:
-    """A setting's name stands before what it is for."""
+    """Put the setting's name before what it is for."""
     title = lenient.text(field, "title") or name
     short, colon, rest = title.partition(": ")
     if colon and lenient.text(field, "called"):
@@ -84,8 +85,8 @@ def _title(name: str, field: Any) -> str:
     return f"<b>{esc_line(title)}</b>"
 
 
-def _line(name: str, field: Any, value: Any, said: str) -> str:
-    here = f'id="f-{esc_line(name)}" name="{esc_line(name)}" {said}'
+def _line(name: str, field: Any, value: Any, aria: str) -> str:
+    here = f'id="f-{esc_line(name)}" name="{esc_line(name)}" {aria}'
     choices = titled(field) if isinstance(field, dict) else []
     if choices and lenient.text(field, "type") == "string":
         known = [each for each, _ in choices]
@@ -119,7 +120,7 @@ def _line(name: str, field: Any, value: Any, said: str) -> str:
     )
 
 
-def _ticks(name: str, field: Any, items: Json, value: Any, said: str) -> str:
+def _ticks(name: str, field: Any, items: Json, value: Any, aria: str) -> str:
     chosen = value if isinstance(value, list) else []
     boxes = "".join(
         f'<label class="tick"><input type="checkbox" data-of="{esc_line(name)}" '
@@ -128,6 +129,6 @@ def _ticks(name: str, field: Any, items: Json, value: Any, said: str) -> str:
         for each, title in titled(items)
     )
     return (
-        f'<fieldset id="f-{esc_line(name)}" {said}><legend>{_title(name, field)}</legend>'
+        f'<fieldset id="f-{esc_line(name)}" {aria}><legend>{_title(name, field)}</legend>'
         f'<div class="ticks">{boxes}</div></fieldset>'
     )

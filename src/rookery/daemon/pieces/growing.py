@@ -1,8 +1,9 @@
-"""Texts that are still being written: work in proportion to what is new, never to what is there.
+"""Incremental rendering of text that is still being written: the work is proportional to what is
+new, never to the whole text.
 
-Both say what is shown as a function of the whole text, however it came. `Prose` is Markdown: pieces
-that are finished, and a tail that is not. `Output` is what a command printed, in lines.
-"""
+What is shown depends on the whole text only, not on the chunks in which it arrived. `Prose` renders
+Markdown as finished pieces and an unfinished tail; `Output` renders what a command printed, as
+lines."""
 
 import re
 from collections import deque
@@ -37,11 +38,11 @@ SEGMENT = 2_000
 
 
 KEY = "-----BEGIN"
-"""Of a private key."""
+"""Begins the first line of a private key."""
 
 
 class Tail(NamedTuple):
-    """What is shown of an unfinished piece."""
+    """The visible part of a piece that is not finished."""
 
     lines: str = ""
     """Markdown that is rendered: whole lines."""
@@ -64,7 +65,7 @@ class Tail(NamedTuple):
 
 
 class Prose:
-    """Feed it the text as it comes."""
+    """Renders Markdown incrementally, as text is fed to it."""
 
     def __init__(self, text: str = "") -> None:
         self.pieces: list[str] = []
@@ -89,7 +90,8 @@ class Prose:
             pass
 
     def _step(self) -> bool:
-        """Look at the next whole line; False: there is none, or what follows decides."""
+        """Process the next complete line. Return False if there is none, or if its meaning depends
+        on what follows."""
         end = self._piece.find("\n", self._scanned)
         if end < 0 or end - self._scanned > LONGEST_LINE:
             return self._cut_line()
@@ -132,7 +134,7 @@ class Prose:
         return True
 
     def _cut_line(self) -> bool:
-        """Whether it was too long."""
+        """Cut an unfinished line that is too long; return whether it was."""
         begin = self._scanned
         if len(self._piece) - begin <= LONGEST_LINE:
             return False
@@ -144,13 +146,14 @@ class Prose:
         return True
 
     def _closes(self, line: str) -> bool:
-        found = _FENCE.match(line)
+        match = _FENCE.match(line)
         return bool(
-            found and found.group(1).startswith(self._fence[:3]) and not found.group(2).strip()
+            match and match.group(1).startswith(self._fence[:3]) and not match.group(2).strip()
         )
 
     def _goes_on(self, at: int) -> bool | None:
-        """Whether what follows an empty line belongs to the list above it; None: not known yet."""
+        """Tell whether what follows an empty line belongs to the list above it; None if that is not
+        known yet."""
         if at >= len(self._piece):
             return None
         if not self._listed:
@@ -172,11 +175,11 @@ class Prose:
         self._fence, self._scanned = fence, len(fence) + 1
 
     def tail(self) -> Tail:
-        """Of what may be the beginning of a secret, nothing."""
+        """Return the unfinished tail, without anything that may be the beginning of a secret."""
         if self._fence:
             begin = self._piece.find("\n") + 1
-            words = (_FENCE.match(self._fence) or [""] * 3)[2].split()
-            return Tail(fence=words[0] if words else "", raw=self._shown(begin))
+            tokens = (_FENCE.match(self._fence) or [""] * 3)[2].split()
+            return Tail(fence=tokens[0] if tokens else "", raw=self._shown(begin))
         whole = self._piece.rfind("\n") + 1
         if whole > LONGEST_TAIL:
             return Tail(raw=self._shown(0))
@@ -185,7 +188,8 @@ class Prose:
         return Tail(masked(self._piece[:whole]), None, shown, self._top)
 
     def _shown(self, begin: int) -> str:
-        """The piece from there on, made safe; what is behind the reach of a secret only once."""
+        """Return the piece from `begin` on, made safe. Text that no secret can reach into any more
+        is processed only once."""
         if self._fixed < begin:
             self._raw, self._fixed = "", begin
         while len(self._piece) - self._fixed > 2 * SEGMENT:
@@ -199,23 +203,24 @@ class Prose:
         return self._raw + clean(masked(rest[: unfinished(rest)]))
 
     def rendered(self, first: int = 0) -> str:
-        """The finished pieces from one on."""
+        """Render the finished pieces from index `first` on."""
         return "".join(piece_html(each, self._top) for each in self.pieces[first:])
 
     def html(self, *, over: bool) -> str:
-        """All of it. `over`: nothing more comes."""
+        """Render the whole text; `over` means that nothing more will come."""
         if not over:
             return self.rendered() + tag("div", self.tail().html(), "tail")
         return self.rendered() + self.last()
 
     def last(self) -> str:
-        """The tail once nothing more comes."""
-        found = piece_html(self._piece, self._top) if self._piece.strip() else ""
+        """Render the tail once nothing more will come."""
+        html = piece_html(self._piece, self._top) if self._piece.strip() else ""
         cut = self.length - LONGEST_TEXT
-        return found + (tag("p", left_out(cut, "more character")) if cut > 0 else "")
+        return html + (tag("p", left_out(cut, "more character")) if cut > 0 else "")
 
     def refers(self) -> bool:
-        """Whether pieces refer to each other: then it is rendered anew when it is over."""
+        """Tell whether pieces refer to each other; if so, the text is rendered anew when it is
+        complete."""
         return any(map(_DEFINES.search, [*self.pieces, self._piece]))
 
     def whole(self) -> str:
@@ -233,7 +238,7 @@ LONGEST_OUTPUT = 400_000
 
 
 class Lines(NamedTuple):
-    """What became of the lines that were shown."""
+    """A change of the lines that were shown."""
 
     lost: int
     """How many are left out above; -1: it is not known."""
@@ -246,7 +251,8 @@ class Lines(NamedTuple):
 
 
 class Output:
-    """Feed it the text as it comes; what is shown is the end of what a terminal would show."""
+    """Renders a command's output incrementally, as text is fed to it: the end of what a terminal
+    would show."""
 
     def __init__(self, text: str = "") -> None:
         self._text: list[str] = []
@@ -274,7 +280,8 @@ class Output:
             self._write(text)
 
     def _let_go(self) -> None:
-        """At places that only the text decides: the first end of a line behind each half."""
+        """Drop old output, cutting at places that depend on the text alone: the first line end
+        behind each half."""
         whole, half = "".join(self._text), LONGEST_OUTPUT // 2
         while len(whole) > LONGEST_OUTPUT:
             end = whole.find("\n", half, LONGEST_OUTPUT) + 1
@@ -298,7 +305,8 @@ class Output:
                 self._number += above
 
     def _without_secrets(self, row: str) -> str:
-        """A private key has many lines: all but the first are empty."""
+        """Mask secrets in a row. A private key spans many lines: all after the first become
+        empty."""
         if self._key:
             self._key = "-----END" not in row
             return ""
@@ -306,7 +314,7 @@ class Output:
         return masked(row)
 
     def _shown(self) -> tuple[int, list[str]]:
-        """The lines that may still change, and the number of the first."""
+        """Return the number of the first line that may still change, and those lines."""
         mark = self._screen.mark()
         if not self._key:
             self._screen.write(masked(self._line[: unfinished(self._line)]))
@@ -317,21 +325,21 @@ class Output:
         return self._number, list(map(_line, rows))
 
     def _lost(self) -> int:
-        """Lines that are left out above."""
+        """Return how many lines are left out above, or -1 if that is not known."""
         return self._number - len(self._fixed) if self._known else -1
 
     def html(self) -> str:
-        """All that is shown; `news` goes on from here."""
+        """Render all that is shown; the next `news` is relative to it."""
         _, rows = self._told = self._shown()
         lines = "".join([*self._fixed, *rows])
         return f'<code class="lines"{lost_attribute(self._lost())}>{lines}</code>'
 
     def begin(self) -> None:
-        """What there is was shown: `news` goes on from here."""
+        """Mark the current state as shown; the next `news` is relative to it."""
         self._told = self._shown()
 
     def news(self) -> Lines | None:
-        """What changed since it was last asked; None: nothing."""
+        """Return what changed since the last call, or None if nothing did."""
         (before, old), (first, rows) = self._told, self._shown()
         self._told = first, rows
         passed, kept = first - before, len(self._fixed) + len(rows)

@@ -1,5 +1,5 @@
-"""Icons, drawn by hand as strokes of 16 px, and the marks of a session's state: a shape for each,
-so that no state is told by colour alone."""
+"""Icons, hand-drawn as strokes on a 16 px grid, and the marks of a session's state, each with a
+shape of its own, so that no state is conveyed by colour alone."""
 
 _STROKES = {
     "archive": "M2 3h12v3H2zM3 6v7h10V6M6.5 9h3",
@@ -45,19 +45,20 @@ _DRAWN = {
 
 
 def icon(name: str) -> str:
-    """A stroke in the colour of the text. What it means is said beside it."""
+    """Render a stroke icon in the colour of the text. It is hidden from screen readers; its meaning
+    must be given beside it."""
     return (
         f'<svg class="icon16" viewBox="0 0 16 16" aria-hidden="true">{_path(_STROKES[name])}</svg>'
     )
 
 
-def state(name: str, words: str) -> str:
-    """The mark of a session's condition (core/view/states)."""
+def state(name: str, label: str) -> str:
+    """Render the mark of a session's condition (core/view/states)."""
     kind = name if name in _FILLED or name in _DRAWN else "idle"
     path = _path(_FILLED.get(kind) or _DRAWN[kind])
     drawn = "" if kind in _FILLED else " drawn"
     return (
-        f'<svg class="state {kind}{drawn}" viewBox="0 0 16 16" role="img" aria-label="{words}">'
+        f'<svg class="state {kind}{drawn}" viewBox="0 0 16 16" role="img" aria-label="{label}">'
         f"{path}</svg>"
     )
 

@@ -1,4 +1,4 @@
-"""An open ask with the session that it belongs to, and the list of the others."""
+"""The inbox: one open ask with the session that it belongs to, and a list of the others."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -50,18 +50,18 @@ class Context(NamedTuple):
 
 
 def open_asks(head: Json, header: Json) -> list[Open]:
-    """Those of one session."""
-    found = []
+    """Return the open asks of one session."""
+    asks = []
     for name, known in header["asks"].items():
         if is_waiting(known):
             ask = {**known, "id": name}
             at = lenient.number(ask, "at") or float(head["at"])
-            found.append(Open(head, ask, _block(ask, header), at))
-    return found
+            asks.append(Open(head, ask, _block(ask, header), at))
+    return asks
 
 
 def _block(ask: Json, header: Json) -> Block:
-    """As the transcript shows it."""
+    """Build the ask's block, as the transcript shows it."""
     call = lenient.mapping(ask, "toolCall")
     block = make_block(
         str(ask.get("block") or "ask"),
@@ -86,36 +86,37 @@ def _block(ask: Json, header: Json) -> Block:
 
 
 def rendered(
-    found: list[Open], shown: Open | None, context: Context | None, now: float, *, read_only: bool
+    asks: list[Open], shown: Open | None, context: Context | None, now: float, *, read_only: bool
 ) -> str:
     if shown is None or context is None:
         return _nothing()
-    others = [each for each in found if each is not shown]
-    line = f"{len(found)} waiting" if len(found) > 1 else "1 waiting"
+    others = [each for each in asks if each is not shown]
+    line = f"{len(asks)} waiting" if len(asks) > 1 else "1 waiting"
     head = f'<h1>Inbox <span class="soft">{line}</span></h1>'
     body = _asking(shown, context, now, read_only=read_only)
     return head + body + (_others(others, now) if others else "") + NOTIFY
 
 
 def _nothing() -> str:
-    words = (
+    body = (
         f'<div class="empty">{icons.icon("inbox")}<p>Nothing needs you.</p>'
         '<p class="soft">Questions and approvals from all sessions appear here.</p>'
         '<p><a class="button" href="/">All sessions</a></p></div>'
     )
-    return f"<h1>Inbox</h1>{words}{NOTIFY}"
+    return f"<h1>Inbox</h1>{body}{NOTIFY}"
 
 
 def skipped(heads: Sequence[Json]) -> str:
-    """Names sessions that cannot be read: what they ask is not known."""
+    """Name the sessions that cannot be read, whose asks are therefore unknown; "" if there are
+    none."""
     if not heads:
         return ""
     links = ", ".join(
         f'<a href="/sessions/{esc_line(str(head["id"]))}">{esc_line(str(head["id"]))}</a>'
         for head in heads
     )
-    words = "For the reason and what to do: <code>rookery doctor</code>"
-    return f'<p class="soft">Questions of these sessions cannot be read: {links}. {words}</p>'
+    hint = "For the reason and what to do: <code>rookery doctor</code>"
+    return f'<p class="soft">Questions of these sessions cannot be read: {links}. {hint}</p>'
 
 
 def _asking(shown: Open, context: Context, now: float, *, read_only: bool) -> str:
@@ -143,19 +144,19 @@ def _asking(shown: Open, context: Context, now: float, *, read_only: bool) -> st
 
 
 def _lead(blocks: Iterable[Block], *, plans: bool) -> str:
-    """What was asked for, and what the agent said last: a plan, if it `plans`, stands whole in the
-    ask."""
+    """Render the prompt and the agent's last answer. The answer is left out if the ask `plans`,
+    since it then contains the whole plan."""
     roles = {block["role"]: block for block in blocks if str(block["text"]).strip()}
-    found = ""
+    html = ""
     if (prompt := roles.get("prompt")) is not None:
         text = masked(prompt["text"].strip())
         text = text if len(text) <= LEAD else f"{text[:LEAD].rstrip()}…"
-        found += f'<div class="block prompt"><div class="said" dir="auto">{esc(text)}</div></div>'
+        html += f'<div class="block prompt"><div class="said" dir="auto">{esc(text)}</div></div>'
     if (answer := roles.get("answer")) is not None and not plans:
         text = masked(answer["text"].strip())
         text = text if len(text) <= LEAD else f"…{text[-LEAD:].partition(' ')[2]}"
-        found += tag("div", tag("div", markdown.rendered(text), "prose"), "block answer")
-    return tag("div", found, "lead") if found else ""
+        html += tag("div", tag("div", markdown.rendered(text), "prose"), "block answer")
+    return tag("div", html, "lead") if html else ""
 
 
 def _others(others: list[Open], now: float) -> str:

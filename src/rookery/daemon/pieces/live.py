@@ -1,24 +1,23 @@
-"""A session's page while it is looked at: what happens becomes the few changes that a browser
-makes.
+"""A session's page while somebody is viewing it: events become the few changes that the
+browser has to make.
 
 A change is a list: its name, and what it needs. Units are named by their ids.
 
-    put    id, html, before, inside   a new unit, before another one or at the end (null); at the
-                                      top, or inside another (null: at the top)
-    set    id, html                   a unit's own look, which is its first child
-    drop   id                         a unit, with all that is nested in it
-    more   id, html, tail             pieces of a text that are finished, and its new tail (null:
-                                      the text is over, and has none)
-    tail   id, html                   the tail of a text
-    text   id, text                   plain text at the end of the tail
-    lines  id, lost, cut, html, kept  of a terminal's lines, the last `cut` go (-1: all), others
-                                      come, `kept` stay; `lost` are left out above (-1: it is not
-                                      known how many)
+    put    id, html, before, inside   insert a unit, before another one or at the end
+                                      (null), at the top level (null) or inside another
+    set    id, html                   replace a unit's own content, its first child
+    drop   id                         remove a unit, with all that is nested in it
+    more   id, html, tail             add finished pieces to a text, and replace its tail
+                                      (null: the text is complete and has none)
+    tail   id, html                   replace the tail of a text
+    text   id, text                   append plain text to the tail
+    lines  id, lost, cut, html, kept  change a terminal's lines: remove the last `cut`
+                                      (-1: all), append others, keep `kept`; `lost` are
+                                      left out above (-1: their number is not known)
     any other name is a region of the screen, with its HTML
 
-What a browser has after them is what it would get anew: each says how one look of a unit, which
-depends on its block alone, becomes the next.
-"""
+After the changes a browser has what it would get by reloading: each change leads from
+one rendering of a unit, which depends on its block alone, to the next."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -35,19 +34,19 @@ type Regions = Callable[[Json], dict[str, str]]
 SHAPING = frozenset({"status", "kind", "parent", "parts", "proposed", "role"})
 """Fields that decide where a block stands."""
 
-MOST, KEPT = 1200, 800
+MAX_BLOCKS, KEPT = 1200, 800
 """Blocks that are known; of more, the last are kept."""
 FEWEST_BELOW = 50
 """Blocks that are kept of a call that goes on, whatever it is part of."""
 
 
 class Live:
-    """Begins with what a browser has."""
+    """A session's page, starting from what a browser already has, and the changes since then."""
 
     def __init__(
         self, document: Document, view: Callable[[Json], View], regions: Regions | None = None
     ) -> None:
-        """`view` and `regions` depend on the header alone."""
+        """Start from a document; `view` and `regions` must depend on the header alone."""
         self.document = document
         self._view = view
         self._about = _about(document.header)
@@ -70,7 +69,7 @@ class Live:
         self._begin()
 
     def _begin(self) -> None:
-        """Where the texts are that go on."""
+        """Set up incremental rendering of the texts that are still growing."""
         if name := self.painter.opened:
             prose = self.painter.prose[name] = Prose(self.document.blocks[name]["text"])
             self._texts[name] = len(prose.pieces), prose.tail()
@@ -84,11 +83,12 @@ class Live:
         return self._told_regions
 
     def html(self) -> str:
-        """All of it, as it was at the last flush."""
+        """Render the whole transcript, as of the last flush."""
         return "".join(self.painter.units())
 
     def _opened(self) -> str:
-        """The text that is still being written, if there is one: nothing came after it."""
+        """Return the name of the text that is still being written: a last block that nothing has
+        followed yet; "" if there is none."""
         last = next(reversed(self.document.blocks.values()), None)
         if last is None or last["role"] not in PROSE or self.document.header["state"] == "idle":
             return ""
@@ -108,7 +108,7 @@ class Live:
                 self.document.apply([op])
 
     def _look(self, op: Op) -> bool:
-        """Whether it is about something here."""
+        """Record what an op changes; return whether it concerns a known block."""
         blocks = self.document.blocks
         match op:
             case ["put", block]:
@@ -133,27 +133,27 @@ class Live:
         return True
 
     def flush(self) -> list[Change]:
-        """The changes since the last time."""
-        found, put = list[Change](), set[str]()
+        """Return the changes since the last flush."""
+        changes, put = list[Change](), set[str]()
         self._feed()
         if self._heard and self._about != _about(self.document.header):
             self._change_view()
         if (opened := self._opened()) != self.painter.opened:
-            found += self._closed(self.painter.opened)
+            changes += self._closed(self.painter.opened)
             self.painter.opened = opened
             self._changed[opened] = None
         if self._shaped:
-            found += self._moved(put)
-        found += self._redrawn(put)
-        found += self._growth()
+            changes += self._moved(put)
+        changes += self._redrawn(put)
+        changes += self._growth()
         self._changed, self._grown, self._shaped = {}, {}, False
         if self._heard:
-            found += self._heard_of()
+            changes += self._heard_of()
         self._trim()
-        return found
+        return changes
 
     def _change_view(self) -> None:
-        """An ask says who asks."""
+        """Use a view for the changed header, and redraw the asks, since they name the agent."""
         header = self.document.header
         self._about = _about(header)
         self.painter.use(self._view(header))
@@ -161,7 +161,8 @@ class Live:
         self._changed |= {block["id"]: None for block in blocks if block["role"] == "ask"}
 
     def _feed(self) -> None:
-        """What was appended, to the texts that go on; any other is rendered anew."""
+        """Feed appended text to the texts that are still growing; any other block is
+        rendered anew."""
         for name, texts in self._grown.items():
             known = self.painter.prose.get(name) or self.painter.outputs.get(name)
             if known is None:
@@ -170,26 +171,26 @@ class Live:
                 known.feed("".join(texts))
 
     def _closed(self, name: str) -> list[Change]:
-        """Nothing more comes of a text."""
+        """Return the changes that complete a text which will not grow any more."""
         self._own.pop(name, None)
-        prose, told = self.painter.prose.pop(name, None), self._texts.pop(name, None)
+        prose, shown = self.painter.prose.pop(name, None), self._texts.pop(name, None)
         block = self.document.blocks.get(name)
-        if block is None or prose is None or told is None:
+        if block is None or prose is None or shown is None:
             return []
         if block["role"] != "answer" or prose.refers() or not block["text"].strip():
             self._changed[name] = None
         if name in self._changed:
             return []
-        return [["more", name, prose.rendered(told[0]) + prose.last(), None]]
+        return [["more", name, prose.rendered(shown[0]) + prose.last(), None]]
 
     def _growth(self) -> list[Change]:
-        found: list[Change] = []
+        changes: list[Change] = []
         for name in self._grown:
             if name in self._texts:
-                found += self._written(name)
+                changes += self._written(name)
             elif (output := self.painter.outputs.get(name)) and (news := output.news()):
-                found.append(["lines", name, news.lost, news.cut, "".join(news.more), news.kept])
-        return found
+                changes.append(["lines", name, news.lost, news.cut, "".join(news.more), news.kept])
+        return changes
 
     def _written(self, name: str) -> list[Change]:
         prose, (pieces, before) = self.painter.prose[name], self._texts[name]
@@ -206,7 +207,7 @@ class Live:
         return [["tail", name, tail.html()]]
 
     def _redrawn(self, put: set[str]) -> list[Change]:
-        found: list[Change] = []
+        changes: list[Change] = []
         units = {
             unit_of(each, self.document.blocks): None
             for each in self._changed
@@ -221,13 +222,14 @@ class Live:
                 continue
             before, html = self._own.get(unit), self.painter.own(unit)
             if before != hash(html):
-                found.append(["set", unit, html])
-        return found
+                changes.append(["set", unit, html])
+        return changes
 
     # --- where units stand -----------------------------------------------------------------------
 
     def _moved(self, put: set[str]) -> list[Change]:
-        """Drops first, so that what went elsewhere is not there twice."""
+        """Return the changes for units that moved, drops first, so that a unit is never there
+        twice."""
         old, before = self.painter.nest.layout, self._inside
         self.painter.nest = nest(self.document.blocks)
         new = self.painter.nest.layout
@@ -274,12 +276,14 @@ class Live:
         ]
 
     def _trim(self) -> None:
-        """Browsers keep what they have; news of it are no longer theirs."""
-        if len(self.document.blocks) > MOST:
+        """Forget old blocks if there are too many. Browsers keep theirs but get no more updates for
+        them."""
+        if len(self.document.blocks) > MAX_BLOCKS:
             self._shorten(TOP, KEPT)
 
     def _shorten(self, container: str, room: int) -> None:
-        """Keep the last units that there is room for; of one that goes on, its last."""
+        """Keep the last units that fit in `room`; one that is still running keeps the last of its
+        nested units."""
         layout, families = self.painter.nest
         kept: list[str] = []
         for number, unit in enumerate(reversed(layout[container])):
@@ -329,12 +333,12 @@ def _about(header: Json) -> tuple[object, object]:
 
 
 def inside(layout: Layout) -> dict[str, str]:
-    """The container of each unit."""
+    """Return the container of each unit."""
     return {unit: container for container, units in layout.items() for unit in units}
 
 
 def _staying(was: list[str], now: list[str]) -> set[str]:
-    """What need not move."""
+    """Return the units that need not be moved."""
     common = set(was) & set(now)
     ordered = [unit for unit in was if unit in common] == [unit for unit in now if unit in common]
     return common if ordered else set()

@@ -1,10 +1,10 @@
-"""The form for a new session: where, with which agent, and what to do first."""
+"""The form for a new session: where it runs, with which agent, and the first prompt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rookery.agents import registry
-from rookery.client.attach import LARGEST, MOST, TOGETHER
+from rookery.client.attach import LARGEST, MAX_FILES, TOGETHER
 from rookery.core.json import Json
 from rookery.core.policy import approvals
 from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE
@@ -22,7 +22,7 @@ OWN_TREE = "own"
 
 
 class Given(NamedTuple):
-    """What stands in the form."""
+    """The values of the form's fields."""
 
     cwd: str = ""
     agent: str = ""
@@ -46,8 +46,8 @@ def rendered(
     known: Mapping[str, Json],
     wrong: tuple[str, str] = ("", ""),
 ) -> str:
-    """`recent`: directories, the newest first. `known`: what the agent offers, as far as it is
-    known. `wrong`: why it was refused, and what helps."""
+    """Render the form. `recent` are directories, newest first; `known` is what the agent offers, as
+    far as known; `wrong` says why the form was refused, and what helps."""
     ready = [each for each in agents if each["installed"]]
     rest = [each for each in agents if not each["installed"]]
     fields = (
@@ -62,7 +62,7 @@ def rendered(
         '<span class="soft"><kbd>Enter</kbd> to start, <kbd>Shift+Enter</kbd> for a new line</span>'
         '</div><input type="file" id="picker" multiple hidden>'
     )
-    limits = {"files": MOST, "largest": LARGEST, "together": TOGETHER}
+    limits = {"files": MAX_FILES, "largest": LARGEST, "together": TOGETHER}
     about = "".join(f' data-{key}="{value}"' for key, value in limits.items())
     form = f'<form class="new" method="post" action="/new" data-do="create"{about}>{fields}</form>'
     return framed(form + _imports(ready) + _installs(rest))
@@ -78,18 +78,18 @@ def _wrong(message: str, remedy: str) -> str:
     return f'<div class="wrong" role="alert"{hidden}>{inner if message else ""}</div>'
 
 
-def _named(words: str, name: str, inner: str) -> str:
-    """A field, whose id is `new-` and its name, with its label."""
-    label = f'<label for="new-{name}">{words}</label>'
+def _named(caption: str, name: str, inner: str) -> str:
+    """Wrap a field, whose id is `new-` and its name, with a label."""
+    label = f'<label for="new-{name}">{caption}</label>'
     return tag("div", label + inner, "field")
 
 
 def _select(name: str, label: str, chosen: str, rows: Iterable[tuple[str, str]]) -> str:
-    """`rows`: values and their words, which are escaped here."""
+    """Render a select; `rows` are values and their labels, which are escaped here."""
     options = "".join(
         f'<option value="{esc_line(value, 500)}"{" selected" if value == chosen else ""}>'
-        f"{esc_line(words, 200)}</option>"
-        for value, words in rows
+        f"{esc_line(text, 200)}</option>"
+        for value, text in rows
     )
     return _named(label, name, f'<select id="new-{name}" name="{name}">{options}</select>')
 
@@ -131,7 +131,7 @@ def _agents(chosen: str, ready: Sequence[Json]) -> str:
 
 
 def can_start(agent: Json) -> bool:
-    """As far as it is known without starting it."""
+    """Tell whether the agent can start, as far as that is known without starting it."""
     out = agent["login"]["state"] == OUT
     return bool(agent["installed"]) and not agent["needs"] and not out
 
@@ -164,7 +164,7 @@ def _model(given: Given, known: Mapping[str, Json]) -> str:
 
 
 def _option(name: str, chosen: str, known: Mapping[str, Json]) -> str:
-    """Nothing where it is not known to be offered."""
+    """Render an option, or "" if it is not known to be offered."""
     option = known.get(name)
     if option is None:
         return ""
@@ -176,7 +176,7 @@ def _option(name: str, chosen: str, known: Mapping[str, Json]) -> str:
 
 
 def offered(given: Given, known: Mapping[str, Json]) -> str:
-    """The fields that another agent changes, each in its place."""
+    """Render the fields that change with the agent, each to be put in its place."""
     return f'<template id="offered">{_model(given, known)}{_offers(given, known)}</template>'
 
 
@@ -190,7 +190,7 @@ def _offers(given: Given, known: Mapping[str, Json]) -> str:
 
 
 def _more(given: Given, known: Mapping[str, Json], ready: Sequence[Json]) -> str:
-    """What few choose."""
+    """Render the rarely used fields."""
     chosen = given.effort or given.mode or given.sandbox or given.race
     inner = _offers(given, known) + _sandbox(given.sandbox) + _race(given.race, ready)
     summary = "<summary>More: effort, mode, sandbox, race</summary>"
@@ -206,12 +206,12 @@ def _race(chosen: Sequence[str], ready: Sequence[Json]) -> str:
         f"{' checked' if each['name'] in chosen else ''}>{esc_line(each['title'], 60)}</label>"
         for each in ready
     )
-    words = (
+    note = (
         "The same prompt to each, with its default model, in a git worktree of its own. "
         "You compare, and merge one."
     )
     legend = '<span id="new-race">Race other agents</span>'
-    inner = legend + tag("p", words, "soft") + tag("div", boxes, "ways")
+    inner = legend + tag("p", note, "soft") + tag("div", boxes, "ways")
     return f'<div class="field race-of" role="group" aria-labelledby="new-race">{inner}</div>'
 
 
@@ -221,7 +221,7 @@ def _worktree(chosen: str) -> str:
 
 
 def _tree(given: Given) -> str:
-    """About its worktree; shown where one is chosen."""
+    """Render the fields for the session's worktree, shown if one is chosen."""
 
     def text(name: str, label: str, value: str, placeholder: str, more: str = "") -> str:
         about = 'spellcheck="false" autocapitalize="off" autocomplete="off"'
@@ -248,7 +248,7 @@ def _sandbox(chosen: str) -> str:
 
 
 def _imports(ready: Sequence[Json]) -> str:
-    """Of which agents; the script asks them."""
+    """List the agents from which sessions can be imported; the script asks them."""
     buttons = "".join(
         '<button type="button" class="chip" data-do="elsewhere" '
         f'data-agent="{esc_line(each["name"])}">{esc_line(each["title"], 60)}</button>'
@@ -264,7 +264,7 @@ def _imports(ready: Sequence[Json]) -> str:
 
 
 def _installs(rest: Sequence[Json]) -> str:
-    """The others: installed from here, or how to do it."""
+    """List the other agents: installed from here, or with instructions."""
     rows = "".join(map(_install, (each for each in rest if each["install"])))
     if not rows:
         return ""

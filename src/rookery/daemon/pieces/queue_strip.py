@@ -1,15 +1,15 @@
-"""Prompts that wait for the turn to end, in their order: each can be changed, moved, taken out or
-sent now."""
+"""The queue strip: prompts that wait for the turn to end, in order. Each can be edited, moved,
+removed or sent now."""
 
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import Json, lenient
 from rookery.export.html.text import esc_line, tag
 
-LONGEST = 400
+MAX_TEXT_LENGTH = 400
 
 
 def rendered(header: Json) -> str:
-    """The strip; "" where nothing waits."""
+    """Render the strip, or "" if nothing waits."""
     items = list(lenient.mappings(header, "queue"))
     if not items:
         return ""
@@ -24,7 +24,8 @@ def rendered(header: Json) -> str:
 
 
 def _is_held(header: Json) -> bool:
-    """After a turn that failed, prompts wait for the user's word."""
+    """Tell whether the queue is held: after a failed turn, prompts wait until the user
+    continues."""
     ended = lenient.text(header, "reason") if header["state"] == "idle" else ""
     placeless = all(item.get("placeless") for item in lenient.mappings(header, "queue"))
     return ended not in ("", "end_turn") and not placeless
@@ -33,18 +34,18 @@ def _is_held(header: Json) -> bool:
 def _row(item: Json, at: int, count: int, held: bool) -> str:
     name = esc_line(lenient.text(item, "id"), 200)
     blocks = lenient.sequence(item, "prompt")
-    words = esc_line(words_of(blocks), LONGEST)
+    summary = esc_line(words_of(blocks), MAX_TEXT_LENGTH)
     others = sum(lenient.text(block, "type") != "text" for block in blocks)
     files = tag("span", f"+{others} file{'s' if others > 1 else ''}", "soft") if others else ""
     place = "Next" if at == 0 else str(at + 1)
     label = tag("span", "Held" if held else place, "nth")
-    said = f'<span class="said" dir="auto">{words or "(no text)"}</span>'
+    body = f'<span class="said" dir="auto">{summary or "(no text)"}</span>'
     moves = _button("up", "Earlier", at == 0) + _button("down", "Later", at == count - 1)
     acts = _button("edit", "Edit") + _button("send", "Send now") + _button("remove", "Remove")
     tools = tag("span", (moves if count > 1 else "") + acts, "acts")
     drag = ' draggable="true"' if count > 1 else ""
     about = f'id="q-{name}" data-item="{name}" data-at="{at}"{drag}'
-    return f"<li {about}>{label}{said}{files}{tools}</li>"
+    return f"<li {about}>{label}{body}{files}{tools}</li>"
 
 
 def _button(op: str, label: str, off: bool = False) -> str:

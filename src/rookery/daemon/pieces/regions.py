@@ -1,4 +1,4 @@
-"""What the session screen shows of a session's header, by the name of the region."""
+"""The regions of the session screen that are rendered from a session's header, by name."""
 
 import time
 
@@ -8,15 +8,15 @@ from rookery.daemon.pieces import composer, queue_strip, session_bar
 
 
 def regions(header: Json, *, read_only: bool = False) -> dict[str, str]:
-    """Those that change with it; the same header gives the same."""
+    """Render the regions that change with the header; equal headers give equal HTML."""
     bar = session_bar.rendered(header, None, _now(), read_only, still=True)
     queue = "" if read_only else queue_strip.rendered(header)
     return {"bar": masked(bar), "queue": masked(queue), "rewound": dumps(header["hidden"])}
 
 
 def at_first(session: str, header: Json, *, closed: str) -> dict[str, str]:
-    """As a screen begins: with the time that passed, and with the composer. `closed`: why nothing
-    can be sent; "": it can."""
+    """Render the regions for a new screen, with elapsed times and with the composer. `closed` says
+    why nothing can be sent; "" means that it can."""
     bar = session_bar.rendered(header, None, _now(), bool(closed))
     return regions(header, read_only=bool(closed)) | {
         "bar": masked(bar),

@@ -1,5 +1,5 @@
-"""The bar above a session: its title, what it runs with, its state. `bar.js` fills its menus when
-they open, so the bar is small enough to be sent again at every change."""
+"""The bar above a session: its title, its agent and options, its state. `bar.js` fills the menus
+when they open, so the bar is small enough to be sent again at every change."""
 
 import json
 from zlib import crc32
@@ -14,7 +14,7 @@ from rookery.core.view import below_asks
 from rookery.export.html.text import esc_line, tag
 from rookery.home.paths import with_tilde
 from rookery.render.local_time import clock_time
-from rookery.render.session_state import Said, said
+from rookery.render.session_state import SessionStatus, status_of
 from rookery.render.signs import SIGNS
 
 NO_TITLE = "New session"
@@ -41,16 +41,16 @@ def icon(paths: str) -> str:
 def rendered(
     header: Json, head: Json | None, now: int, read_only: bool, *, still: bool = False
 ) -> str:
-    """`now`: in milliseconds. `still` leaves what moves with the clock to the page, so that the
-    same state is the same bar."""
-    found = said(header, now, awake=None if head is None else bool(head.get("awake")))
+    """Render the bar. `now` is in milliseconds. `still` leaves clocks to the page, so that equal
+    states give equal HTML."""
+    status = status_of(header, now, awake=None if head is None else bool(head.get("awake")))
     tree = header["worktree"] if worktree.exists(header["worktree"]) else {}
     facts = {
-        "state": found.sign,
+        "state": status.sign,
         "running": header["state"] != "idle",
         "quiet": header["state"] == "quiet",
         "steers": lenient.flag(header, "steers"),
-        "below": below_asks.words(header),
+        "below": below_asks.notice(header),
         "agent": lenient.text(header, "agent"),
         "title": agent_title(header),
         "archived": header["archived"],
@@ -68,7 +68,7 @@ def rendered(
         for key, value in facts.items()
         if value
     )
-    state = _state(found, 0 if still else now)
+    state = _state(status, 0 if still else now)
     chips = _chips(header, read_only) + _quota(header, now)
     inner = _title(header, read_only) + state + chips + _buttons(read_only)
     return f'<header class="bar"{data}>{inner}</header>'
@@ -79,10 +79,10 @@ def agent_title(header: Json) -> str:
 
 
 def _fingerprint(header: Json) -> int:
-    """Another one where a menu would show something else."""
+    """Return a checksum that changes when a menu would show something else."""
     values = [[each["id"], each["value"], len(each["choices"])] for each in header["options"]]
-    told = json.dumps([values, len(header["commands"]), header["agent"]], default=str)
-    return crc32(told.encode())
+    summary = json.dumps([values, len(header["commands"]), header["agent"]], default=str)
+    return crc32(summary.encode())
 
 
 def _title(header: Json, read_only: bool) -> str:
@@ -100,25 +100,25 @@ def _title(header: Json, read_only: bool) -> str:
 # --- the state ---------------------------------------------------------------------------------
 
 
-def _state(found: Said, now: int) -> str:
-    sign = SIGNS.get(found.sign, SIGNS["idle"])[0]
+def _state(status: SessionStatus, now: int) -> str:
+    sign = SIGNS.get(status.sign, SIGNS["idle"])[0]
     mark = f'<i class="sign" aria-hidden="true">{sign}</i>'
-    label, colon, why = esc_line(found.words).partition(": ")
+    label, colon, why = esc_line(status.words).partition(": ")
     tip = f' title="{label}{colon}{why}"' if why else ""
     more = tag("span", colon + why, "why") if why else ""
-    inner = f"{mark}<span{tip}>{label}{more}</span>{_clock(found, now)}"
-    return f'<span class="chip now" data-sign="{found.sign}">{inner}</span>'
+    inner = f"{mark}<span{tip}>{label}{more}</span>{_clock(status, now)}"
+    return f'<span class="chip now" data-sign="{status.sign}">{inner}</span>'
 
 
-def _clock(found: Said, now: int) -> str:
-    """The time that passed, or that is left; the page lets it tick."""
-    if found.until is not None:
-        shown = units.duration(max(0, found.until - now) // 1000) if now else ""
-        return f'<time data-until="{found.until}" aria-live="off">{shown}</time>'
-    if found.since is None:
+def _clock(status: SessionStatus, now: int) -> str:
+    """Render the elapsed or remaining time, which the page keeps ticking."""
+    if status.until is not None:
+        shown = units.duration(max(0, status.until - now) // 1000) if now else ""
+        return f'<time data-until="{status.until}" aria-live="off">{shown}</time>'
+    if status.since is None:
         return ""
-    shown = units.duration(max(0, now - found.since) // 1000) if now else ""
-    return f'<time data-since="{found.since}" aria-live="off">{shown}</time>'
+    shown = units.duration(max(0, now - status.since) // 1000) if now else ""
+    return f'<time data-since="{status.since}" aria-live="off">{shown}</time>'
 
 
 # --- what it runs with -------------------------------------------------------------------------
@@ -126,31 +126,31 @@ def _clock(found: Said, now: int) -> str:
 
 def _chips(header: Json, read_only: bool) -> str:
     name = esc_line(agent_title(header), 40)
-    found = [_chip("agent", "Agent", tag("b", name), read_only)]
+    chips = [_chip("agent", "Agent", tag("b", name), read_only)]
     listed = sorted(header["options"], key=_rank)
-    found += [_option(each, header, read_only) for each in listed]
+    chips += [_option(each, header, read_only) for each in listed]
     offered = {each["category"] for each in listed}
     pins = (("model", "model"), ("mode", "mode"), ("effort", "thought_level"))
     for pin, category in pins:  # chosen before the agent said what it offers
         value = lenient.text(header["wanted"], pin)
         if value and category not in offered:
-            found.append(_chip(pin, pin.capitalize(), esc_line(value, 40), True))
+            chips.append(_chip(pin, pin.capitalize(), esc_line(value, 40), True))
     if kind := lenient.text(header, "sandbox"):
-        found.append(_chip("sandbox", "Sandbox", f"in {esc_line(kind, 40)}", True))
+        chips.append(_chip("sandbox", "Sandbox", f"in {esc_line(kind, 40)}", True))
     if branch := worktree.brief(header["worktree"]):
-        found.append(_chip("worktree", "Worktree", esc_line(branch, 60), True))
+        chips.append(_chip("worktree", "Worktree", esc_line(branch, 60), True))
     if race := esc_line(lenient.text(header, "race"), 64):
-        found.append(f'<a class="chip" href="/races/{race}" title="Race">race</a>')
+        chips.append(f'<a class="chip" href="/races/{race}" title="Race">race</a>')
     if not worktree.exists(header["worktree"]):  # bar.js fills it in
         fixed = " disabled" if read_only else ""
         about = f'type="button" class="chip others" data-do="move" hidden{fixed}'
-        found.append(f"<button {about}></button>")
-    found.append(_confirm(header, read_only))
+        chips.append(f"<button {about}></button>")
+    chips.append(_confirm(header, read_only))
     kind = 'class="chip only-narrow"'  # where there is no room for their own buttons
     if not read_only:
-        found.append(f'<button type="button" {kind} data-do="more">More actions</button>')
-    found.append(f'<button type="button" {kind} data-do="palette">Search</button>')
-    return tag("div", "".join(found) + _figures(header), "chips")
+        chips.append(f'<button type="button" {kind} data-do="more">More actions</button>')
+    chips.append(f'<button type="button" {kind} data-do="palette">Search</button>')
+    return tag("div", "".join(chips) + _figures(header), "chips")
 
 
 def _rank(option: Json) -> int:
@@ -174,20 +174,20 @@ def _option(option: Json, header: Json, read_only: bool) -> str:
 
 
 def _confirm(header: Json, read_only: bool) -> str:
-    """How much is asked; its choices come along, in the words for this agent."""
+    """Render the chip for how much is asked, with its choices in the terms of this agent."""
     option = modes.option_of(header)
     choices = json.dumps([[c["value"], c["name"], c["description"]] for c in option["choices"]])
     more = (
         f' data-choices="{esc_line(choices, 5000)}" data-value="{esc_line(str(option["value"]))}"'
     )
-    words = esc_line(modes.label(header), 60)
-    return _chip(modes.OPTION, approvals.TITLE, words, read_only, more=more)
+    label = esc_line(modes.label(header), 60)
+    return _chip(modes.OPTION, approvals.TITLE, label, read_only, more=more)
 
 
 def _chip(
     option: str, label: str, shown: str, fixed: bool, kind: str = "", *, more: str = ""
 ) -> str:
-    """`label` and `shown` are escaped."""
+    """Render a chip; `label` and `shown` must be escaped."""
     kind = f"chip {kind}".strip()
     if fixed:
         return f'<span class="{kind}" title="{label}">{shown}</span>'
@@ -204,23 +204,24 @@ def _figures(header: Json) -> str:
     used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
     cost = lenient.mapping(usage, "cost")
     amount, currency = lenient.number(cost, "amount"), lenient.text(cost, "currency")
-    found = ""
+    html = ""
     if used is not None and size:
         share = min(100, max(0, round(100 * used / size)))
         tip = f"Context: {units.tokens(used)} of {units.tokens(size)} tokens"
         meter = f'<progress value="{share}" max="100" aria-label="{tip}"></progress>'
         full = " full" if share >= 85 else ""
-        found += f'<span class="chip context{full}" title="{tip}">{meter}{share} %</span>'
+        html += f'<span class="chip context{full}" title="{tip}">{meter}{share} %</span>'
     elif used is not None:
-        found += tag("span", f"{units.tokens(used)} tokens", "chip")
+        html += tag("span", f"{units.tokens(used)} tokens", "chip")
     if amount is not None:
         shown = units.money(amount) if currency in ("", "USD") else f"{amount:.2f} {currency}"
-        found += f'<span class="chip" title="Cost so far">{esc_line(shown, 30)}</span>'
-    return found
+        html += f'<span class="chip" title="Cost so far">{esc_line(shown, 30)}</span>'
+    return html
 
 
 def _quota(header: Json, now: int) -> str:
-    """Only where it is nearly used up; also where there is no room for chips."""
+    """Render the quota only if it is nearly used up, but then also where there is no room for
+    chips."""
     window = quota.pressing(header, now)
     if window is None:
         return ""

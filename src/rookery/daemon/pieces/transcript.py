@@ -1,8 +1,7 @@
 """The transcript as units: a block with all that is nested in it, or a folded row of quiet calls.
 
-A unit is an element with an id; its first child is its own look, and the units nested in it are in
-its second. Each can be rendered by itself, so that what did not change is not looked at again.
-"""
+A unit is an element with an id; its first child is its own content, and its second contains the
+nested units. Each can be rendered by itself, so that unchanged ones are not processed again."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -50,21 +49,22 @@ def nest(blocks: dict[str, Block]) -> Nest:
 
 
 def _place(container: str, blocks: list[Block], families: Families, layout: Layout) -> None:
-    found = layout[container] = list[str]()
+    units = layout[container] = list[str]()
     for row in rows(blocks, families.children):
         for names in _lines([str(block["id"]) for block in row]):
             if len(names) < FEWEST:
-                found += names
+                units += names
                 continue
             layout[row_name(names[0])] = names
-            found.append(row_name(names[0]))
+            units.append(row_name(names[0]))
     for block in blocks:
         if below := [each for each in families.children.get(block["id"], ()) if not _is_ask(each)]:
             _place(str(block["id"]), below, families, layout)
 
 
 def _lines(run: list[str]) -> Iterator[list[str]]:
-    """A run of quiet calls, cut; a rest that would not fold belongs to the line before it."""
+    """Split a run of quiet calls into rows; a remainder too short to fold is added to the row
+    before it."""
     at = 0
     while at < len(run):
         end = at + LONGEST_ROW
@@ -86,7 +86,7 @@ def _is_ask(block: Block) -> bool:
 
 
 def unit_of(name: str, blocks: dict[str, Block]) -> str:
-    """The unit whose own look shows a block."""
+    """Return the unit whose own content shows a block."""
     block = blocks[name]
     above = blocks.get(block["parent"] or "")
     if above is not None and (
@@ -97,7 +97,7 @@ def unit_of(name: str, blocks: dict[str, Block]) -> str:
 
 
 class Painter:
-    """Units as HTML. `opened`: the name of the text that is still being written."""
+    """Renders units as HTML. `opened` is the name of the text that is still being written."""
 
     def __init__(self, blocks: dict[str, Block], view: View) -> None:
         self.blocks = blocks
@@ -117,7 +117,7 @@ class Painter:
         return map(self.unit, self.nest.layout.get(container, ()))
 
     def unit(self, name: str) -> str:
-        """With all that is nested in it."""
+        """Render a unit with all that is nested in it."""
         inside = "".join(self.units(name))
         if is_row(name):
             body = self.own(name) + tag("div", inside, "members")
@@ -128,15 +128,15 @@ class Painter:
         return f'<div class="block {role}" id="b{esc_line(name, 100)}">{body}</div>\n'
 
     def own(self, name: str) -> str:
-        """The unit's first child."""
+        """Render the unit's own content, its first child."""
         if is_row(name):
             members = [self.blocks[each] for each in self.nest.layout[name]]
-            found = tag("summary", card.row_line(members), "own")
+            html = tag("summary", card.row_line(members), "own")
         else:
             block = self.blocks[name]
-            found = f'<div class="own"{_since(block)}>{self._inner(name, block)}</div>'
-        self.own_told(name, found)
-        return found
+            html = f'<div class="own"{_since(block)}>{self._inner(name, block)}</div>'
+        self.own_told(name, html)
+        return html
 
     def _inner(self, name: str, block: Block) -> str:
         if block["role"] in PROSE:
@@ -177,7 +177,7 @@ class Painter:
 
 
 def _since(block: Block) -> str:
-    """When a running call began: its card ticks."""
+    """Return an attribute with the time at which a running call began, for the card's clock."""
     since = lenient.number(block, "since")
     running = block["role"] in ("tool", "terminal") and block["status"] == "running"
     return f' data-since="{since:.0f}"' if running and since else ""
@@ -210,7 +210,7 @@ def view_of(header: Json, session: str, now: float, *, read_only: bool = False) 
 
 
 def _prompt_menu(block: Block) -> str:
-    """The button at a prompt of the user's that began a turn, or was sent into one."""
+    """Render the menu button of a user's prompt that began a turn or was sent into one."""
     turn = str(block["id"]).partition(".")[0]
     if block["title"] or block["parent"] is not None or not turn.isdecimal() or turn == "0":
         return ""
@@ -224,15 +224,15 @@ def _prompt_menu(block: Block) -> str:
 
 
 def buttons(block: Block) -> str:
-    """The actions that a notice or a divider offers."""
-    found = ""
+    """Render the actions that a notice or a divider offers."""
+    html = ""
     for number, action in enumerate(block["actions"]):
         label = esc_line(lenient.text(action, "label"))
         why = lenient.text(action, "disabled")
         off = f' disabled title="{esc_line(why)}"' if why else ""
         kind = "danger" if action.get("danger") else "primary" if number == 0 else ""
-        found += (
+        html += (
             f'<button type="button" class="{kind}" data-do="action" data-n="{number}"'
             f' data-action="{esc(json.dumps(action))}"{off}>{label}</button>'
         )
-    return tag("div", found, "actions") if found else ""
+    return tag("div", html, "actions") if html else ""

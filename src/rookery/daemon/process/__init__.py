@@ -1,1 +1,1 @@
-"""The daemon as a process: started, listening, announced, stopped."""
+"""The daemon as a process: starting, listening, announcing itself, stopping."""

@@ -1,5 +1,5 @@
-"""One connection to the daemon: uvicorn's, but it knows who is at its other end, waits for no slow
-request, and says 1001 when the daemon goes."""
+"""Connections to the daemon: uvicorn's, extended to identify the peer, to drop slow requests, and
+to close WebSockets with 1001 when the daemon stops."""
 
 import asyncio
 import http
@@ -31,20 +31,21 @@ HEADER_BYTES = 1024 * 1024
 page has to come all the same."""
 GOING_AWAY = 1001
 GUEST, ROOM = "rookery.guest", "rookery.room"
-"""What uvicorn passes on from a connection to the WebSocket that it becomes."""
+"""Keys of the state that uvicorn passes on when a connection becomes a WebSocket."""
 
 BUGS = Bugs()
 
 
 class _Served:
-    """What both kinds of connection do: they know who is at the other end, and tell the room."""
+    """Common to both kinds of connection: identifies the peer and reports to the room."""
 
     home: ClassVar[str]
     open_to_all: ClassVar[bool]
     """Nobody logs in: all are known."""
 
     def _enter(self, app: Any, state: dict[str, Any], transport: asyncio.Transport) -> App:
-        """The application, which gets the peer with every request. Raises OSError: it is gone."""
+        """Return the application, wrapped so that every request carries the peer. Raises OSError if
+        the peer has gone."""
         self._guest: Guest = state[GUEST]
         self._room: Room = state[ROOM]
         self._guest.drop = transport.abort
@@ -115,7 +116,7 @@ class Http(_Served, H11Protocol):
 
     @override
     def send_400_response(self, msg: str) -> None:
-        """Called where h11's error is handled."""
+        """Send our own response. Called from the handler of h11's error."""
         problem = unreadable(sys.exception())
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             response = problem.response()
@@ -134,7 +135,7 @@ class Http(_Served, H11Protocol):
 
     @override
     def shutdown(self) -> None:
-        """Also of a connection in which nothing can be said any more."""
+        """Shut down, even if nothing can be sent on the connection any more."""
         with suppress(h11.LocalProtocolError):
             super().shutdown()
             return
@@ -155,8 +156,8 @@ class Http(_Served, H11Protocol):
 
 
 class Gathering:
-    """A transport that writes what one round of the loop brought in one go: news of fifty sessions
-    are fifty frames, and one call of the system."""
+    """A transport that joins what one round of the event loop writes: updates of fifty sessions are
+    fifty frames, but one system call."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport = transport
@@ -217,7 +218,7 @@ class WebSocket(_Served, WebSocketsSansIOProtocol):
 
 
 def _reject(status: int, text: str) -> Response:
-    """As the library does it, but with our words."""
+    """Build the library's rejection with our own message."""
     problem = refused(int(status), text)
     answer = problem.response()
     headers = Headers({"Connection": "close"})

@@ -1,5 +1,5 @@
-"""What the server itself says to requests that no route ever sees, as every error of the daemon is
-said; and errors that nothing expected."""
+"""Errors of the HTTP server for requests that never reach a route, in the format of all other
+errors; and unexpected exceptions."""
 
 import http
 import logging
@@ -13,7 +13,7 @@ from rookery.daemon.errors import WORDS, Problem, internal
 from rookery.daemon.metrics import measures
 
 BUGS = 100
-"""Of which the traceback is logged once each."""
+"""How many distinct bugs are logged with a traceback, once each."""
 
 type Message = MutableMapping[str, Any]
 type Send = Callable[[Message], Awaitable[None]]
@@ -22,7 +22,7 @@ _log = logging.getLogger("rookery.daemon")
 
 
 def unreadable(error: BaseException | None) -> Problem:
-    """What h11 could not read."""
+    """Return the problem for a request that h11 could not parse."""
     status = error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400
     if status == 414:
         return Problem(414, "too_long", "The address is too long.", "Send less.")
@@ -35,7 +35,7 @@ def unreadable(error: BaseException | None) -> Problem:
 
 
 def refused(status: int, message: str) -> Problem:
-    """A WebSocket that does not come about."""
+    """Return the problem for a WebSocket that could not be opened."""
     if status == 500:
         return internal()
     if status == 403:
@@ -45,13 +45,14 @@ def refused(status: int, message: str) -> Problem:
 
 
 class Bugs:
-    """Errors that nothing expected: answered as all others are, and each logged once."""
+    """Handles unexpected exceptions: answers like any other error, and logs each once with its
+    traceback."""
 
     def __init__(self) -> None:
         self._logged: set[str] = set()
 
     async def answer(self, error: Exception, send: Send | None) -> None:
-        """`send`: None where the answer has begun."""
+        """Log the exception and send a response. `send` is None if the response has begun."""
         measures.BUGS.add()
         frames = traceback.extract_tb(error.__traceback__)
         place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""

@@ -1,6 +1,6 @@
-"""Starting, stopping and restarting a daemon, as the command line does it. Loads no web framework:
-the daemon is another process, and its options reach it through a pipe, so that no passphrase is in
-a process list."""
+"""Starting, stopping and restarting the daemon from the command line. No web framework is imported
+here: the daemon is another process, and gets its options through a pipe, so that no passphrase
+appears in a process list."""
 
 import json
 import os
@@ -41,14 +41,14 @@ SECRET = "ROOKERY_PASSPHRASE"  # noqa: S105 - the name of a variable
 
 
 def check(home: str) -> None:
-    """Whether a daemon can be started from here. Raises Refused."""
+    """Check that a daemon can be started from here. Raises Refused."""
     from importlib.util import find_spec
 
     if missing := [name for name in MODULES if find_spec(name) is None]:
         from rookery.agents.registry import missing_extra
 
-        words = missing_extra(f"The daemon ({', '.join(missing)})", "web")
-        raise Refused("not_installed", words)
+        message = missing_extra(f"The daemon ({', '.join(missing)})", "web")
+        raise Refused("not_installed", message)
     if guard.of_an_agent(home):
         raise Refused(
             "from_the_agent",
@@ -62,13 +62,13 @@ def _argv(home: str, file: int, *, background: bool) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    found = unmarked()
-    found.pop(SECRET, None)
-    return found
+    environment = unmarked()
+    environment.pop(SECRET, None)
+    return environment
 
 
 def run(home: str, options: Options, say: Json) -> NoReturn:
-    """Become the daemon, in this terminal. `say`: what it prints once it listens."""
+    """Become the daemon, in this terminal. `say` is what it prints once it listens."""
     reading, writing = os.pipe()
     os.write(writing, json.dumps({"options": options.json(), "say": say}).encode())
     os.close(writing)
@@ -78,9 +78,9 @@ def run(home: str, options: Options, say: Json) -> NoReturn:
 
 
 def start(home: str, options: Options) -> Json:
-    """A daemon in the background; its record. Raises Refused."""
-    if (found := find(home)) is not None:
-        raise already_running(home, found)
+    """Start a daemon in the background and return its record. Raises Refused."""
+    if (running := find(home)) is not None:
+        raise already_running(home, running)
     paths.ensure_home(home)
     paths.make_private(os.path.join(home, "run"))
     log = os.path.join(home, daemon.LOG)
@@ -103,8 +103,8 @@ def start(home: str, options: Options) -> Json:
         for file in (reading, writing, output):
             os.close(file)
     assert child.stdout is not None
-    with child.stdout as said:
-        line = _line(said.fileno())
+    with child.stdout as stdout:
+        line = _line(stdout.fileno())
     match line:
         case {"ready": dict(record)}:
             child.returncode = 0  # it lives on: it is nobody's to wait for
@@ -118,7 +118,7 @@ def start(home: str, options: Options) -> Json:
 
 
 def _line(file: int) -> object:
-    """What it says first; None: nothing, or too late."""
+    """Return the first JSON line that the process prints, or None if there was none in time."""
     until, data = time.monotonic() + STARTS, b""
     while not data.endswith(b"\n"):
         ready, _, _ = select.select([file], [], [], max(0.0, until - time.monotonic()))
@@ -133,24 +133,24 @@ def _line(file: int) -> object:
 
 
 def find(home: str) -> Json | None:
-    """The record of the running daemon; None: there is none. Raises Refused."""
-    found = daemon.record(home)
-    if found is None and is_held(lock := os.path.join(home, daemon.LOCK)):
+    """Return the record of the running daemon, or None if there is none. Raises Refused."""
+    record = daemon.record(home)
+    if record is None and is_held(lock := os.path.join(home, daemon.LOCK)):
         raise Refused(
             "not_listening",
             f"A daemon of {home} is starting or stopping. Try again in a moment; if that does not "
             f"help, end the process that `fuser {lock}` names.",
         )
-    return found
+    return record
 
 
 def stop(home: str) -> str:
-    """STOPPED, or FORCED where it had to be killed; "": there is none. Its workers keep running.
-    Raises Refused."""
-    found = find(home)
-    if found is None:
+    """Stop the daemon and return STOPPED, FORCED if it had to be killed, or "" if there was none.
+    Its workers keep running. Raises Refused."""
+    record = find(home)
+    if record is None:
         return ""
-    pid = daemon.listening(home) or found["pid"]  # the kernel knows better than a file
+    pid = daemon.listening(home) or record["pid"]  # the kernel knows better than a file
     process = tree.Process(pid, tree.start_time(pid) or "")
     for number, wait in ((signal.SIGTERM, ENDS), (signal.SIGKILL, KILLED)):
         with suppress(ProcessLookupError):
@@ -162,40 +162,40 @@ def stop(home: str) -> str:
 
 
 def restart(home: str) -> Json:
-    """As it was started, with today's build. Raises Refused."""
-    found = find(home)
-    if found is None:
+    """Restart the daemon with its options and the current build. Raises Refused."""
+    record = find(home)
+    if record is None:
         raise Refused("not_running", "No daemon is running. To start one: rookery serve")
-    if "options" not in found:
+    if "options" not in record:
         raise Refused(
             "no_options",
             f"{daemon.RECORD} does not say how the daemon was started. Stop it (rookery serve "
             "--stop) and start it again.",
         )
-    if not found.get("background"):
+    if not record.get("background"):
         raise Refused(
             "not_in_background",
-            f"The daemon (pid {found['pid']}) was not started with --background: restart it where "
+            f"The daemon (pid {record['pid']}) was not started with --background: restart it where "
             "it runs, in its terminal or with systemctl or launchctl.",
         )
-    options = from_json(lenient.mapping(found, "options"))
+    options = from_json(lenient.mapping(record, "options"))
     check_options(options)  # an earlier build may have taken what this one does not
     stop(home)
     return start(home, options)
 
 
 def status(home: str) -> Json | None:
-    """What may be told of the daemon; nothing in it is secret. None: there is none. Raises
-    Refused."""
-    found = find(home)
-    if found is None:
+    """Return what can be shown of the daemon, nothing of it secret, or None if there is none.
+    Raises Refused."""
+    record = find(home)
+    if record is None:
         return None
-    options = from_json(lenient.mapping(found, "options"))
+    options = from_json(lenient.mapping(record, "options"))
     return {
         "responding": daemon.answers(home, ANSWERS),
-        **{key: found.get(key) for key in ("pid", "build", "since", "address", "background")},
-        "stale": compare(lenient.text(found, "build")) == OLDER,
-        "difference": between(found),
+        **{key: record.get(key) for key in ("pid", "build", "since", "address", "background")},
+        "stale": compare(lenient.text(record, "build")) == OLDER,
+        "difference": between(record),
         "auth": options.auth,
         "readOnly": options.read_only,
     }

@@ -1,5 +1,5 @@
-"""A listening socket. Not asyncio's own server: with that, a connection counts only once its TLS
-handshake is done, and one too many is an error of the whole process."""
+"""A listening socket. We do not use asyncio's own server: with that, a connection counts only after
+its TLS handshake, and running out of files is an error of the whole process."""
 
 import asyncio
 import errno
@@ -26,7 +26,8 @@ _log = logging.getLogger("rookery.daemon")
 
 
 class Listener:
-    """Has what uvicorn asks of a server: `close` and `wait_closed`."""
+    """Accepts connections; has the part of a server that uvicorn uses: `close` and
+    `wait_closed`."""
 
     def __init__(
         self,
@@ -37,7 +38,8 @@ class Listener:
         room: Room,
         crowd: Room,
     ) -> None:
-        """`crowd`: where connections are ended when no file can be opened any more."""
+        """Listen on the socket. `crowd` is the room whose connections are ended when no more files
+        can be opened."""
         self._socket = sock
         self._room = room
         self._crowd = crowd
@@ -58,7 +60,7 @@ class Listener:
             task.cancel()
 
     async def wait_closed(self) -> None:
-        """At once: uvicorn waits for the connections."""
+        """Return at once: uvicorn waits for the connections."""
 
     def _accept(self) -> None:
         for _ in range(BATCH):
@@ -72,7 +74,8 @@ class Listener:
             self._begin(connection, address[0] if isinstance(address, tuple) else "")
 
     def _pause(self, error: OSError) -> None:
-        """Too many open files, most likely: fewer connections, and a while for them to go."""
+        """Pause after a failed accept, most likely for too many open files: end some connections,
+        and give them time to close."""
         if time.monotonic() - self._logged >= QUIET:
             self._logged = time.monotonic()
             _log.warning("accepting a connection: %s", error)
@@ -99,7 +102,7 @@ class Listener:
         self._room.enter(guest)
 
     async def _connect(self, connection: socket.socket, guest: Guest) -> bool:
-        """False: the other end's handshake is none, or took too long."""
+        """Complete the connection; return False if the TLS handshake failed or took too long."""
         try:
             await self._loop.connect_accepted_socket(
                 lambda: self._factory(guest, self._room),

@@ -1,4 +1,4 @@
-"""What the daemon's log looks like."""
+"""The format of the daemon's log."""
 
 import copy
 import logging
@@ -6,8 +6,8 @@ from typing import override
 
 
 class Lines(logging.Formatter):
-    """Of a foreign library one line for each message, without its traceback: a client can cause
-    those again and again."""
+    """Formats log records. Those of other libraries take one line each, without a traceback, since
+    a client can cause them again and again."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(name)s: %(message)s")
@@ -17,10 +17,10 @@ class Lines(logging.Formatter):
         if record.name.startswith("rookery"):
             return super().format(record)
         line = copy.copy(record)
-        words = [record.getMessage()]
+        texts = [record.getMessage()]
         if record.exc_info and (error := record.exc_info[1]) is not None:
-            words.append(f"{type(error).__name__}: {error}")
-        line.msg, line.args = " ".join(" ".join(words).split())[:1000], None
+            texts.append(f"{type(error).__name__}: {error}")
+        line.msg, line.args = " ".join(" ".join(texts).split())[:1000], None
         line.exc_info = line.exc_text = line.stack_info = None
         return super().format(line)
 

@@ -1,9 +1,8 @@
-"""h11, but what would take it long is refused before it is parsed: for each line of a header it
-needs as much time as for a kilobyte of text.
+"""An h11 parser that refuses expensive input before it is parsed: h11 needs as much time for each
+line of a header as for a kilobyte of text.
 
-The cookies of a host go to all of its ports, so a header may be as long as a browser's jar is full:
-its size is bounded by what h11 may keep, its lines here.
-"""
+The cookies of a host go to all of its ports, so a header can be as long as a browser's cookie jar
+is full: its size is limited by what h11 may buffer, its lines here."""
 
 import re
 from typing import Any, override
@@ -11,11 +10,12 @@ from typing import Any, override
 import h11
 
 MAX_LINES = 128
-"""Of a header; the WebSocket library has the same limit."""
+"""The maximum number of lines of a header; the WebSocket library has the same limit."""
 MAX_TARGET = 16 * 1024
 """Bytes of the first line: method, path and query."""
 CHUNKS = 256
-"""Of a body, whatever their size; more must have SMALL bytes each, on average."""
+"""The number of a body's chunks that may have any size; more must have SMALL bytes each, on
+average."""
 SMALL = 256
 HEADER_END = re.compile(rb"\n\r?\n")
 
@@ -26,7 +26,7 @@ class Parser(h11.Connection):
 
     @override
     def next_event(self) -> Any:
-        """Raises RemoteProtocolError."""
+        """Return the next event. Raises RemoteProtocolError."""
         if self.their_state is h11.IDLE:
             _check(self.trailing_data[0])
         event = super().next_event()

@@ -1,4 +1,5 @@
-"""Which daemon serves a home: a lock that the kernel frees, and a record for those who look."""
+"""Which daemon serves a home: a lock that the kernel releases, and a record that others can
+read."""
 
 import json
 import os
@@ -19,7 +20,7 @@ from rookery.processes import tree
 
 @contextmanager
 def only_one(home: str) -> Iterator[Lock]:
-    """Held while a daemon serves the home. Raises Refused."""
+    """Hold the home's lock while a daemon serves it. Raises Refused."""
     try:
         paths.ensure_home(home)
     except paths.PathError as error:
@@ -37,8 +38,8 @@ def only_one(home: str) -> Iterator[Lock]:
         lock.release()
 
 
-def already_running(home: str, found: Json) -> Refused:
-    where = f" at {found['address']}" if found.get("address") else ""
+def already_running(home: str, record: Json) -> Refused:
+    where = f" at {record['address']}" if record.get("address") else ""
     return Refused(
         "already_running",
         f"A daemon already serves {home}{where}. To stop it: rookery serve --stop",
@@ -62,9 +63,9 @@ def write(home: str, options: Options, socket: str, control: str, *, background:
 
 
 def keep(home: str, record: Json, lock: Lock) -> None:
-    """Write it again where something else is in its place. Raises OSError."""
-    found = paths.read_json(os.path.join(home, daemon.RECORD)) or {}
-    if any(found.get(key) != record[key] for key in ("pid", "start")) and lock.stands():
+    """Write the record again if it was replaced or removed. Raises OSError."""
+    current = paths.read_json(os.path.join(home, daemon.RECORD)) or {}
+    if any(current.get(key) != record[key] for key in ("pid", "start")) and lock.stands():
         _put(home, record)
 
 

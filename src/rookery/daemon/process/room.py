@@ -1,13 +1,14 @@
-"""How many connections the daemon has open at once, and which one goes when there is one too many.
+"""Limits how many connections the daemon has open at once, and chooses which one is closed
+when there is one too many.
 
-A newcomer always gets in, whatever is open already; otherwise idle connections, which cost nothing
-to make, would keep everybody out. For it goes, in this order:
+A new connection is always accepted; otherwise idle connections, which cost nothing to
+make, would keep everybody out. In exchange one is closed, in this order:
 
-1. the oldest that has shown no credential, of the network that has most of them;
-2. where those who are known have nearly all places: the one of these that was quiet for longest.
+  1. the oldest that has shown no credential, from the network that has most of them;
+  2. if known clients have nearly all places: the one of these that was idle for longest.
 
-So who is logged in loses no connection to strangers, and a stranger stays long enough to log in.
-"""
+So a logged-in client loses no connection to strangers, and a stranger stays long enough
+to log in."""
 
 import logging
 import resource
@@ -54,12 +55,12 @@ class Room:
             self._make_room()
 
     def heard(self, guest: Guest) -> None:
-        """It sent another request."""
+        """Note that a connection sent another request."""
         if guest in self._known:
             self._known[guest] = self._known.pop(guest)
 
     def leave(self, guest: Guest) -> None:
-        """Twice is once."""
+        """Forget a connection. Calling it twice is harmless."""
         if guest in self._known:
             del self._known[guest]
         elif not self._forget(guest):
@@ -67,14 +68,14 @@ class Room:
         self._count -= 1
 
     def _make_room(self) -> None:
-        """End the connection that matters least."""
+        """Close the connection that matters least."""
         leaving = self._least_known()
         if leaving is not None:
             self.leave(leaving)
             leaving.drop()
 
     def shrink(self) -> None:
-        """No file can be opened any more: from now on there are fewer connections."""
+        """Lower the limit because no more files can be opened, and close connections to meet it."""
         self._limit = max(LEAST, self._count * 3 // 4)
         while self._count > self._limit:
             self._make_room()
@@ -102,7 +103,8 @@ class Room:
 
 
 def raise_limit() -> int:
-    """Let this process open more files; returns how many connections that leaves room for."""
+    """Raise this process's limit of open files; return how many connections that leaves room
+    for."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < most:

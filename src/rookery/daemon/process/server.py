@@ -1,4 +1,4 @@
-"""The daemon as a server: its sockets, and connections that know who is at their other end."""
+"""The daemon's HTTP server: its sockets, and connections that know their peers."""
 
 import asyncio
 import os
@@ -24,14 +24,15 @@ from rookery.wire.credentials import listening, listening_at
 
 BACKLOG = 256
 MESSAGE_BYTES = 32 * 1024 * 1024
-"""Of a WebSocket's message from a client: an editor's prompt may have attachments."""
+"""The maximum size of a WebSocket message from a client: an editor's prompt may have
+attachments."""
 GRACE = 3
 """Seconds for what is being answered, when the daemon stops."""
 PING = 30.0
 
 
 class Sockets:
-    """Where a daemon listens: its address, and sockets of its own for this user."""
+    """The sockets that a daemon listens on: its network address, and local ones for this user."""
 
     def __init__(self, home: str, options: Options) -> None:
         self.path = socket_path(home)
@@ -50,18 +51,18 @@ class Sockets:
             )[0]
             # With its protocol's number: only then asyncio turns Nagle's algorithm off, which
             # holds the second piece of an answer back for 40 ms.
-            found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-            self._opened.append(found)
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind(address)
-            found.listen(BACKLOG)
+            sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+            self._opened.append(sock)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(address)
+            sock.listen(BACKLOG)
         except OSError as error:
             raise Refused(
                 "no_address",
                 f"Cannot listen on {options.host}:{options.port}: {error.strerror or error}. "
                 "Choose another with --host and --port.",
             ) from error
-        return int(found.getsockname()[1])
+        return int(sock.getsockname()[1])
 
     def _listen_here(self) -> None:
         paths.make_socket_dir(self.path)
@@ -78,7 +79,8 @@ class Sockets:
 
 
 class Server(uvicorn.Server):
-    """Stops when `stop` is called or a signal comes; the caller closes what it has open first."""
+    """A uvicorn server that ends when `stop` is called or a signal comes; the caller first closes
+    what it has open."""
 
     def __init__(self, app: App, home: str, options: Options, sockets: Sockets) -> None:
         config = uvicorn.Config(
@@ -131,7 +133,7 @@ class Server(uvicorn.Server):
 
     @override
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """TLS is for the network alone."""
+        """Start listening; only the network socket uses TLS."""
         self.lifespan = self.config.lifespan_class(self.config)
 
         def connection(guest: Guest, room: Room) -> asyncio.Protocol:

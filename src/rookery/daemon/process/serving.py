@@ -1,4 +1,4 @@
-"""The daemon's life: it takes the home's lock, listens, looks after the sessions, and goes."""
+"""The life of the daemon process: take the home's lock, listen, look after the sessions, stop."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ DEVICES = 30.0
 
 
 async def serve(home: str, options: Options, *, background: bool, say: Json) -> None:
-    """Until it is told to stop. Raises Refusal."""
+    """Serve the home until told to stop. Raises Refused."""
     guard.judge_others()
     check_users_known(options)
     with record.only_one(home) as lock:
@@ -77,7 +77,7 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
 
 
 async def _look_after(home: str, devices: Devices) -> None:
-    """For ever: what devices have open is open to them."""
+    """Periodically, for ever, end what devices have open but may not have open any more."""
     trouble = Trouble("devices")
     while True:
         await asyncio.sleep(DEVICES)
@@ -94,7 +94,7 @@ def _idle_days(home: str, before: int) -> int:
 
 
 async def _keep_files(home: str, written: Json, lock: Lock) -> None:
-    """For ever: the log stays small, and the record is right."""
+    """Periodically, for ever, rotate the log and restore the record if it is wrong."""
     trouble = Trouble("the daemon's own files")
     while True:
         await asyncio.sleep(EACH)
@@ -108,8 +108,8 @@ def _announce(state: State, written: Json, say: Json, *, background: bool) -> No
         print(json.dumps({"ready": written}), flush=True)
         sys.stdout.close()
         return
-    told = partial(print, flush=True)
-    address = welcome.announce(state.home, state.options, state.login_link, told)
-    told("Ctrl-C stops it; sessions keep running.")
+    report = partial(print, flush=True)
+    address = welcome.announce(state.home, state.options, state.login_link, report)
+    report("Ctrl-C stops it; sessions keep running.")
     shown = {"qr": bool(say.get("qr")), "browser": bool(say.get("open"))}
-    welcome.show(state.options, address, told, **shown)
+    welcome.show(state.options, address, report, **shown)

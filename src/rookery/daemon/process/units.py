@@ -1,5 +1,5 @@
-"""The daemon as a service of the user's: a systemd unit or a launchd agent. Where there is no such
-service, the file is printed, so that it can be put wherever it belongs."""
+"""Installing the daemon as a service of the user: a systemd unit or a launchd agent. On other
+systems the file is printed, to be put wherever it belongs."""
 
 import os
 import plistlib
@@ -18,9 +18,9 @@ LABEL = "org.rookery.serve"
 
 
 def command(options: Options) -> list[str]:
-    """What starts it in the foreground: a service looks after it."""
+    """Return the command that runs the daemon in the foreground, as a service manager needs it."""
     usual = Options()
-    words = [sys.executable, "-P", "-m", "rookery", "serve"]
+    argv = [sys.executable, "-P", "-m", "rookery", "serve"]
     for field in (
         "host",
         "port",
@@ -32,15 +32,15 @@ def command(options: Options) -> list[str]:
     ):
         value = getattr(options, field)
         if value != getattr(usual, field):
-            words += [f"--{field.replace('_', '-')}", str(value)]
-    words += ["--read-only"] if options.read_only else []
-    words += ["--behind-proxy"] if options.behind_proxy else []
-    words += ["--hsts"] if options.hsts else []
+            argv += [f"--{field.replace('_', '-')}", str(value)]
+    argv += ["--read-only"] if options.read_only else []
+    argv += ["--behind-proxy"] if options.behind_proxy else []
+    argv += ["--hsts"] if options.hsts else []
     for name in options.allowed_hosts:
-        words += ["--allowed-host", name]
+        argv += ["--allowed-host", name]
     for name in options.allowed_origins:
-        words += ["--allowed-origin", name]
-    return words
+        argv += ["--allowed-origin", name]
+    return argv
 
 
 UNIT_TEXT = """\
@@ -77,7 +77,7 @@ def systemd(home: str, options: Options) -> str:
 
 
 def _quoted(word: str) -> str:
-    """As systemd reads it: % means something else. So does $ in a command, and only there."""
+    """Quote an argument for systemd, where % is special. So is $ in a command, and only there."""
     word = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{word}"'
 
@@ -113,7 +113,7 @@ def install(home: str, options: Options, say: Callable[[str], object]) -> None:
 
 
 def file() -> str:
-    """Where the service is described, once it is installed."""
+    """Return the path of the service's file."""
     if not LINUX:
         return os.path.expanduser(f"~/Library/LaunchAgents/{LABEL}.plist")
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
@@ -121,7 +121,7 @@ def file() -> str:
 
 
 def undoing() -> str:
-    """The command that takes the service away."""
+    """Return the command that removes the service."""
     if not LINUX:
         return f"launchctl bootout gui/{os.getuid()}/{LABEL}; rm {file()}"
     return f"systemctl --user disable --now {UNIT}; rm {file()}"
@@ -158,15 +158,15 @@ def _install_launchd(text: str, say: Callable[[str], object]) -> None:
     say(f"  {undoing()}")
 
 
-def _runs(*words: str) -> bool:
+def _runs(*argv: str) -> bool:
     try:
-        done = subprocess.run(words, capture_output=True, timeout=10, check=False)
+        done = subprocess.run(argv, capture_output=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
 
 
-def _must(*words: str) -> None:
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+def _must(*argv: str) -> None:
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:
-        raise Refused("not_installed", f"{' '.join(words)} failed: {done.stderr.strip()}")
+        raise Refused("not_installed", f"{' '.join(argv)} failed: {done.stderr.strip()}")

@@ -1,4 +1,4 @@
-"""What is said once a daemon listens, in its own terminal or in the one that started it."""
+"""The messages printed once a daemon listens, in its own terminal or in the one that started it."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,8 @@ type Say = Callable[[str], object]
 
 
 def announce(home: str, options: Options, new_link: Callable[[], str], say: Say) -> str:
-    """Where it is, and how to log in. What a browser is to open: the link, or the address."""
+    """Print the address and how to log in. Return what a browser should open: the login link, or
+    the address."""
     others = addresses.for_links(options)
     here = "" if others == options.address else f" (here: {options.address})"
     say(f"Rookery serves {home} at {others}{here}")
@@ -23,7 +24,7 @@ def announce(home: str, options: Options, new_link: Callable[[], str], say: Say)
 
 
 def show(options: Options, link: str, say: Say, *, qr: bool, browser: bool) -> None:
-    """As a QR code for a phone, and in a browser here, if that is wanted."""
+    """Show the link as a QR code for a phone, or open it in a browser here, as asked."""
     if qr:
         from rookery.render.qr import drawn
 

@@ -1,2 +1,3 @@
-"""Blocks as HTML, for the exported file and the web page. Every text is escaped, nothing is loaded
-from elsewhere, and looks are classes of `style.css` alone: no inline style, no script."""
+"""Rendering blocks as HTML, for the exported file and the web page. All text is escaped, nothing is
+loaded from elsewhere, and styling uses classes of `style.css` alone: no inline styles, no scripts.
+"""

@@ -1,4 +1,4 @@
-"""A block as HTML, by its role."""
+"""Rendering one block as HTML, according to its role."""
 
 from rookery.core.blocks import asks, captions
 from rookery.core.blocks.asks import Piece
@@ -18,15 +18,15 @@ LONGEST_ASIDE = 400
 
 
 def rendered(block: Block, view: View, terminals: list[Block] | None = None, more: str = "") -> str:
-    """One block, with an id to link to. `terminals`: those of a call. `more`: what is nested under
-    it, as HTML."""
+    """Render one block, with an id to link to. `terminals` are those of a call; `more` is the HTML
+    of what is nested in the block."""
     body = inner(block, view, terminals, more)
     name = esc_line(str(block["id"]), 100)
     return f'<div class="block {role_of(block)}" id="b{name}">{body}</div>\n' if body else ""
 
 
 def role_of(block: Block) -> str:
-    """One that has a look."""
+    """Return the block's role, or `notice` if it is one without a rendering of its own."""
     role = str(block["role"])
     return role if role in _LOOKS else "notice"
 
@@ -39,7 +39,7 @@ def inner(block: Block, view: View, terminals: list[Block] | None = None, more: 
 
 
 def _text(block: Block) -> tuple[str, str]:
-    """A block's text, and what is left out of it."""
+    """Return the block's text, and a note of what is left out of it."""
     text = block["text"].strip("\n")
     cut = len(text) - LONGEST_TEXT
     more = tag("p", left_out(cut, "more character")) if cut > 0 else ""
@@ -54,10 +54,10 @@ def _prompt(block: Block, view: View) -> str:
     text, more = _text(block)
     title = esc_line(block["title"])  # of one that the user did not send
     kind = "said soft" if title else "said"
-    said = f'<div class="{kind}" dir="auto">{linked(text)}</div>' if text else ""
-    words = title if ", from " in title else f"from {title}"
-    origin = tag("p", words, "soft") if title else ""
-    return origin + said + more + _parts(block, view) + view.actions(block)
+    body = f'<div class="{kind}" dir="auto">{linked(text)}</div>' if text else ""
+    label = title if ", from " in title else f"from {title}"
+    origin = tag("p", label, "soft") if title else ""
+    return origin + body + more + _parts(block, view) + view.actions(block)
 
 
 def _answer(block: Block, view: View) -> str:
@@ -67,7 +67,7 @@ def _answer(block: Block, view: View) -> str:
 
 
 def _message(block: Block, view: View) -> str:
-    """Of a sub-agent: what it says, is told, and hands over."""
+    """Render what a sub-agent says, is told, or hands over."""
     title = tag("p", esc_line(block["title"]), "soft") if block["title"] else ""
     return title + _answer(block, view)
 
@@ -94,15 +94,15 @@ def _plan(block: Block, view: View) -> str:
 
 def _divider(block: Block, view: View) -> str:
     text, more = _text(block)
-    words = tag("span", esc_line(block["title"]))
+    heading = tag("span", esc_line(block["title"]))
     body = tag("div", markdown.rendered(text) + more, "prose soft") if text.strip() else ""
     if len(text) > LONGEST_ASIDE:
         body = f"<details><summary>Summary</summary>{body}</details>"
-    return tag("div", words, "rule") + body + view.actions(block)
+    return tag("div", heading, "rule") + body + view.actions(block)
 
 
 def _notice(block: Block, view: View) -> str:
-    """What happened, why, and what helps."""
+    """Render what happened, why, and what helps."""
     state = notice_state(block)
     text, more = _text({**block, "text": localized(block, view.now)})
     head = esc_line(block["title"])
@@ -115,7 +115,7 @@ def _notice(block: Block, view: View) -> str:
 
 
 def coded(text: str) -> str:
-    """Text, with what is between backticks as code."""
+    """Render text in which backticks mark code."""
     pieces = text.split("`")
     if len(pieces) % 2 == 0:
         return esc(text)
@@ -125,7 +125,7 @@ def coded(text: str) -> str:
 
 
 def _raw(block: Block, _view: View) -> str:
-    """An update of an unknown kind."""
+    """Render an update of an unknown kind."""
     value = block["parts"][0].get("value") if block["parts"] else None
     line = tag("span", esc_line(block["title"]) or "an update", "what")
     line += tag("span", "", "extras")
@@ -142,10 +142,10 @@ def _ask(block: Block, view: View) -> str:
     asked = asks.question(block, view.agent, view.cwd, short=block["status"] != "asked")
     asked = esc_line(asked[:1].upper() + asked[1:])
     if block["status"] != "asked":
-        said = esc_line(captions.outcome(block, view.here))
-        words = said if block["parent"] is not None else f"{asked} · {said}"
+        outcome = esc_line(captions.outcome(block, view.here))
+        label = outcome if block["parent"] is not None else f"{asked} · {outcome}"
         name = captions.outcome_mark(block)
-        line = tag("p", f"{part.mark(name) if name else '↳'} {words}", "answered")
+        line = tag("p", f"{part.mark(name) if name else '↳'} {label}", "answered")
         remark = captions.remark(block, esc)
         return line + (tag("blockquote", remark, "remark") if remark else "")
     danger = esc_line(lenient.text(block, "danger"))

@@ -1,4 +1,5 @@
-"""A tool call as a card: one line with its state, verb and object, which opens to its details."""
+"""Rendering a tool call as a card: one line with its state, verb and object, which opens to show
+its details."""
 
 from collections.abc import Sequence
 
@@ -32,7 +33,8 @@ TIMES = {"search": "searched", "fetch": "fetched", "think": "thought"}
 
 
 def rendered(block: Block, terminals: list[Block], view: View, asks: str = "") -> str:
-    """`asks`: what was asked about the call, and how it was answered."""
+    """Render the card. `asks` is the HTML of what was asked about the call, and how it was
+    answered."""
     body = details(block, terminals, view)
     line = headline(block, terminals, view, pressed=bool(body))
     path = _file(block)
@@ -55,25 +57,26 @@ def rendered(block: Block, terminals: list[Block], view: View, asks: str = "") -
 
 
 def headline(block: Block, terminals: list[Block], view: View, *, pressed: bool = False) -> str:
-    """`✓ Edited src/app.py  +12 −3`. `pressed`: it is a button by itself."""
+    """Render the headline: `✓ Edited src/app.py +12 −3`. `pressed` means that the line itself is a
+    button."""
     verb, thing = captions.call_words(block, view.cwd)
     short = thing[: LONGEST_OBJECT - 1] + "…" if len(thing) > LONGEST_OBJECT else thing
-    said = esc_line(short)
-    words = tag("span", said, "name") if verb in NAMES else tag("span", said)
+    label = esc_line(short)
+    text = tag("span", label, "name") if verb in NAMES else tag("span", label)
     if path := _file(block):
-        words = view.named(path, _line(block), said, "name", focusable=not pressed)
-    words = f"{tag('span', _verb(verb, block, terminals), 'verb')} {words}" if verb else words
+        text = view.named(path, _line(block), label, "name", focusable=not pressed)
+    text = f"{tag('span', _verb(verb, block, terminals), 'verb')} {text}" if verb else text
     extras = tag("span", _extras(block, terminals), "extras")
-    return f"{part.mark(captions.mark_of(block))}{tag('span', words, 'what')}{extras}"
+    return f"{part.mark(captions.mark_of(block))}{tag('span', text, 'what')}{extras}"
 
 
 def _file(block: Block) -> str:
-    """The file that a call read or changed; "": none, or several."""
+    """Return the file that a call read or changed, or "" if there is none or several."""
     return captions.path_of(block) if block.get("kind") in FILES else ""
 
 
 def _line(block: Block) -> int:
-    """Where the call looked or what it changed first; 0: it is not known."""
+    """Return the line that the call looked at or changed first, or 0 if it is not known."""
     changed = captions.diffs(block)
     if not changed:
         return lenient.integer(block, "line") or 0
@@ -90,13 +93,13 @@ def _verb(verb: str, block: Block, terminals: list[Block]) -> str:
 
 
 def _extras(block: Block, terminals: list[Block]) -> str:
-    found = []
+    pieces = []
     if counts := call.changes(block):
         plus, minus = (tag("span", f"{sign}{n}", kind) for sign, n, kind in _signed(counts))
-        found.append(f"{plus} {minus}")
-    for words, bad in call.extras(block, terminals, lenient.number(block, "seconds")):
-        found.append(tag("span", esc_line(words), "failed") if bad else esc_line(words))
-    return " · ".join(found)
+        pieces.append(f"{plus} {minus}")
+    for text, bad in call.extras(block, terminals, lenient.number(block, "seconds")):
+        pieces.append(tag("span", esc_line(text), "failed") if bad else esc_line(text))
+    return " · ".join(pieces)
 
 
 def _signed(counts: tuple[int, int]) -> list[tuple[str, int, str]]:
@@ -104,8 +107,8 @@ def _signed(counts: tuple[int, int]) -> list[tuple[str, int, str]]:
 
 
 def details(block: Block, terminals: Sequence[Block], view: View) -> str:
-    """Diffs and output, or else the arguments."""
-    found = ""
+    """Render diffs and output, or else the arguments."""
+    html = ""
     several = len(captions.diffs(block)) > 1
     command = _command(block)
     for each in captions.parts_of(block):
@@ -113,38 +116,39 @@ def details(block: Block, terminals: Sequence[Block], view: View) -> str:
         if kind == "diff" and several:
             path = captions.short_path(lenient.text(each, "path"), view.cwd)
             named = view.named(lenient.text(each, "path"), 0, esc_line(path))
-            found += tag("p", named, "path")
+            html += tag("p", named, "path")
         output = captions.as_output(block, text) if kind == "markdown" else None
         if output is not None:
-            found += part.output(output, command)
+            html += part.output(output, command)
             command = ""
         elif kind != "terminal" or text:
-            found += part.rendered(each, view)
+            html += part.rendered(each, view)
     for each in [block, *terminals] if block["role"] != "tool" else terminals:
         if each["text"].strip():
-            found += view.output(each, command) or part.output(each["text"], command)
+            html += view.output(each, command) or part.output(each["text"], command)
             command = ""
-    if command and (found or len(command) > LONGEST_OBJECT or "\n" in command):
-        found = part.output("", command) + found
-    return found or ("" if captions.is_command(block) else _arguments(block))
+    if command and (html or len(command) > LONGEST_OBJECT or "\n" in command):
+        html = part.output("", command) + html
+    return html or ("" if captions.is_command(block) else _arguments(block))
 
 
 def _command(block: Block) -> str:
-    """The line that was run, whole and with its line breaks; "": it is no command."""
+    """Return the command line of a call in full, with its line breaks, or "" if it is no
+    command."""
     return esc(captions.command_of(block)[:20_000]) if captions.is_command(block) else ""
 
 
 def _arguments(block: Block) -> str:
-    found = ""
+    html = ""
     for key in ("input", "output"):
         value = lenient.mapping(block, key).get("value")
         if key in block and not (isinstance(value, dict) and set(value) <= set(captions.EXITS)):
-            found += part.raw(value)
-    return found
+            html += part.raw(value)
+    return html
 
 
 def _opens(block: Block, terminals: Sequence[Block]) -> bool:
-    """What is read without being asked for: changes, images, failures, short output."""
+    """Tell whether the card is open at first: changes, images, failures and short output are."""
     if captions.is_quiet(block):
         return any(lenient.text(each, "type") == "image" for each in block["parts"])
     if any(lenient.text(each, "type") in ("diff", "image") for each in captions.parts_of(block)):
@@ -162,15 +166,15 @@ def _opens(block: Block, terminals: Sequence[Block]) -> bool:
 
 
 def row_line(members: Sequence[Block]) -> str:
-    """`Read 7 files, searched twice`, and how long it took."""
+    """Render `Read 7 files, searched twice`, and how long it took."""
     kinds: dict[str, int] = {}
     for member in members:
         kinds[member.get("kind", "")] = kinds.get(member.get("kind", ""), 0) + 1
-    said = ", ".join(_times(kind, number) for kind, number in kinds.items())
+    summary = ", ".join(_times(kind, number) for kind, number in kinds.items())
     taken = sum(lenient.number(member, "seconds") or 0 for member in members)
     extras = duration(taken) if taken >= 0.05 else ""
-    words = tag("span", said[:1].upper() + said[1:], "what")
-    return f"{part.mark('done')}{words}{tag('span', extras, 'extras')}"
+    label = tag("span", summary[:1].upper() + summary[1:], "what")
+    return f"{part.mark('done')}{label}{tag('span', extras, 'extras')}"
 
 
 def _times(kind: str, number: int) -> str:

@@ -1,4 +1,4 @@
-"""Code, terminal output and JSON as HTML: tokens and colours are classes."""
+"""Rendering code, terminal output and JSON as HTML, with classes for tokens and colours."""
 
 import colorsys
 import json
@@ -20,7 +20,7 @@ _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
 def highlighted(text: str, language: str) -> str:
-    """The text with a class for each token that has a look."""
+    """Render the text with a class for each token that is styled."""
     shown, cut = text[:LONGEST_CODE], len(text) - LONGEST_CODE
     lines = ("".join(_token(*token) for token in line) for line in code.tokens(shown, language))
     more = f"\n{left_out(cut, 'more character')}" if cut > 0 else ""
@@ -33,7 +33,7 @@ def left_out(number: int, noun: str) -> str:
 
 @lru_cache(maxsize=64)
 def token_class(kind: str) -> str:
-    """`t-literal-string`."""
+    """Return the class of a token, such as `t-literal-string`."""
     return "t-" + kind.lower().replace(".", "-")
 
 
@@ -42,7 +42,7 @@ def _token(text: str, kind: str) -> str:
 
 
 def as_json(value: object) -> str:
-    """A value, indented."""
+    """Render a value as indented JSON."""
     if isinstance(value, str):
         return esc(value[:LONGEST_JSON])
     try:
@@ -66,7 +66,7 @@ def _pruned(value: object, levels: int) -> object:
 
 
 def printed(text: str) -> str:
-    """What a command printed, as a terminal would show it; of much of it the end."""
+    """Render a command's output as a terminal would show it; if there is too much, only its end."""
     text = text.strip("\n")
     cut = max(0, len(text) - MOST_TEXT)
     text = text[cut:]
@@ -74,10 +74,10 @@ def printed(text: str) -> str:
     lost = 0
     if len(rows) > MOST_LINES:
         lost, text = rows[0].count("\n") + 1, "\n".join(rows[1:])
-    words = left_out(lost, "earlier line") if lost else ""
-    words = left_out(cut, "earlier character") if cut else words
+    notice = left_out(lost, "earlier line") if lost else ""
+    notice = left_out(cut, "earlier character") if cut else notice
     lines = map(printed_line, terminal.lines_of(text))
-    return (f"{words}\n" if words else "") + "\n".join(lines)
+    return (f"{notice}\n" if notice else "") + "\n".join(lines)
 
 
 def printed_line(line: terminal.Line) -> str:
@@ -91,14 +91,15 @@ def _run(text: str, style: terminal.Style) -> str:
 
 @lru_cache(maxsize=1000)
 def style_class(style: terminal.Style) -> str:
-    """Colours as hues that can be read on both grounds: those a program chose may be neither."""
+    """Return classes for a style. Colours become hues that are readable in both themes; those that
+    a program chose may not be."""
     names = [f"f-{name}" for name in (hue(style.colour),) if name]
     names += [f"g-{name}" for name in (hue(style.ground),) if name]
     return " ".join([*names, *sorted(f"s-{flag}" for flag in style.flags)])
 
 
 def hue(colour: terminal.Colour) -> str:
-    """One of HUES, grey, or none for what is nearly ink or paper."""
+    """Return one of HUES, grey, or "" for a colour close to the text's or the background's."""
     if colour is None:
         return ""
     if isinstance(colour, tuple):

@@ -1,4 +1,5 @@
-"""A diff as a table: numbers of both sides, the sign, and the changed words marked."""
+"""Rendering a diff as a table: line numbers of both sides, the sign, and the changed words
+marked."""
 
 from itertools import pairwise
 from typing import Any
@@ -10,22 +11,22 @@ from rookery.render import code
 from rookery.render.code import Tokens
 from rookery.render.diff import GAP, Row, rows_of
 
-MOST = 2_000
-"""Rows shown of one change."""
+MAX_ROWS = 2_000
+"""How many rows of one change are shown."""
 
 KINDS = {"+": "add", "-": "cut", " ": ""}
 
 
 def rendered(part: dict[str, Any]) -> str:
-    """`part`: a diff, which may be damaged."""
+    """Render a part that is a diff; it may be damaged."""
     rows = rows_of(part)
     if not rows:
         return '<p class="soft">no change to show</p>'
     path = part.get("path")
     language = code.language_of(path if isinstance(path, str) else "")
-    tokens = code.tokens("\n".join(row.text for row in rows[:MOST]), language)
-    lines = [_row(row, line) for row, line in zip(rows[:MOST], tokens, strict=False)]
-    more = len(rows) - MOST
+    tokens = code.tokens("\n".join(row.text for row in rows[:MAX_ROWS]), language)
+    lines = [_row(row, line) for row, line in zip(rows[:MAX_ROWS], tokens, strict=False)]
+    more = len(rows) - MAX_ROWS
     if more > 0:
         lines.append(f'<tr class="gap"><td colspan="4">… {count(more, "more line")}</td></tr>')
     return f'<div class="diff" tabindex="0"><table>{"".join(lines)}</table></div>'
@@ -43,11 +44,11 @@ def _row(row: Row, tokens: Tokens) -> str:
 
 
 def marked(tokens: Tokens, row: Row) -> str:
-    """The tokens of a line, cut where a changed stretch begins and ends."""
+    """Render a line's tokens, split where a changed stretch begins and ends."""
     if "".join(text for text, _ in tokens) != row.text:
         tokens = [(row.text, "")]
     edges = sorted({edge for mark in row.marks for edge in mark})
-    found, at = "", 0
+    html, at = "", 0
     for text, kind in tokens:
         end = at + len(text)
         cuts = [at, *(edge for edge in edges if at < edge < end), end]
@@ -55,6 +56,6 @@ def marked(tokens: Tokens, row: Row) -> str:
             piece = esc(row.text[first:last])
             piece = tag("span", piece, token_class(kind)) if kind else piece
             marked = any(begin <= first < stop for begin, stop in row.marks)
-            found += tag("mark", piece) if marked else piece
+            html += tag("mark", piece) if marked else piece
         at = end
-    return found
+    return html

@@ -1,4 +1,5 @@
-"""Images inside a file: only what browsers show safely, checked by its first bytes, and bounded."""
+"""Embedding images in the exported file: only types that browsers display safely, checked by their
+first bytes and limited in size."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -15,14 +16,14 @@ TOGETHER = 30 * 1024 * 1024
 
 
 class Images:
-    """The data URIs of one file's images."""
+    """The images of one file, as data URIs."""
 
     def __init__(self, blob: Callable[[str], bytes | None], room: int = TOGETHER) -> None:
         self._blob = blob
         self._room = room
 
     def address(self, part: dict[str, Any]) -> str:
-        """Empty: there is no such image, it is too large, or it is not shown."""
+        """Return an image's data URI, or "" if it is missing, too large, or must not be shown."""
         name, size = lenient.text(part, "blob"), lenient.number(part, "bytes") or 0
         if not name or size > min(LARGEST, self._room):
             return ""

@@ -1,4 +1,4 @@
-"""Markdown as HTML, from the blocks that `render` makes of it. HTML in it stays text."""
+"""Rendering Markdown as HTML, from the blocks that `render` parses. HTML in it stays text."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from rookery.render.markdown import Node, Span
 from rookery.render.notation import diagrams
 from rookery.render.stretches import starts_of, stretch
 
-WHOLE, LEAST, MOST = 48_000, 12_000, 24_000
+WHOLE, LEAST, MAX_STRETCH = 48_000, 12_000, 24_000
 """Characters: longer texts are parsed in stretches, so that no text takes more than its length."""
 
 TAGS_OF_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -26,23 +26,24 @@ HIGHEST = 3
 
 
 def rendered(text: str, top: int = 0) -> str:
-    """`top`: the level of the first heading, where this is a part of a text."""
+    """Render Markdown. `top` is the level of the whole text's first heading, if this is only a part
+    of it."""
     top = top or top_of(text)
     if len(text) <= WHOLE:
         return _blocks(_levelled(markdown.blocks(text), top))
-    starts = starts_of(text, (), LEAST, MOST)
+    starts = starts_of(text, (), LEAST, MAX_STRETCH)
     texts = (stretch(text, starts, number) for number in range(len(starts)))
     return "".join(_blocks(_levelled(markdown.blocks(each), top)) for each in texts)
 
 
 def top_of(text: str) -> int:
-    """The level of the first heading, as its author numbers them; 0: there is none."""
-    found = HEADING.search(text)
-    return len(found.group(1)) if found else 0
+    """Return the level of the first heading, as its author numbered it, or 0 if there is none."""
+    match = HEADING.search(text)
+    return len(match.group(1)) if match else 0
 
 
 def _levelled(nodes: Iterable[Node], top: int) -> tuple[Node, ...]:
-    """Headings with the tag that they are shown with: no level is left out at the beginning."""
+    """Give headings the tags that they are shown with, so that no level is skipped at the top."""
     return tuple(
         node._replace(text=f"h{_level(node.info, top)}")
         if node.kind == "heading"
@@ -88,7 +89,7 @@ def _block(node: Node) -> str:
 
 
 def _other(node: Node) -> str:
-    """A block that has no element of its own in HTML."""
+    """Render a block that has no HTML element of its own."""
     inner = _blocks(node.children)
     match node.kind:
         case "math_block":
@@ -106,21 +107,21 @@ def _broken(text: str) -> str:
 
 
 def code_block(text: str, language: str = "") -> str:
-    """Of a diagram, what it says, and its source below."""
-    if language == "mermaid" and (said := diagrams.readable(text)):
+    """Render a code block; for a diagram, a readable description with the source below it."""
+    if language == "mermaid" and (description := diagrams.readable(text)):
         source = tag("details", tag("summary", "Source") + code_block(text), "source")
-        return f"{code_block(said)}{source}"
+        return f"{code_block(description)}{source}"
     label = f'<span class="language">{esc_line(language, 40)}</span>' if language else ""
     code = tag("code", highlighted(text, language))
     return f'<div class="code">{label}<pre tabindex="0">{code}</pre></div>'
 
 
 def _items(node: Node) -> str:
-    found = []
+    items = []
     for item in node.children:
         box = BOXES.get(item.info, "")
-        found.append(f"<li{' class="ticked"' if box else ''}>{box}{_blocks(item.children)}</li>")
-    return "".join(found)
+        items.append(f"<li{' class="ticked"' if box else ''}>{box}{_blocks(item.children)}</li>")
+    return "".join(items)
 
 
 def _row(row: Node) -> str:
@@ -133,14 +134,14 @@ def _cell(cell: Node) -> str:
 
 
 def _spans(spans: Iterable[Span]) -> str:
-    """Neighbours of one link are one link."""
-    found = []
+    """Render spans; adjacent ones with the same link become one link."""
+    parts = []
     for href, group in groupby(spans, key=lambda span: span.href if _is_link(span) else ""):
         pieces = list(group)
         inner = "".join(map(_span, pieces))
-        said = "".join(span.text for span in pieces)
-        found.append(link(href, inner, said) if href else inner)
-    return "".join(found)
+        text = "".join(span.text for span in pieces)
+        parts.append(link(href, inner, text) if href else inner)
+    return "".join(parts)
 
 
 def _is_link(span: Span) -> bool:

@@ -1,4 +1,4 @@
-"""A session as one HTML file that needs nothing else: no script, no font, nothing loaded."""
+"""Rendering a session as one self-contained HTML file: no script, no font, nothing loaded."""
 
 import os
 from base64 import b64encode
@@ -38,7 +38,7 @@ def style(name: str = "style.css") -> str:
 
 
 def colours() -> str:
-    """Of both themes, for a page with a look of its own."""
+    """Return the CSS colours of both themes, for a page with a style of its own."""
     light = style().partition("}\n")[0]
     return f"{light}}}\n@media {DARK} {{\n{style('dark.css')}}}\n"
 
@@ -54,14 +54,14 @@ def pieces(log: Reader, first: int, last: int | None, now: float) -> Iterator[st
 
 
 def of_text(title: str, text: str) -> str:
-    """One message alone."""
+    """Render a page with a single message."""
     prose = tag("div", markdown.rendered(text), "prose")
     body = f'<body>\n<main>\n<section class="turn">{prose}</section></main>\n</body>\n</html>\n'
     return f"{_head({'title': title})}{body}"
 
 
 def _head(header: Json) -> str:
-    """Nothing but the one style sheet and images inside the file may be used."""
+    """Render the head. Its policy allows only the one style sheet and images inside the file."""
     sheet = f"{style()}{style('frame.css')}@media {DARK} {{\n{style('dark.css')}}}\n"
     digest = b64encode(sha256(sheet.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
@@ -110,22 +110,22 @@ def _turn(turn: Turn, view: View) -> Iterator[str]:
     body = list(transcript.rendered(turn.blocks, view))
     if not body:
         return
-    words = f"Turn {turn.number}" if turn.number else "Before the first prompt"
+    title = f"Turn {turn.number}" if turn.number else "Before the first prompt"
     when = f" · {_date(turn.at)}" if turn.at else ""
     yield f'<section class="turn" id="turn-{turn.number}">\n'
-    yield f'<h2><a href="#turn-{turn.number}">{words}</a>{when}</h2>\n'
+    yield f'<h2><a href="#turn-{turn.number}">{title}</a>{when}</h2>\n'
     yield from body
     yield "</section>\n"
 
 
 def _foot(now: float) -> str:
     when = f" on {_date(now)}" if now else ""
-    words = f"Exported from Rookery{when}. Secrets with known shapes are masked."
-    return f'</main>\n<footer class="foot">{words}</footer>\n</body>\n</html>\n'
+    note = f"Exported from Rookery{when}. Secrets with known shapes are masked."
+    return f'</main>\n<footer class="foot">{note}</footer>\n</body>\n</html>\n'
 
 
 def _date(at: float) -> str:
-    """In the zone of whoever exports it, which it names."""
+    """Format a time in the exporter's time zone, naming the zone."""
     try:
         local = datetime.fromtimestamp(at / 1000, UTC).astimezone()
     except (ValueError, OverflowError, OSError):

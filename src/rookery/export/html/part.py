@@ -1,4 +1,4 @@
-"""Parts of a block as HTML, by their type."""
+"""Rendering parts of a block as HTML, according to their type."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ FIELDS, CHOICES = 50, 50
 
 
 def rendered(part: Part, view: View) -> str:
-    """A part of an unknown or damaged shape is shown as JSON."""
+    """Render a part; one of an unknown or damaged shape is shown as JSON."""
     match part:
         case {"type": "markdown", "text": str(text)}:
             return _markdown(part, text)
@@ -47,7 +47,7 @@ def raw(value: object) -> str:
 
 
 def output(text: str, command: str = "") -> str:
-    """What a command printed, below the command."""
+    """Render a command with its output below it."""
     lines = [tag("span", f"$ {command}", "command")] if command else []
     lines += [printed(text)] if text.strip() else []
     return f'<pre class="out" tabindex="0">{"\n".join(lines)}</pre>' if lines else ""
@@ -63,7 +63,7 @@ def _step(item: object) -> str:
 
 
 def mark(state: str) -> str:
-    """The sign of a state, which says it without a colour; its name is for screen readers."""
+    """Render the sign of a state, which needs no colour; the state's name is for screen readers."""
     sign = "·" if state == "pending" else SIGNS[state][0]
     return f'<span class="mark {state}" role="img" aria-label="{state}">{sign}</span>'
 
@@ -81,14 +81,14 @@ def _image(part: Part, view: View) -> str:
     why, pixels = unshown(part), thumbnail(part)
     mime = lenient.text(part, "mime")
     kind = mime.removeprefix("image/").upper() if mime in KINDS else mime
-    said = [name, kind or ("" if name else "picture"), *pixels[2:]]
-    said += [units.size(size) if size else "", why]
-    words = esc_line(" · ".join(each for each in said if each))
+    facts = [name, kind or ("" if name else "picture"), *pixels[2:]]
+    facts += [units.size(size) if size else "", why]
+    caption = esc_line(" · ".join(each for each in facts if each))
     address = view.image(part)
     place = esc_line(address, len(address))
     if not address or why:
         save = f' <a class="save" data-do="picture-save" href="{place}">Save</a>' if address else ""
-        return tag("p", f"▣ {words}{save}", "attached")
+        return tag("p", f"▣ {caption}{save}", "attached")
     size_set = f' width="{pixels[0]}" height="{pixels[1]}"' if pixels else ""
     about = f'alt="{esc_line(name or "picture")}"{size_set}'
     if address.startswith("/"):  # the page fetches its own
@@ -96,14 +96,15 @@ def _image(part: Part, view: View) -> str:
         shown = f'<a class="thumb" data-do="picture" href="{place}">{image}</a>'
     else:
         shown = f'<details class="thumb"><summary><img src="{place}" {about}></summary></details>'
-    return tag("figure", f"{shown}<figcaption>{words}</figcaption>")
+    return tag("figure", f"{shown}<figcaption>{caption}</figcaption>")
 
 
 WIDE, HIGH = 320, 200
 
 
 def thumbnail(part: Part) -> tuple[int, int, str] | tuple[()]:
-    """How large it is drawn before it is opened, and its own size; empty: that is not known."""
+    """Return the size of the preview and, as text, that of the image itself; empty if it is not
+    known."""
     width, height = lenient.integer(part, "width") or 0, lenient.integer(part, "height") or 0
     if width <= 0 or height <= 0:
         return ()
@@ -113,15 +114,15 @@ def thumbnail(part: Part) -> tuple[int, int, str] | tuple[()]:
 
 def _form(part: Part) -> str:
     schema = lenient.mapping(part, "schema")
-    needed, found = lenient.texts(schema, "required"), ""
+    needed, html = lenient.texts(schema, "required"), ""
     for name, field in list(lenient.mapping(schema, "properties").items())[:FIELDS]:
         title = tag("strong", esc_line(lenient.text(field, "title") or str(name)))
         title += tag("span", " required", "needs") if name in needed else ""
         about = esc_line(lenient.text(field, "description"))
         choices = [_choice(each) for each in forms.choices(field)[:CHOICES]]
         listed = tag("ul", "".join(choices)) if choices else ""
-        found += tag("li", f"{title} {tag('span', about, 'soft')}{listed}")
-    return tag("ul", found, "fields")
+        html += tag("li", f"{title} {tag('span', about, 'soft')}{listed}")
+    return tag("ul", html, "fields")
 
 
 def _choice(choice: Any) -> str:

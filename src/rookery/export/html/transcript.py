@@ -1,4 +1,5 @@
-"""The blocks of a page as HTML, in order: nested, and quiet calls folded into one line."""
+"""Rendering the blocks of a page as HTML, in order: nested ones inside, quiet calls folded into one
+line."""
 
 from collections.abc import Iterator
 
@@ -11,7 +12,7 @@ from rookery.render.nesting import DEEPEST, FEWEST, Families, families_of, rows,
 
 
 def rendered(blocks: dict[str, Block], view: View) -> Iterator[str]:
-    """A piece for each block at the top, or for each row of quiet ones."""
+    """Yield a piece for each top-level block, or for each row of quiet ones."""
     yield from _walk(tops(blocks), 0, families_of(blocks), view)
 
 

@@ -1,4 +1,4 @@
-"""What a block's HTML depends on beside the block: the session, and what its page can do."""
+"""The context for rendering a block: the session, and what the page it is on can do."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ class View(NamedTuple):
     def named(
         self, path: str, line: int, inner: str, kind: str = "", *, focusable: bool = True
     ) -> str:
-        """The name of a file, which leads to it where it can be read."""
+        """Render a file's name, as a link if the file can be viewed."""
         if not (address := self.file(path, line)):
             return tag("span", inner, kind)
         about = f'data-do="file-view" data-path="{esc(path)}" data-line="{line or ""}"'

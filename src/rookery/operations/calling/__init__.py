@@ -1,2 +1,2 @@
-"""One interface to a Rookery for all faces, and the two ways to it: the files and sockets of this
-machine, or the daemon of another one."""
+"""One interface to a Rookery for all faces, and its two implementations: the files and sockets of
+this machine, and the daemon of another one."""

@@ -1,4 +1,4 @@
-"""A request that is sent again until an answer comes; by its key, it changes things once."""
+"""Repeating a request until an answer comes; by its key, it changes things only once."""
 
 import os
 import time
@@ -15,7 +15,8 @@ TIMEOUT = 60.0
 
 
 class Attempts:
-    """Whether one request may be tried again. A daemon that never answered is not waited for."""
+    """The attempts at one request: whether it may be sent again. A daemon that never answered is
+    not waited for."""
 
     def __init__(self, door: Door, timeout: float = TIMEOUT) -> None:
         self._door = door
@@ -31,8 +32,8 @@ class Attempts:
 def send_once(
     door: Door, path: str, body: Json, *, timeout: float = TIMEOUT, report: Report | None = None
 ) -> Json:
-    """POST until an answer comes; the daemon does it once. `report` gets what it says meanwhile.
-    Raises what `Door.json` does."""
+    """POST until an answer comes, and return it; the daemon carries the request out once. `report`
+    gets progress messages. Raises what `Door.json` does."""
     key, attempts = os.urandom(16).hex(), Attempts(door, timeout)
     while True:
         try:

@@ -1,5 +1,5 @@
-"""Works and reads, carried out by the process that has the home: the arguments checked, the one who
-asks known to be a person where that matters, what would happen agreed to."""
+"""Carrying out works and reads in the process that has the home: the arguments are checked, the
+caller is known to be a person where that matters, and the user has agreed to what would happen."""
 
 import hashlib
 import json
@@ -12,14 +12,15 @@ from rookery.operations.catalogue.row import SHOW, At, Preview, Row
 
 
 def preview_of(shown: str, *facts: Any) -> Preview:
-    """A preview whose fingerprint stands for what is shown, and for `facts` beside it."""
+    """Return a preview whose fingerprint covers what is shown and, beside it, `facts`."""
     whole = json.dumps([shown, *facts], sort_keys=True, default=str)
     return Preview(shown, hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32])
 
 
 def carry_out(row: Row, at: At, given: Json, fingerprint: str | None = "") -> Json:
-    """What came of it. `fingerprint`: of the preview that was agreed to; None: nothing has to be
-    agreed to; SHOW: nothing is done. Raises Refused, and what the operation raises."""
+    """Carry out an operation and return its result. `fingerprint`: of the preview that was agreed
+    to; None: nothing has to be agreed to; SHOW: nothing is done. Raises Refused, and what the
+    operation raises."""
     if (refusal := row.check(given)) is not None:
         raise Refused(refusal.reason, refusal.message, kind="usage")
     if row.traits.person:
@@ -31,8 +32,8 @@ def carry_out(row: Row, at: At, given: Json, fingerprint: str | None = "") -> Js
 
 
 def agree(row: Row, at: At, given: Json) -> None:
-    """Raises NotAgreed, where what it would do was not agreed to, or is only to be shown; and what
-    the preview raises."""
+    """Check that the user agreed to what the operation would do. Raises NotAgreed if not, or if
+    that is only to be shown; and what the preview raises."""
     if row.traits.preview is not None and at.agreed is not None:
         check_agreed(at, row.call(given, at, body=row.traits.preview))
     if at.agreed == SHOW:
@@ -40,7 +41,8 @@ def agree(row: Row, at: At, given: Json) -> None:
 
 
 def check_agreed(at: At, preview: Preview | None) -> None:
-    """Raises NotAgreed. A work asks again where the world may have changed under it."""
+    """Raise NotAgreed unless the user agreed to this preview. A work checks again at points where
+    the world may have changed meanwhile."""
     if preview is None or at.agreed in (None, preview.fingerprint):
         return
     shown, fingerprint, reason, remedy = preview

@@ -1,4 +1,4 @@
-"""What a face can do with a Rookery and with one of its sessions, wherever they are."""
+"""The interface of a Rookery and of its sessions, wherever they are, for all faces."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from rookery.core.policy.unattended import Order
     from rookery.export import Turns
 
-type Told = Callable[[str], object]
+type Notify = Callable[[str], object]
 
 
 class Session(Protocol):
-    """One session. One task at a time follows it, any number send."""
+    """One session. One task at a time may follow it, any number may send."""
 
     session: str
     on_silence: Callable[[], object]
     """Called once for a command that the session's worker takes no notice of."""
-    on_link: Told
+    on_link: Notify
     """Called with why the connection broke, and with "" when it stands again; never for a session
     of this machine."""
 
@@ -32,28 +32,28 @@ class Session(Protocol):
     def log(self) -> History: ...
 
     def follow(self, since: int = 0) -> AsyncIterator[Event]:
-        """Every event after `since`, in order, each once, for ever."""
+        """Yield every event after `since`, in order, each once, for ever."""
         ...
 
     async def send(self, command: Json, *, files: "Sequence[Attachment]" = ()) -> Event:
-        """Send a command, and files with a prompt, until its outcome is known; the outcome."""
+        """Send a command, and files with a prompt; return its outcome once that is known."""
         ...
 
     async def renew(self, command: Json) -> str:
-        """Give an agent that the command starts again this terminal's environment; what changed,
-        in words."""
+        """Give an agent that the command starts again this terminal's environment; return a
+        sentence on what changed."""
         ...
 
     def mark_seen(self, seq: int) -> None:
-        """The events up to there were shown to the user."""
+        """Record that the events up to `seq` were shown to the user."""
         ...
 
     def is_gone(self) -> bool:
-        """Whether it was deleted."""
+        """Tell whether the session was deleted."""
         ...
 
     def discard_unbegun(self) -> None:
-        """Delete it, where no prompt ever reached it."""
+        """Delete the session if no prompt ever reached it."""
         ...
 
     def close(self) -> None: ...
@@ -62,7 +62,7 @@ class Session(Protocol):
 
 
 class Rookery(Protocol):
-    """All sessions of one home."""
+    """All sessions of one home, on this machine or another."""
 
     address: str
     """Of the daemon that is asked, as it is shown; "": it is this machine's."""
@@ -78,32 +78,34 @@ class Rookery(Protocol):
         fingerprint: str = "",
         **given: Any,
     ) -> Json:
-        """Carry out an operation of the catalogue, on a session by its id; what came of it. What is
-        read of all sessions is read of that one. `fingerprint`: of the preview that was agreed to.
-        Raises Refused, and NotAgreed: what it would do has to be agreed to first."""
+        """Carry out an operation of the catalogue, on a session by its id, and return the result. A
+        read over all sessions is narrowed to the one given. `fingerprint`: of the preview that was
+        agreed to. Raises Refused, and NotAgreed if the user has to agree first to what it would do.
+        """
         ...
 
     def heads(self, *, probe: bool = False, hidden: bool = True) -> list[Json]:
-        """Every session as lists know it, newest news first. `probe`: with `hung`, whether its
-        worker does not respond. Not `hidden`: archived and snoozed ones may be missing."""
+        """Return every session as lists know it, newest news first. With `probe`, `hung` tells
+        whether its worker does not respond. Without `hidden`, archived and snoozed ones may be
+        missing."""
         ...
 
     def tidy(self, heads: list[Json]) -> list[str]:
-        """End what killed workers left behind and wake what is due; what there is to say of it."""
+        """End what killed workers left behind and wake what is due; return messages about it."""
         ...
 
     def notices(self) -> list[str]:
-        """What concerns every session, and the user should know."""
+        """Return messages for the user that concern every session."""
         ...
 
     def directory(self) -> str:
-        """Where a new session works unless another place is named."""
+        """Return the directory where a new session works unless another one is named."""
         ...
 
     def head(self, session: str) -> Json | None: ...
 
     def find(self, name: str) -> str:
-        """The session with that id, unique prefix of one, or title. Raises UnknownSession,
+        """Return the session with that id, unique prefix of one, or title. Raises UnknownSession,
         Ambiguous."""
         ...
 
@@ -111,7 +113,7 @@ class Rookery(Protocol):
     def open(self, session: str, client: str = "cli") -> Session: ...
 
     def export(self, session: str, form: str, turns: "Turns") -> Iterable[bytes]:
-        """It as a file (`rookery.export`), piece by piece."""
+        """Return the session as a file (`rookery.export`), piece by piece."""
         ...
 
     def create(  # noqa: PLR0913 - a session is made of all of these
@@ -129,24 +131,25 @@ class Rookery(Protocol):
         worktree: str | None = None,
         race: str = "",
         picks: Mapping[str, str] = ...,
-        told: Told = lambda _: None,
+        report: Notify = lambda _: None,
         **chosen: bool | None,
     ) -> str:
-        """A new session's id. Nothing is started: the first prompt does that. `agent`: one that is
-        installed there; "": the default one. `worktree`: the name of its own one; "": it gets one.
-        `picks`: the mode and the model of its agent. `told` gets what is said meanwhile."""
+        """Create a session and return its id. Nothing is started: the first prompt does that.
+        `agent`: one that is installed there; "": the default one. `worktree`: the name of its own
+        one; "": it gets one. `picks`: the mode and the model of its agent. `report` gets progress
+        messages."""
         ...
 
     def falls_asleep(self, session: str, within: float) -> bool:
-        """Whether its worker has gone within that many seconds."""
+        """Wait up to `within` seconds for the session's worker to go; return whether it has."""
         ...
 
-    def fleet(self, looked: "asyncio.Event", on_link: Told) -> AsyncIterator[list[Block]]:
-        """The session list, in order, each time that it changed. `looked`: look now."""
+    def fleet(self, looked: "asyncio.Event", on_link: Notify) -> AsyncIterator[list[Block]]:
+        """Yield the ordered session list on every change. `looked`: look now."""
         ...
 
     def mark_seen(self, session: str, seq: int) -> None:
-        """The events up to there were shown to the user."""
+        """Record that the events up to `seq` were shown to the user."""
         ...
 
     def hung(self, session: str, patience: float) -> bool: ...

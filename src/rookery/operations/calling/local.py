@@ -1,4 +1,4 @@
-"""The Rookery of this machine: files and sockets of a home. It needs no daemon."""
+"""The Rookery of this machine: the files and sockets of a home. It needs no daemon."""
 
 import os
 import time
@@ -16,7 +16,7 @@ from rookery.core.view.states import in_order
 from rookery.home import paths, seen
 from rookery.log.lock import becomes_free
 from rookery.log.reader import Reader
-from rookery.operations.calling.interface import Rookery, Told
+from rookery.operations.calling.interface import Notify, Rookery
 from rookery.operations.catalogue.finding import row_of
 from rookery.operations.catalogue.row import FINGERPRINT, At, Report, unheard
 
@@ -75,36 +75,36 @@ class LocalRookery(Rookery):
 
         sessions = fleet.Sessions(self.home)
         asked = Asked(self.home, sessions.restless) if probe else None
-        found = sessions.heads(hidden=hidden)
+        heads = sessions.heads(hidden=hidden)
         if asked is None:
-            return found
+            return heads
         silent = asked.silent()
-        return [head | {"hung": head["awake"] and head["id"] in silent} for head in found]
+        return [head | {"hung": head["awake"] and head["id"] in silent} for head in heads]
 
     @override
     def tidy(self, heads: list[Json]) -> list[str]:
         from rookery.client.leftovers import end_leftovers
 
         sound = [head for head in heads if not head.get("damaged")]
-        said = [str(left) for left in end_leftovers(self.home, sound)]
+        notices = [str(left) for left in end_leftovers(self.home, sound)]
         waking.look_after(self.home, sound)
         if os.path.exists(os.path.join(paths.trash(self.home), "early.json")):
             from rookery.client.trash import emptying
 
-            said += emptying.untold(self.home)
+            notices += emptying.untold(self.home)
         if os.path.isdir(os.path.join(self.home, "worktrees")):
             from rookery.client.trash import store
             from rookery.client.worktrees.upkeep import mend
 
             with suppress(OSError):  # of a home that can only be read
                 store.mend(self.home)
-            said += mend(self.home)
-        return said
+            notices += mend(self.home)
+        return notices
 
     @override
     def notices(self) -> list[str]:
-        """The first worker that notices settings which wait records it in a file, so that a list
-        need not read the settings."""
+        """Return messages for the user. The first worker that notices settings which wait records
+        that in a file, so that a list need not read the settings."""
         from rookery.client.update.difference import of_daemon
         from rookery.core.settings.held import WAITS
         from rookery.home import confirmed
@@ -158,7 +158,7 @@ class LocalRookery(Rookery):
         if os.path.isdir(paths.trash(self.home)) and os.listdir(paths.trash(self.home)):
             from rookery.client.trash import emptying  # seldom
 
-            emptying.before_session(self.home, given.get("told"))
+            emptying.before_session(self.home, given.get("report"))
         given = {"argv": [], **given}
         if not given["argv"]:
             place, settings = {"sandbox": given.get("sandbox", "")}, in_force.load(self.home)
@@ -171,15 +171,15 @@ class LocalRookery(Rookery):
         return becomes_free(paths.session_dir(self.home, session), within)
 
     @override
-    async def fleet(self, looked: "asyncio.Event", on_link: Told) -> AsyncIterator[list[Block]]:
+    async def fleet(self, looked: "asyncio.Event", on_link: Notify) -> AsyncIterator[list[Block]]:
         import asyncio
 
         before: object = None
         while True:
             began = time.monotonic()
-            found = await asyncio.to_thread(self.heads, hidden=False)
-            await asyncio.to_thread(waking.look_after, self.home, found)
-            shown = [head for head in found if not is_hidden(head, time.time() * 1000)]
+            heads = await asyncio.to_thread(self.heads, hidden=False)
+            await asyncio.to_thread(waking.look_after, self.home, heads)
+            shown = [head for head in heads if not is_hidden(head, time.time() * 1000)]
             blocks = in_order([fleet_block(head, awake=head["awake"]) for head in shown])
             if blocks != before:
                 before = blocks
@@ -202,4 +202,4 @@ class LocalRookery(Rookery):
 
     @override
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""

@@ -1,4 +1,4 @@
-"""The Rookery that a face works with: the one place that knows whether it is this machine's."""
+"""Reaching the Rookery of a face: only this module knows whether it is this machine's."""
 
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from rookery.core.json import Json
     from rookery.operations.calling.interface import Rookery
 
-PATIENCE = 30.0
-"""Seconds for which what is sent waits for a connection that broke."""
+RECONNECT_TIMEOUT = 30.0
+"""Seconds that a request waits for a broken connection to come back."""
 
 
-def rookery_at(home: str, address: str = "", patience: float = PATIENCE) -> "Rookery":
-    """`address`: of another machine's daemon, with the login that `home` has for it; "": this
-    machine's Rookery. Raises BadUrl, Unusable, FromAgent, Denied."""
+def rookery_at(home: str, address: str = "", patience: float = RECONNECT_TIMEOUT) -> "Rookery":
+    """Return the Rookery at `address`, another machine's daemon with the login that `home` has for
+    it; "": this machine's Rookery. Raises BadUrl, Unusable, FromAgent, Denied."""
     if address:
         from rookery.client.daemon.logins import load
         from rookery.client.daemon.remote import Door
@@ -29,8 +29,8 @@ def rookery_at(home: str, address: str = "", patience: float = PATIENCE) -> "Roo
 def answer_of(
     home: str, address: str, method: str, path: str, body: "Json | None" = None
 ) -> "Answer":
-    """What the daemon answers to a request: over its own socket, or at its address with the login
-    that `home` has for it. Raises NoDaemon, RemoteError and its like."""
+    """Send a request to the daemon and return its answer: over its own socket, or at its address
+    with the login that `home` has for it. Raises NoDaemon, RemoteError and its like."""
     if not address:
         from rookery.client.daemon import local
 
@@ -43,7 +43,7 @@ def answer_of(
 
 
 def asked_of(home: str, address: str, method: str, path: str, body: "Json | None" = None) -> Any:
-    """The same, as JSON. Raises what the daemon refuses it with, too."""
+    """Return the same answer as JSON. Also raises the refusal that the daemon answers with."""
     from rookery.client.daemon.remote import refusal
 
     answer = answer_of(home, address, method, path, body)

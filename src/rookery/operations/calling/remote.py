@@ -1,4 +1,4 @@
-"""The Rookery of another machine, through its daemon's API and stream."""
+"""The Rookery of another machine, reached through its daemon's API and stream."""
 
 import asyncio
 import os
@@ -19,9 +19,9 @@ from rookery.core.refusals import Refused
 from rookery.core.view.states import in_order, standing
 from rookery.log.errors import NoSession
 from rookery.operations.calling.attempts import send_once
-from rookery.operations.calling.interface import Rookery, Told
+from rookery.operations.calling.interface import Notify, Rookery
 from rookery.operations.calling.remote_history import RemoteHistory
-from rookery.operations.calling.remote_session import PATIENCE, RemoteSession
+from rookery.operations.calling.remote_session import RECONNECT_TIMEOUT, RemoteSession
 from rookery.operations.calling.stream import news
 from rookery.operations.catalogue.finding import row_of
 from rookery.operations.catalogue.row import FINGERPRINT, Report, unheard
@@ -37,8 +37,8 @@ LOOKS = 0.2
 class RemoteRookery(Rookery):
     answers_at_once = False
 
-    def __init__(self, door: Door, patience: float = PATIENCE) -> None:
-        """`patience`: seconds for which a command waits for a link that broke."""
+    def __init__(self, door: Door, patience: float = RECONNECT_TIMEOUT) -> None:
+        """Use this door. `patience`: seconds that a command waits for a broken link."""
         self.door = door
         self.address = door.url
         self._patience = patience
@@ -67,25 +67,25 @@ class RemoteRookery(Rookery):
 
     @override
     def directory(self) -> str:
-        """Where the latest session does."""
+        """Return the directory of the latest session."""
         heads = self.heads()
         return str(heads[0]["cwd"] if heads else self.door.json("GET", "/api/about")["directory"])
 
     @override
     def notices(self) -> list[str]:
-        """The daemon's machine tells its own users."""
+        """Return nothing: the daemon's machine tells its own users."""
         return []
 
     @override
     def heads(self, *, probe: bool = False, hidden: bool = True) -> list[Json]:
-        found, page = list[Json](), 0
+        heads, page = list[Json](), 0
         query: Json = {"show": "all" if hidden else "live"} | ({"probe": "true"} if probe else {})
         while True:
-            said = self.door.json("GET", "/api/sessions", query={**query, "page": page})
-            found += map(_head, said["sessions"])
-            if said["next"] is None:
-                return found
-            page = int(said["next"])
+            reply = self.door.json("GET", "/api/sessions", query={**query, "page": page})
+            heads += map(_head, reply["sessions"])
+            if reply["next"] is None:
+                return heads
+            page = int(reply["next"])
 
     @override
     def head(self, session: str) -> Json | None:
@@ -127,7 +127,7 @@ class RemoteRookery(Rookery):
         worktree: str | None = None,
         race: str = "",
         picks: Mapping[str, str] = MappingProxyType({}),
-        told: Told = lambda _: None,
+        report: Notify = lambda _: None,
         **chosen: bool | None,
     ) -> str:
         if argv:
@@ -149,7 +149,7 @@ class RemoteRookery(Rookery):
 
     @override
     def tidy(self, heads: list[Json]) -> list[str]:
-        """The daemon does it."""
+        """Return nothing: the daemon tidies."""
         return []
 
     @override
@@ -162,20 +162,21 @@ class RemoteRookery(Rookery):
         return True
 
     @override
-    async def fleet(self, looked: asyncio.Event, on_link: Told) -> AsyncIterator[list[Block]]:
-        """The daemon tells by itself: `looked` is not needed."""
+    async def fleet(self, looked: asyncio.Event, on_link: Notify) -> AsyncIterator[list[Block]]:
+        """Yield the session list each time that it changes. The daemon reports changes by itself:
+        `looked` is not needed."""
         document, place = Document(), dict[str, Any]()
 
         def subscribe() -> Json:
             return {"topic": "fleet", **place}
 
         async with aclosing(news(self.door, subscribe, on_link)) as frames:  # type: ignore[type-var]
-            async for kind, said in frames:
+            async for kind, body in frames:
                 if kind == "snapshot":
-                    document.blocks = {block["id"]: block for block in said["blocks"]}
+                    document.blocks = {block["id"]: block for block in body["blocks"]}
                 else:
-                    document.apply(said["ops"])
-                place = {"epoch": said["epoch"], "after": said["seq"]}
+                    document.apply(body["ops"])
+                place = {"epoch": body["epoch"], "after": body["seq"]}
                 shown = [each for each in document.blocks.values() if not _is_hidden(each)]
                 yield in_order([_with_condition(each) for each in shown])
 
@@ -185,8 +186,8 @@ class RemoteRookery(Rookery):
 
     @override
     def hung(self, session: str, patience: float) -> bool:
-        found = self.door.json("GET", of_session(session), query={"probe": "true"})
-        return found.get("hung") is True
+        row = self.door.json("GET", of_session(session), query={"probe": "true"})
+        return row.get("hung") is True
 
     @override
     def close(self) -> None:
@@ -194,23 +195,23 @@ class RemoteRookery(Rookery):
 
 
 def _head(row: Json) -> Json:
-    """A row of the API as what a list knows here."""
+    """Convert a row of the API to a head as lists know it here."""
     return {**row, "worker": row["process"]}
 
 
 def _queried(value: Any) -> Any:
-    """A value as a query carries it."""
+    """Return the value as a query carries it."""
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
 def _with_condition(block: Block) -> Block:
-    """The daemon of an earlier build does not tell it."""
+    """Add the condition, which the daemon of an earlier build does not send."""
     if "condition" in block:
         return block
-    told = {"agentName": "", "limitedUntil": 0, **block, "awake": block["status"] != "asleep"}
-    return block | told | standing(told, str(block["status"]))
+    head = {"agentName": "", "limitedUntil": 0, **block, "awake": block["status"] != "asleep"}
+    return block | head | standing(head, str(block["status"]))
 
 
 def _is_hidden(block: Block) -> bool:
@@ -220,12 +221,12 @@ def _is_hidden(block: Block) -> bool:
 def _choices(
     order: "Order | None", chosen: Mapping[str, bool | None], picks: Mapping[str, str]
 ) -> list[Json]:
-    found: list[Json] = []
+    choices: list[Json] = []
     if order is not None:
         given: Json = {"option": "unattended", "value": order.approve, "told": order.told}
         given |= {"destructive": True} if order.destructive else {}
-        found.append({"do": "set", **given})
+        choices.append({"do": "set", **given})
     for name, value in chosen.items():
         if value is not None:
-            found.append({"do": "set", "option": name, "value": "on" if value else "off"})
-    return found + [{"do": "set", "option": name, "value": picks[name]} for name in picks]
+            choices.append({"do": "set", "option": name, "value": "on" if value else "off"})
+    return choices + [{"do": "set", "option": name, "value": picks[name]} for name in picks]

@@ -1,4 +1,4 @@
-"""A session's log behind a daemon: each call is a request."""
+"""A session's log read through a daemon: each call is a request."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
@@ -15,7 +15,8 @@ SOME = 100
 
 
 class RemoteHistory:
-    """Blocks. Raises LogError, and RemoteError where the daemon cannot be asked."""
+    """The history of a session on another machine. Its calls block. Raises LogError, and
+    RemoteError if the daemon cannot be asked."""
 
     def __init__(self, door: Door, session: str) -> None:
         self._door = door
@@ -46,18 +47,18 @@ class RemoteHistory:
         return dict(self._get("/header", turn=n)["header"])
 
     def part(self, upto: int | None = None, room: int = ROOM) -> Part:
-        found = self._get("/part", upto=upto, room=room)
-        return Part(found["header"], _events(found), found["above"])
+        reply = self._get("/part", upto=upto, room=room)
+        return Part(reply["header"], _events(reply), reply["above"])
 
     def some(self, numbers: Iterable[int]) -> list[Event]:
-        wanted, found = list(numbers), list[Event]()
+        wanted, events = list(numbers), list[Event]()
         for place in range(0, len(wanted), SOME):
-            found += self._events(seqs=",".join(map(str, wanted[place : place + SOME])))
-        return found
+            events += self._events(seqs=",".join(map(str, wanted[place : place + SOME])))
+        return events
 
     def spans(self, n: int) -> tuple[int, int]:
-        found = self._get("/turns", turn=n)
-        return found["begins"], found["ends"]
+        reply = self._get("/turns", turn=n)
+        return reply["begins"], reply["ends"]
 
     def first_seq(self, n: int) -> int:
         return int(self._get("/turns", turn=n)["first"])
@@ -66,8 +67,8 @@ class RemoteHistory:
         return int(self._get("/turns", seq=seq)["turn"])
 
     def find(self, cause: str) -> Event | None:
-        found = self._events(cause=cause)
-        return found[0] if found else None
+        events = self._events(cause=cause)
+        return events[0] if events else None
 
     def blob(self, name: str) -> bytes | None:
         path = of_session(self._session, f"/blobs/{name}")
@@ -79,7 +80,7 @@ class RemoteHistory:
         raise refusal(self._door.url, path, answer)
 
     def close(self) -> None:
-        """Nothing is held: the door's owner closes it."""
+        """Do nothing: the door's owner closes it."""
 
     def __enter__(self) -> Self:
         return self
@@ -91,11 +92,11 @@ class RemoteHistory:
         return _events(self._get("/events", **query))
 
     def _get(self, rest: str, **query: Any) -> Json:
-        found = self._door.json("GET", of_session(self._session, rest), query=query)
-        if not isinstance(found, dict):
+        reply = self._door.json("GET", of_session(self._session, rest), query=query)
+        if not isinstance(reply, dict):
             raise OtherVersion(self._door.url, rest)
-        return found
+        return reply
 
 
-def _events(found: Json) -> list[Event]:
-    return [event_from_json(each) for each in found["events"]]
+def _events(reply: Json) -> list[Event]:
+    return [event_from_json(each) for each in reply["events"]]

@@ -1,5 +1,5 @@
-"""A session of another machine: its events as they come, and commands that are sent until they are
-done, over a link that may break at any moment."""
+"""A session of another machine: its events as they come, and commands that are repeated until they
+are done, over a link that may break at any moment."""
 
 import asyncio
 import os
@@ -31,12 +31,12 @@ from rookery.operations.catalogue.row import FINGERPRINT
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
 
-PATIENCE = 30.0
+RECONNECT_TIMEOUT = 30.0
 """Seconds for a link that broke under a command to come back."""
 
 
 class RemoteSession(Session):
-    def __init__(self, door: Door, session: str, patience: float = PATIENCE) -> None:
+    def __init__(self, door: Door, session: str, patience: float = RECONNECT_TIMEOUT) -> None:
         self.session = session
         self.on_silence: Callable[[], object] = lambda: None
         self.on_link: Callable[[str], object] = lambda _: None
@@ -57,8 +57,8 @@ class RemoteSession(Session):
             return {"topic": self.session, "form": "events", "after": last}
 
         async with aclosing(news(self._door, subscribe, self.on_link)) as frames:  # type: ignore[type-var]
-            async for kind, said in frames:
-                for each in said["events"] if kind == "events" else ():
+            async for kind, body in frames:
+                for each in body["events"] if kind == "events" else ():
                     event = event_from_json(each)
                     if event.seq > last:
                         last = event.seq
@@ -66,8 +66,8 @@ class RemoteSession(Session):
 
     @override
     async def send(self, command: Json, *, files: "Sequence[Attachment]" = ()) -> Event:
-        """Its id lets it be sent again without harm: until an answer comes, or the link stays
-        broken. Raises Rejected and its like, RemoteError, and Unreachable."""
+        """Send a command until an answer comes, or the link stays broken. Its id makes it safe to
+        send again. Raises Rejected and its like, RemoteError, and Unreachable."""
         if command.get("argv"):
             raise OnlyThere("--cmd names a program: run rookery on the other machine for that.")
         body = {"id": os.urandom(8).hex(), **command}
@@ -97,8 +97,9 @@ class RemoteSession(Session):
             silent = True
 
     def _address(self, command: Json) -> tuple[str, Json, dict[str, str]]:
-        """Where a command is sent to, with what body and which headers. The operation's address
-        takes a prompt's text, not its blocks, and asks first where something would be lost."""
+        """Return the path, body and headers that a command is sent with. The operation's own
+        address takes a prompt's text, not its blocks, and asks first where something would be lost,
+        so such commands are sent to `/commands`."""
         row = find(command["do"])
         asks = row is not None and row.traits.preview is not None and FINGERPRINT not in command
         if row is None or "prompt" in command or asks:
@@ -110,7 +111,7 @@ class RemoteSession(Session):
 
     @override
     async def renew(self, command: Json) -> str:
-        """Its agents have that machine's environment, not this terminal's."""
+        """Do nothing: its agents have that machine's environment, not this terminal's."""
         return ""
 
     @override
@@ -121,12 +122,12 @@ class RemoteSession(Session):
 
     @override
     def is_gone(self) -> bool:
-        """The stream says so, to who follows it."""
+        """Return False: the stream tells those who follow it."""
         return False
 
     @override
     def discard_unbegun(self) -> None:
-        """The daemon was told to make it, and it is there: its user decides."""
+        """Do nothing: the session exists on the other machine, and its user decides."""
 
     @override
     def close(self) -> None:
@@ -159,7 +160,7 @@ class RemoteSession(Session):
 
 
 class _Silent(Exception):
-    """The worker does not respond; the same command is sent again."""
+    """Raised if the worker does not respond; the same command is sent again."""
 
 
 def _lost(error: Unreachable, command: Json, *, arrived: bool) -> RemoteError:
@@ -175,7 +176,7 @@ def _lost(error: Unreachable, command: Json, *, arrived: bool) -> RemoteError:
 
 def _outcome(url: str, answer: Answer) -> Event:
     try:
-        said: Json = answer.json()
-        return event_from_json(said)
+        body: Json = answer.json()
+        return event_from_json(body)
     except (ValueError, AttributeError):
         raise OtherVersion(url, "the outcome of a command") from None

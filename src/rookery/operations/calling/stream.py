@@ -1,4 +1,4 @@
-"""News from a daemon on another machine: a WebSocket that is opened again after each break and
+"""News from a daemon on another machine, over a WebSocket that is opened again after each break and
 subscribed from what is known by then. Nothing is lost, nothing comes twice."""
 
 import asyncio
@@ -10,7 +10,7 @@ from rookery.client.daemon.errors import Denied, NotLoggedIn, Unreachable, Untru
 from rookery.client.daemon.remote import Door, refused
 from rookery.core.json import Json, dumps, lenient, loads
 from rookery.log.errors import NoSession
-from rookery.operations.calling.interface import Told
+from rookery.operations.calling.interface import Notify
 from rookery.wire import frames
 from rookery.wire.lines import TooLong
 from rookery.wire.websocket.client import UNAUTHORIZED, ConnectError, Target, WebSocket, connect
@@ -23,12 +23,12 @@ MANY, FEW = 64, 16
 
 type Frame = tuple[str, Json]
 type Subscribe = Callable[[], Json]
-"""What to subscribe to, from where it is known."""
+"""Returns what to subscribe to, and from which point."""
 
 
-async def news(door: Door, subscribe: Subscribe, on_link: Told) -> AsyncIterator[Frame]:
-    """Frames for ever. Raises RemoteError where there never was a connection, or where trying
-    again does not help, and LogError where the session is gone."""
+async def news(door: Door, subscribe: Subscribe, on_link: Notify) -> AsyncIterator[Frame]:
+    """Yield frames for ever. Raises RemoteError if there never was a connection, or if trying again
+    does not help, and LogError if the session is gone."""
     stood, delay = False, FIRST
     while True:
         try:
@@ -42,9 +42,9 @@ async def news(door: Door, subscribe: Subscribe, on_link: Told) -> AsyncIterator
             continue
         stood, delay = True, FIRST
         try:
-            async with aclosing(_frames(door, socket, subscribe)) as found:  # type: ignore[type-var]
+            async with aclosing(_frames(door, socket, subscribe)) as incoming:  # type: ignore[type-var]
                 on_link("")
-                async for frame in found:
+                async for frame in incoming:
                     yield frame
         finally:
             socket.abort()  # nothing is under way: a farewell would outlive whoever left
@@ -69,7 +69,7 @@ async def _connected(door: Door) -> WebSocket:
 
 
 async def _frames(door: Door, socket: WebSocket, subscribe: Subscribe) -> AsyncIterator[Frame]:
-    """Until the connection ends."""
+    """Yield frames until the connection ends."""
     inbox: asyncio.Queue[bytes | int] = asyncio.Queue()
 
     def take(text: bytes | TooLong) -> None:
@@ -89,12 +89,12 @@ async def _frames(door: Door, socket: WebSocket, subscribe: Subscribe) -> AsyncI
         match kind, body if isinstance(body, dict) else {}:
             case "lagged", _:
                 socket.send(_subscription(subscribe))
-            case "ended", said:
-                raise NoSession(lenient.text(said, "message") or "The session is gone.")
-            case "error", said:
-                raise refused(said, "failed")
-            case _, said:
-                yield kind, said
+            case "ended", fields:
+                raise NoSession(lenient.text(fields, "message") or "The session is gone.")
+            case "error", fields:
+                raise refused(fields, "failed")
+            case _, fields:
+                yield kind, fields
     if message == LOGGED_OUT:
         raise NotLoggedIn(door.url, f"Your login on {door.url} was revoked.")
 

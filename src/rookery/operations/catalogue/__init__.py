@@ -1,1 +1,1 @@
-"""What an operation is, and how one is found. Nothing here knows a face, a file or a socket."""
+"""The catalogue: defining and finding operations. It knows no face, file or socket."""

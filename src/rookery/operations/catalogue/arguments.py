@@ -1,4 +1,4 @@
-"""The arguments of operations: declared once for the command line, forms, the API and the check."""
+"""Arguments of operations: declared once for the command line, forms, API and validation."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, NoneType, UnionType
@@ -21,7 +21,7 @@ type How = Literal["", "moment", "past", "words", "text", "path", "agent", "bloc
 
 
 class Arg(NamedTuple):
-    """What its annotation says of an argument."""
+    """The annotation that describes an argument."""
 
     help: str
     """A sentence."""
@@ -63,11 +63,11 @@ class Argument(NamedTuple):
 
     @property
     def word(self) -> str:
-        """As users write it."""
+        """The name as users write it."""
         return self.name.replace("_", "-")
 
     def read(self, value: Any) -> Any:
-        """To JSON, 1.0 is an integer, too."""
+        """Convert a value from JSON, where 1.0 is an integer, too."""
         return int(value) if self.kind == "integer" and isinstance(value, float) else value
 
 
@@ -104,16 +104,16 @@ KINDS = {
 
 
 def arguments_of(body: Callable[..., Any]) -> tuple[Argument, ...]:
-    """Of the parameters that have an `Arg`: others are given by whoever carries it out."""
+    """Return the parameters that have an `Arg`. The caller supplies the others."""
     code = body.__code__
     plain = code.co_varnames[: code.co_argcount]
     some = body.__defaults__ or ()
     defaults = dict(zip(plain[len(plain) - len(some) :], some, strict=True))
     defaults |= body.__kwdefaults__ or {}
-    found = ((name, _about(each)) for name, each in body.__annotations__.items())
+    annotated = ((name, _about(each)) for name, each in body.__annotations__.items())
     return tuple(
         _argument(name, body.__annotations__[name].__origin__, about, defaults)
-        for name, about in found
+        for name, about in annotated
         if about is not None
     )
 
@@ -136,7 +136,7 @@ def _argument(name: str, of: Any, about: Arg, defaults: Mapping[str, Any]) -> Ar
 
 
 def schema_of(arguments: tuple[Argument, ...]) -> "Json":
-    """As ACP's restricted JSON schema."""
+    """Return the arguments as ACP's restricted JSON schema."""
     return {
         "type": "object",
         "properties": {each.name: _property(each) for each in arguments},
@@ -147,20 +147,20 @@ def schema_of(arguments: tuple[Argument, ...]) -> "Json":
 def _property(argument: Argument) -> "Json":
     about = argument.about
     title = argument.word.replace("-", " ")
-    found: Json = {"type": argument.kind, "title": f"{title[:1].upper()}{title[1:]}"}
-    found["description"] = about.help
+    schema: Json = {"type": argument.kind, "title": f"{title[:1].upper()}{title[1:]}"}
+    schema["description"] = about.help
     most = LARGEST if argument.kind == "integer" and about.maximum is None else about.maximum
     greatest = "maxItems" if argument.kind == "array" else "maximum"
     limits = {"minimum": about.minimum, greatest: most, "maxLength": about.max_length}
-    found |= {name: value for name, value in limits.items() if value is not None}
-    found |= {"pattern": about.pattern} if about.pattern else {}
-    found |= {"how": about.how} if about.how else {}
+    schema |= {name: value for name, value in limits.items() if value is not None}
+    schema |= {"pattern": about.pattern} if about.pattern else {}
+    schema |= {"how": about.how} if about.how else {}
     plain = argument.kind == "string" and not argument.choices and not about.pattern
-    found |= {"minLength": 1} if plain and argument.required else {}
-    found |= {} if about.typed else {"typed": False}
-    found |= {"type": [argument.kind, argument.other]} if argument.other else {}
-    found |= {"items": {"type": "object"}} if about.how == "blocks" else {}
-    found |= {"items": FILE} if about.how == "files" else {}
-    found |= {"enum": list(argument.choices)} if argument.choices else {}
-    found |= {} if argument.default is None else {"default": argument.default}
-    return found
+    schema |= {"minLength": 1} if plain and argument.required else {}
+    schema |= {} if about.typed else {"typed": False}
+    schema |= {"type": [argument.kind, argument.other]} if argument.other else {}
+    schema |= {"items": {"type": "object"}} if about.how == "blocks" else {}
+    schema |= {"items": FILE} if about.how == "files" else {}
+    schema |= {"enum": list(argument.choices)} if argument.choices else {}
+    schema |= {} if argument.default is None else {"default": argument.default}
+    return schema

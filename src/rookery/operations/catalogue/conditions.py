@@ -1,4 +1,4 @@
-"""When an operation is offered for a session: facts that every face has of it, so that the same
+"""When an operation is offered for a session: facts that every face knows, so that the same
 condition holds in the terminal, on the page and on the command line."""
 
 from collections.abc import Mapping
@@ -10,7 +10,8 @@ from rookery.operations.catalogue.row import Row
 
 
 def facts(head: Json, now: float) -> dict[str, bool]:
-    """What rows may ask of a session, from what a list knows of it. `now`: milliseconds."""
+    """Return the facts about a session that rows may depend on, from what a list knows of it.
+    `now`: milliseconds."""
     return {
         "archived": bool(head.get("archived")),
         "snoozed": is_snoozed(head, now),
@@ -26,7 +27,7 @@ def holds(row: Row, known: Mapping[str, bool]) -> bool:
 
 
 def warning(row: Row, known: Mapping[str, bool]) -> str:
-    """What menus and keys say before it is carried out; "": nothing."""
+    """Return what menus and keys say before carrying it out, or ""."""
     return row.traits.warns if _are(row.traits.warns_when, known) else ""
 
 

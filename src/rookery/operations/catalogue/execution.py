@@ -1,5 +1,5 @@
-"""How a command is carried out: as its operation says, or the core's own table of those that are
-not in the catalogue."""
+"""How a command is carried out: as its operation says, or by the core's own table for commands that
+are not in the catalogue."""
 
 from rookery.core import commands
 from rookery.core.json import Json
@@ -7,7 +7,7 @@ from rookery.operations.catalogue.finding import find
 
 
 def execution_of(command: Json) -> commands.Command | None:
-    """None: there is no command of its name."""
+    """Return how to carry out a command, or None if there is none of its name."""
     own = commands.row_of(command)
     if own is not None:
         return own

@@ -1,5 +1,5 @@
-"""Arguments as users write them: the form that asks for them, what a slash command says of them,
-and what is sent."""
+"""Arguments as users write them: the form that asks for them, the text after a slash command, and
+the values that are sent."""
 
 import shlex
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from rookery.operations.catalogue.arguments import Argument
 from rookery.operations.catalogue.row import Row
 
 YES, NO = ("yes", "on", "true"), ("no", "off", "false")
-"""What is typed for a switch; its own word is a yes: /cancel force."""
+"""Words typed for a switch; the argument's own word is a yes, too: /cancel force."""
 
 
 class Filled(NamedTuple):
@@ -22,7 +22,7 @@ class Filled(NamedTuple):
 
 
 def form_of(row: Row) -> Json:
-    """Its arguments as a form's schema: moments are text, and a pattern is the row's to explain."""
+    """Return the arguments as a form's schema: moments are text; the row explains patterns."""
     schema, typed = row.schema, (each for each in row.arguments if each.about.typed)
     fields = {each.name: _field(each, schema["properties"][each.name]) for each in typed}
     return schema | {"properties": fields}
@@ -31,8 +31,8 @@ def form_of(row: Row) -> Json:
 def _field(argument: Argument, field: Json) -> Json:
     if argument.about.each:
         choices = [
-            {"const": each, "title": words.rstrip(".")}
-            for each, words in argument.about.each.items()
+            {"const": each, "title": meaning.rstrip(".")}
+            for each, meaning in argument.about.each.items()
         ]
         return {**field, "oneOf": choices, "enum": [*argument.about.each]}
     if argument.about.how != "moment":
@@ -41,8 +41,8 @@ def _field(argument: Argument, field: Json) -> Json:
 
 
 def filled(row: Row, answers: Mapping[str, Any], now: datetime) -> Filled:
-    """What a form's answers are as arguments. `now`: local, with its time zone."""
-    found, wrong = dict[str, Any](), dict[str, str]()
+    """Convert a form's answers to arguments. `now`: local, with its time zone."""
+    values, wrong = dict[str, Any](), dict[str, str]()
     for argument in row.arguments:
         value = answers.get(argument.name)
         if value is None or value == "":
@@ -59,13 +59,13 @@ def filled(row: Row, answers: Mapping[str, Any], now: datetime) -> Filled:
                 wrong[argument.name] = "must be yes or no"
                 continue
             value = yes
-        found[argument.name] = value
-    return Filled(found, wrong)
+        values[argument.name] = value
+    return Filled(values, wrong)
 
 
 def words_in(row: Row, text: str) -> dict[str, str]:
-    """What follows a slash command, by argument: in their order, the last one takes all that is
-    left. A number that comes first may be missing."""
+    """Split the text after a slash command into arguments, in their order; the last one takes all
+    that is left. A number that comes first may be missing."""
     names = [each.name for each in row.arguments if each.about.typed]
     if len(names) < 2:
         return {names[0]: text} if names and text else {}
@@ -80,8 +80,8 @@ def words_in(row: Row, text: str) -> dict[str, str]:
     return {name: part for name, part in zip(names, [*first, rest], strict=False) if part}
 
 
-def told(row: Row, arguments: Json, session: str, now: datetime) -> str:
-    """What is said once it is done; "": nothing."""
+def confirmation(row: Row, arguments: Json, session: str, now: datetime) -> str:
+    """Return the sentence that is shown once the operation is done; "" if there is none."""
     shown = dict(arguments)
     for each in row.arguments:
         if each.about.how == "moment" and each.name in shown:

@@ -1,5 +1,5 @@
-"""Which operations there are: the rows of the files of this package, a file per noun, each loaded
-only when a name is looked for that no other has."""
+"""Finding operations by name: the rows of the files of this package, one per noun, each loaded only
+when a name is looked for that no other file has."""
 
 import importlib
 import os
@@ -25,14 +25,14 @@ def _rows(noun: str) -> dict[str, Row]:
 
 
 def find(name: object) -> Row | None:
-    """The operation with that name."""
+    """Return the operation of that name, or None."""
     if not isinstance(name, str):
         return None
     return next((_rows(noun)[name] for noun in _nouns() if name in _rows(noun)), None)
 
 
 def row_of(name: str) -> Row:
-    """The operation with a name that a face knows. Raises KeyError."""
+    """Return the operation of a name that a face knows. Raises KeyError."""
     row = find(name)
     if row is None:
         raise KeyError(name)
@@ -40,11 +40,11 @@ def row_of(name: str) -> Row:
 
 
 def typed() -> Iterator[Row]:
-    """Those that users type as commands and slash commands."""
+    """Return the operations that users type as commands and slash commands."""
     return (row for row in every() if row.traits.typed)
 
 
 def every() -> Iterator[Row]:
-    """All operations, by noun, in the order in which they stand there."""
+    """Yield all operations, by noun, in the order of their definition."""
     for noun in _nouns():
         yield from _rows(noun).values()

@@ -12,24 +12,25 @@ PAST = "a time like 12h, 30d or 2030-01-31"
 
 
 def read(text: str, now: datetime) -> int:
-    """In milliseconds of the epoch. A time without a day is the next one. Raises ValueError: it
-    cannot be read, or has passed; its words complete a sentence that begins with a name."""
-    found = _read(" ".join(text.split()), now)
-    if found is None:
+    """Parse a point in time; return milliseconds since the epoch. A time without a day is the next
+    one. Raises ValueError if it cannot be read, or has passed; the message completes a sentence
+    that begins with a name."""
+    moment = _read(" ".join(text.split()), now)
+    if moment is None:
         raise ValueError(f"must be {LIKE}")
-    if found <= now:
+    if moment <= now:
         raise ValueError("must be in the future")
-    return int(found.timestamp() * 1000)
+    return int(moment.timestamp() * 1000)
 
 
 def read_past(text: str, now: datetime) -> int:
-    """The same of a time that has passed: a span is counted back from now. Raises ValueError."""
+    """Parse a past point in time; a span is counted back from now. Raises ValueError."""
     text = " ".join(text.split())
     span = _SPAN.fullmatch(text)
-    found = _later(now, -_seconds(span)) if span else _of_day(text, now)
-    if found is None:
+    moment = _later(now, -_seconds(span)) if span else _of_day(text, now)
+    if moment is None:
         raise ValueError(f"must be {PAST}")
-    return max(0, int(found.timestamp() * 1000))
+    return max(0, int(moment.timestamp() * 1000))
 
 
 def _seconds(span: re.Match[str]) -> float:
@@ -41,16 +42,16 @@ def _read(text: str, now: datetime) -> datetime | None:
         return _later(now, _seconds(span))
     day, tomorrow, clock = text.partition("tomorrow ")
     if tomorrow and not day:
-        found = _parsed(clock, "%H:%M")
-        return found and _at(now, found) + timedelta(days=1)
-    if (found := _parsed(text, "%H:%M")) is not None:
-        due = _at(now, found)
+        parsed = _parsed(clock, "%H:%M")
+        return parsed and _at(now, parsed) + timedelta(days=1)
+    if (parsed := _parsed(text, "%H:%M")) is not None:
+        due = _at(now, parsed)
         return due if due > now else due + timedelta(days=1)
     return _of_day(text, now)
 
 
 def _of_day(text: str, now: datetime) -> datetime | None:
-    known = [found for form in _DAYS if (found := _parsed(text, form)) is not None]
+    known = [parsed for form in _DAYS if (parsed := _parsed(text, form)) is not None]
     return known[0].astimezone(now.tzinfo) if known else None
 
 
@@ -73,5 +74,5 @@ def _parsed(text: str, form: str) -> datetime | None:
 
 
 def spelled(moment: int, now: datetime) -> str:
-    """As users read it."""
+    """Format a moment for users."""
     return f"{datetime.fromtimestamp(moment / 1000, now.tzinfo):%Y-%m-%d %H:%M}"

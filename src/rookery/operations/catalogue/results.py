@@ -1,5 +1,5 @@
-"""What works and reads return, for programs and for people: the JSON schema of a `TypedDict`, whose
-fields may be `Annotated` with a sentence, and any result as lines of text."""
+"""The results of works and reads, for programs and for people: the JSON schema of a `TypedDict`,
+whose fields may be `Annotated` with a sentence, and any result as lines of text."""
 
 import types
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", type(
 
 
 def schema_of(body: Callable[..., Any], schemas: "Json") -> "Json":
-    """The schema of what a function returns. `schemas`: gets those of the shapes that it names."""
+    """Return the schema of a function's result; add those of named shapes to `schemas`."""
     return _schema(body.__annotations__["return"], schemas)
 
 
@@ -62,7 +62,7 @@ def _title(key: str) -> str:
 
 
 def text_of(result: "Json") -> str:
-    """A result as lines that people read, where no face has a look of its own for it."""
+    """Return a result as lines for people, if no face has a presentation of its own for it."""
     whole = next((key for key in (SUMMARY, *TEXTS) if key in result), "")
     if whole:
         return _plain(result[whole])

@@ -1,6 +1,6 @@
 """A row of the catalogue: one operation, with all that any face needs to know of it.
 
-A row is made of a function and of what its decorator says:
+A row is made from a function and the arguments of its decorator:
 
     name         the function's, as users write it (`_` becomes `-`; a last `_` is dropped)
     sentence     the first of its docstring; more: the rest, for the help
@@ -8,13 +8,12 @@ A row is made of a function and of what its decorator says:
 
 There are four kinds:
 
-    change     returns what becomes of the session. It is done by whoever writes the session's log:
-               its worker, or, while the session sleeps, the one who asks for it.
+    change     returns the changes to the session. Whoever writes the session's log applies
+               them: its worker or, while the session sleeps, the process that asks for it.
     command    returns the command (`core.commands`) that is sent to the session.
-    work       is carried out by a process of the home, which it gets `At`; it returns what came of
-               it, with a `summary` for people.
-    read       the same, and changes nothing.
-"""
+    work       is carried out by a process of the home, and gets its `At`; it returns a
+               result, with a `summary` for people.
+    read       the same, and changes nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
@@ -31,25 +30,27 @@ if TYPE_CHECKING:
 
 type Kind = Literal["change", "command", "work", "read"]
 type Place = Literal["session", "sessions", "rookery"]
-"""What it is done to: `sessions`: the command line takes several at once; `rookery`: to none."""
+"""The target of an operation: `sessions`: the command line takes several at once; `rookery`: no
+session."""
 type Once = Literal["key", "harmless"]
-"""What makes a second sending of a work safe: `key`: the daemon keeps what came of the first;
-`harmless`: it does nothing more."""
+"""Why it is safe to send a work twice: `key`: the daemon keeps the result of the first; `harmless`:
+the second does nothing more."""
 type Report = Callable[[str], object]
 """Gets a sentence on how far a work has come."""
 
 FINGERPRINT = "fingerprint"
-"""What comes with the arguments where a preview was agreed to: no argument has this name."""
+"""The field beside the arguments for the fingerprint of a preview that was agreed to: no argument
+has this name."""
 SHOW = "show"
 """In its place: only the preview is wanted, even where nobody would have to agree to it."""
 
 
 def unheard(_sentence: str) -> None:
-    """A `Report` that nobody follows."""
+    """Ignore progress: a `Report` that nobody follows."""
 
 
 class At(NamedTuple):
-    """Where a work or a read is carried out."""
+    """The context in which a work or a read is carried out."""
 
     home: str
     session: str = ""
@@ -63,7 +64,7 @@ class At(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """What a work would do. Who agrees, agrees to this."""
+    """The effects of a work, shown so that the user can agree to exactly these."""
 
     shown: str
     fingerprint: str
@@ -73,7 +74,7 @@ class Preview(NamedTuple):
 
 
 class SessionChange(TypedDict, total=False):
-    """What a change does to a session; what is left out stays as it is."""
+    """The changes to a session; fields that are left out stay as they are."""
 
     title: str
     archived: bool
@@ -83,7 +84,7 @@ class SessionChange(TypedDict, total=False):
 
 
 class Preset(NamedTuple):
-    """A menu's entry that needs no form: a title, and the arguments as users write them."""
+    """A menu entry that needs no form: a title, and the arguments as users write them."""
 
     title: str
     given: "Mapping[str, str]"
@@ -91,7 +92,7 @@ class Preset(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """What a decorator says of an operation."""
+    """The properties of an operation, given to its decorator."""
 
     title: str
     on: Place = "sessions"
@@ -151,7 +152,7 @@ class Traits(NamedTuple):
 
 
 class Row:
-    """An operation."""
+    """An operation of the catalogue."""
 
     def __init__(self, kind: Kind, body: Callable[..., Any], traits: Traits) -> None:
         self.body = body
@@ -164,12 +165,12 @@ class Row:
 
     @property
     def word(self) -> str:
-        """The sentence as part of a list: small, without its full stop."""
+        """The sentence as part of a list: with a small initial, without its full stop."""
         return f"{self.sentence[:1].lower()}{self.sentence[1:].rstrip('.')}"
 
     @property
     def more(self) -> str:
-        """What menus say beside the title."""
+        """The text that menus show beside the title."""
         return self.traits.more or self.word
 
     @property
@@ -187,11 +188,11 @@ class Row:
 
     @cached_property
     def schema(self) -> "Json":
-        """Its arguments as ACP's restricted JSON schema, which forms draw."""
+        """The arguments as ACP's restricted JSON schema, from which forms are drawn."""
         return schema_of(self.arguments)
 
     def check(self, given: "Json") -> "Refusal | None":
-        """What is wrong with the arguments; None: nothing."""
+        """Return what is wrong with the arguments, or None."""
         from rookery.core.asks import forms
         from rookery.core.asks.asks import Refusal
 
@@ -211,26 +212,26 @@ class Row:
         return Refusal(argument.about.reason, argument.about.wrong or f"{title} {why}.")
 
     def call(self, given: "Json", *at: At, body: Callable[..., Any] | None = None) -> Any:
-        """What its function returns, or another `body` that takes the same arguments."""
+        """Call the function, or another `body` that takes the same arguments."""
         known = self.given(given)
         named = {each.parameter: known[each.name] for each in self.arguments if each.name in known}
         return (body or self.body)(*at, **named)
 
     def update(self, given: "Json") -> "Json":
-        """Of a change: the event that it is."""
+        """Return the event that a change amounts to."""
         return {"sessionUpdate": "_session", **self.call(given)}
 
     def command(self, given: "Json") -> "Json":
-        """What is sent to a session: as earlier builds know it, if they do."""
+        """Return the command for a session, in the form that earlier builds know, if any."""
         if self.kind == "command":
-            found: Json = self.call(given)
-            return found
+            request: Json = self.call(given)
+            return request
         sends = self.traits.sends
         return {"do": self.name, **given} if sends is None else sends(given)
 
     @cached_property
     def execution(self) -> "Command":
-        """How whoever writes the session's log carries it out."""
+        """How whoever writes the session's log carries the operation out."""
         from rookery.core.commands import COMMANDS, Command
 
         if self.kind == "command":
@@ -246,7 +247,7 @@ class Row:
         )
 
     def given(self, command: "Json") -> "Json":
-        """Its arguments alone: what another build adds to a command is passed over."""
+        """Return only the operation's arguments; ignore what another build adds."""
         known = [each for each in self.arguments if command.get(each.name) is not None]
         return {each.name: each.read(command[each.name]) for each in known}
 

@@ -1,1 +1,1 @@
-"""What becomes of the branches that sessions work on: merged, dropped, compared in a race."""
+"""Merging, dropping and comparing the branches that sessions work on, also those of a race."""

@@ -1,9 +1,8 @@
-"""What a session changed, by its snapshots: only what its own turns did, also where the user and
-other sessions work in the same directory.
+"""The changes of a session according to its snapshots: only what its own turns did, even if the
+user and other sessions work in the same directory.
 
-Each turn is a step from the snapshot at its prompt to the one at its end. Where another session's
-turn ran at the same time, a file that only that session's calls name is taken for its doing.
-"""
+Each turn is a step from the snapshot at its prompt to the one at its end. If another session's turn
+ran at the same time, a file that only that session's calls name counts as changed by it."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +27,7 @@ from rookery.snapshots.store import Store
 
 
 class NoSnapshots(Exception):
-    """The message says why there are none."""
+    """Raised if there are no snapshots; the message says why."""
 
 
 class Changed(NamedTuple):
@@ -40,8 +39,9 @@ class Changed(NamedTuple):
 
 
 def changed(home: str, head: Json) -> Changed:
-    """What a session changed; of one with a worktree, since that was made; where there are no
-    snapshots, all that differs in its directory. Raises NoDiff, NoWorktree, LogError."""
+    """Return what a session changed: since its worktree was made, if it has one; else by its
+    snapshots; without snapshots, all that differs in its directory. Raises NoDiff, NoWorktree,
+    LogError."""
     tree = head.get("worktree")
     if isinstance(tree, dict) and tree.get("path"):
         return Changed(changes_of(head), "worktree")
@@ -51,29 +51,29 @@ def changed(home: str, head: Json) -> Changed:
         cwd = str(head["cwd"])
         why = f"It is not known what this session alone changed. {error}"
         try:
-            found = changes(cwd)
+            uncommitted = changes(cwd)
         except NoDiff as other:
             raise NoDiff(other.reason, f"{why} {other}") from None
         return Changed(
-            found, "directory", f"{why} These are all changes in {cwd} since the last commit."
+            uncommitted, "directory", f"{why} These are all changes in {cwd} since the last commit."
         )
 
 
 def changed_alone(home: str, session: str, turn: int | None = None) -> Changed:
-    """The same, only by snapshots; `turn`: what that one changed, even if it was rewound since.
-    Each file's digest is what the store calls its content. Raises NoDiff."""
+    """Return what a session changed, by snapshots only; `turn`: what that turn changed, even if it
+    was rewound since. Each file's digest is what the store calls its content. Raises NoDiff."""
     try:
-        found = _by_snapshots(home, session, turn)
+        change_set = _by_snapshots(home, session, turn)
     except (NoSnapshots, Unfit, LogError, OSError) as error:
         whose = "this session alone" if turn is None else f"turn {turn}"
-        words = f"It is not known what {whose} changed. {error}"
-        raise NoDiff("no_snapshot", words) from None
-    files = [file._replace(digest=file.blob) for file in found.changes.files]
-    return found._replace(changes=found.changes._replace(files=files))
+        message = f"It is not known what {whose} changed. {error}"
+        raise NoDiff("no_snapshot", message) from None
+    files = [file._replace(digest=file.blob) for file in change_set.changes.files]
+    return change_set._replace(changes=change_set.changes._replace(files=files))
 
 
 def content(home: str, session: str, blob: str) -> bytes:
-    """What a file of such changes has in it. Raises NoDiff."""
+    """Return the content of a file in such changes. Raises NoDiff."""
     directory = paths.session_dir(home, session)
     try:
         with Reader.open(directory) as log:
@@ -88,10 +88,10 @@ def _by_snapshots(home: str, session: str, turn: int | None = None) -> Changed:
     directory = paths.session_dir(home, session)
     with Reader.open(directory) as log:
         header = log.header()
-        found = log.of_kinds(rewinding.SNAPSHOT, rewinding.KIND)
-        taken = _taken(found, header["turn"], turn)
+        events = log.of_kinds(rewinding.SNAPSHOT, rewinding.KIND)
+        taken = _taken(events, header["turn"], turn)
         if not taken and (header["turn"] if turn is None else turn):
-            raise NoSnapshots(_why_none(found))
+            raise NoSnapshots(_why_none(events))
         spans = origins.spans(log, [step.turn for step in taken])
         rivals = origins.rivals(home, session, header["cwd"], spans)
         own = {turn: origins.calls(log, turn) for turn in rivals}
@@ -120,7 +120,7 @@ def _taken(events: Sequence[Event], last: int, turn: int | None) -> list[Act]:
 def _difference(
     home: str, directory: str, cwd: str, taken: Sequence[Act], is_own: between.Mine
 ) -> bytes:
-    """Raises NoSnapshots, Unfit, OSError."""
+    """Return the patch of the steps. Raises NoSnapshots, Unfit, OSError."""
     with _opened(home, directory, cwd) as (store, request):
         needs_now = any(step.after == NOW for step in taken)
         now = store.take(request["most"]).id if needs_now else ""
@@ -130,7 +130,7 @@ def _difference(
 
 @contextmanager
 def _opened(home: str, directory: str, cwd: str) -> Iterator[tuple[Store, dict[str, Any]]]:
-    """The store, and what it was opened with. Raises NoSnapshots, Unfit, OSError."""
+    """Yield the store, and what it was opened with. Raises NoSnapshots, Unfit, OSError."""
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     request = job.request(directory, cwd, kept_of(saved), snapshot_file_bytes(home))
     if request is None:

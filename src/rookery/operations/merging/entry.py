@@ -1,4 +1,4 @@
-"""How a race begins: each agent's session is made and gets the prompt."""
+"""Entering agents in a race: each one's session is created and gets the prompt."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from rookery.operations.calling.interface import Rookery
 
 
 class Entry(NamedTuple):
-    """An agent at the start of a race."""
+    """An agent at the start of a race, with its session or the reason why it is skipped."""
 
     agent: str
     session: str = ""
@@ -29,9 +29,10 @@ async def enter(
     label: str = "",
     command: str = "",
 ) -> Entry:
-    """Create its session and send it the prompt; one that cannot start does not hold up the others.
-    `faults`: what else `create` may raise. `label`: what its title begins with, since the prompt is
-    the same for all. `command`: the prompt's id, with which it is sent once."""
+    """Create the agent's session and send it the prompt. One that cannot start does not hold up the
+    others. `faults`: what else `create` may raise. `label`: what its title begins with, since the
+    prompt is the same for all. `command`: the prompt's id, which makes sure that it is sent once.
+    """
     known: tuple[type[Exception], ...] = (Refused, OSError, *faults)
     try:
         session = await asyncio.to_thread(create)

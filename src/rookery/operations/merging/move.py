@@ -1,4 +1,4 @@
-"""A session that others disturb goes on in a git worktree of its own: with its turns, its agent's
+"""Moving a session that others disturb to a git worktree of its own, with its turns, its agent's
 memory as far as the agent takes it along, and the files that it changed."""
 
 import os
@@ -29,11 +29,11 @@ def move_session(
     name: str = "",
     *,
     cancel: bool = False,
-    told: Callable[[str], object] = lambda _: None,
+    report: Callable[[str], object] = lambda _: None,
 ) -> Moved:
-    """Its directory now, its branch, and the files that it took along. `name`: of the branch; "":
-    the session's id. `cancel`: a running turn is cancelled first. Raises NoWorktree, FromAgent,
-    UnknownSession."""
+    """Move the session; return its new directory, its branch, and the files that it took along.
+    `name`: of the branch; "": the session's id. `cancel`: a running turn is cancelled first. Raises
+    NoWorktree, FromAgent, UnknownSession."""
     guard.require_person(home, "move a session")
     head = fleet.head_of_session(home, session)
     if head is None:
@@ -46,7 +46,7 @@ def move_session(
     check_idle(home, session)
     put_to_sleep(home, session)
     cwd = lenient.text(head.get("worktree"), "origin") or str(head["cwd"])
-    with own_worktree(home, session, cwd, name, told) as (top, made):
+    with own_worktree(home, session, cwd, name, report) as (top, made):
         directory = os.path.abspath(top)
         files = [] if head.get("worktree") else _take_along(home, head, cwd, directory)
         moved = {"sessionUpdate": "_session", "cwd": directory, **made}
@@ -55,7 +55,7 @@ def move_session(
 
 
 def told_before(home: str, session: str) -> Moved | None:
-    """What came of it before; None: it was not moved. Which files it took along is not known."""
+    """Return the earlier outcome, without the files taken along; None: it was not moved."""
     tree = tree_of(home, session)
     if tree is None or not worktree.exists(tree):
         return None
@@ -63,12 +63,12 @@ def told_before(home: str, session: str) -> Moved | None:
 
 
 def _told(directory: str, branch: str, files: list[str], source: str) -> Moved:
-    words = f"The session works in {paths.with_tilde(directory)} now ({branch})."
+    summary = f"The session works in {paths.with_tilde(directory)} now ({branch})."
     if files:
         copied = count(len(files), "changed file")
-        words += f" {copied} copied there; the old directory still has them, too."
+        summary += f" {copied} copied there; the old directory still has them, too."
     about: Moved = {
-        "summary": words,
+        "summary": summary,
         "directory": directory,
         "branch": branch,
         "files": files,
@@ -88,7 +88,8 @@ def _end_turn(home: str, session: str) -> None:
 
 
 def _take_along(home: str, head: Json, source: str, target: str) -> list[str]:
-    """The files that the session changed, as they are now. They stay in the old directory, too."""
+    """Copy the files that the session changed, as they are now, and return their names. They stay
+    in the old directory, too."""
     try:
         files = changed(home, head).changes.files
     except NoDiff as error:
@@ -100,6 +101,6 @@ def _take_along(home: str, head: Json, source: str, target: str) -> list[str]:
             if content != place.NOTHING or place.read(target, name) != place.NOTHING:
                 place.write(target, name, content)
         except (place.Outside, OSError) as error:
-            words = f"Nothing was moved: {name} could not be copied ({error})."
-            raise NoWorktree("not_copied", words) from None
+            message = f"Nothing was moved: {name} could not be copied ({error})."
+            raise NoWorktree("not_copied", message) from None
     return names

@@ -1,5 +1,5 @@
-"""A race: the same prompt to several agents, each in a worktree of its own; and what each made of
-it. The sessions of a race have its id in their headers; there is no other record."""
+"""Races: the same prompt to several agents, each in a worktree of its own, and their results. The
+sessions of a race have its id in their headers; there is no other record."""
 
 import os
 import re
@@ -27,7 +27,7 @@ ENDED = frozenset({"idle", "asleep", "failed", "limited", "damaged"})
 
 
 class NoRace(NoWorktree):
-    """There is none of that name."""
+    """Raised if there is no race of that name."""
 
 
 def new_name() -> str:
@@ -35,24 +35,24 @@ def new_name() -> str:
 
 
 def labels(agents: list[str]) -> list[str]:
-    """A name of a branch for each; the second of the same agent is another."""
-    found: list[str] = []
+    """Return a branch name for each agent; a second one of the same agent gets a number."""
+    names: list[str] = []
     for agent in agents:
         plain = re.sub(r"[^\w.-]+", "-", agent).strip("-.") or "agent"
-        number = sum(each == plain or each.startswith(f"{plain}-") for each in found)
-        found.append(f"{plain}-{number + 1}" if number else plain)
-    return found
+        number = sum(each == plain or each.startswith(f"{plain}-") for each in names)
+        names.append(f"{plain}-{number + 1}" if number else plain)
+    return names
 
 
 def heads_of(home: str, race: str = "") -> tuple[str, list[Json]]:
-    """A race by its id or its beginning, the latest by default, with the heads of its sessions in
-    the order in which they were made. Raises NoRace."""
+    """Find a race by its id or the beginning of it, by default the latest; return its id and the
+    heads of its sessions in the order of their creation. Raises NoRace."""
     race = "" if race == LATEST else race
     known = [head for head in fleet.heads(home) if lenient.text(head, "race")]
     named = [head for head in known if head["race"].startswith(race)]
     if not named:
-        words = f"There is no race {race!r}." if race else "There are no races."
-        raise NoRace("no_race", words, 'rookery race --agents a,b "…" starts one.')
+        message = f"There is no race {race!r}." if race else "There are no races."
+        raise NoRace("no_race", message, 'rookery race --agents a,b "…" starts one.')
     name = max(named, key=lambda head: int(head["created"] or 0))["race"]
     if race and len({head["race"] for head in named}) > 1 and race != name:
         raise NoRace("ambiguous", f"{race!r} matches more than one race.", "Use its whole id.")
@@ -61,24 +61,24 @@ def heads_of(home: str, race: str = "") -> tuple[str, list[Json]]:
 
 
 def table(home: str, race: str = "") -> Race:
-    """Its sessions compared; by default, of the latest one. Raises NoRace."""
+    """Return the sessions of a race compared; by default, of the latest one. Raises NoRace."""
     name, heads = heads_of(home, race)
     return {"id": name, "sessions": [compared(home, head) for head in heads]}
 
 
 def left_of(home: str, race: str) -> list[Runner]:
-    """Those whose worktrees are still there."""
+    """Return the sessions of a race whose worktrees still exist."""
     return [row for row in table(home, race)["sessions"] if row["files"] is not None]
 
 
 def work_of(runner: Runner) -> str:
-    """What a session changed, in words."""
+    """Describe what a session changed."""
     size = f"{count(runner['files'] or 0, 'file')}, +{runner['added']} −{runner['removed']}"
     return size if runner["files"] else "changed nothing"
 
 
 def _go(home: str, runners: list[Runner]) -> list[str]:
-    """What is lost with their worktrees, as lines."""
+    """Return what is lost with the worktrees of these sessions, as lines."""
     names = [each["session"] for each in runners]
     where = "in the worktree of session"
     return [
@@ -89,13 +89,13 @@ def _go(home: str, runners: list[Runner]) -> list[str]:
 
 
 def drop_preview(home: str, race: str) -> Preview | None:
-    """None: nothing is left to drop. Raises NoRace."""
+    """Return a preview of dropping a race, or None if nothing is left to drop. Raises NoRace."""
     left = left_of(home, race)
     return preview_of("\n".join(_go(home, left))) if left else None
 
 
 def pick_preview(at: At, how: str, message: str) -> Preview | None:
-    """What is merged, and what is dropped. Raises NoRace, NoWorktree."""
+    """Return a preview of what is merged, and what is dropped. Raises NoRace, NoWorktree."""
     name = _race_of(at)
     if at.again and branch.told_before(at.home, at.session, how):
         return None
@@ -109,20 +109,20 @@ def pick_preview(at: At, how: str, message: str) -> Preview | None:
 
 
 def _race_of(at: At) -> str:
-    """The race that the session is in, in which it has changed something. Raises NoRace."""
+    """Return the race of a session that has changed something in it. Raises NoRace."""
     head = fleet.head_of_session(at.home, at.session)
     name = lenient.text(head, "race")
     if head is None or not name:
         raise NoRace("no_race", f"Session {at.session} is in no race.", kind="unclear")
     if not at.again and _size(head)[0] == 0:
-        words = f"Session {at.session} changed nothing, so there is nothing to merge."
+        message = f"Session {at.session} changed nothing, so there is nothing to merge."
         remedy = f"Pick another, or drop all of them: rookery race drop {name}"
-        raise NoRace("changed_nothing", f"{words} Nothing was dropped.", remedy)
+        raise NoRace("changed_nothing", f"{message} Nothing was dropped.", remedy)
     return name
 
 
 def pick(at: At, how: str, message: str) -> Picked:
-    """Merge one, then drop the rest. If the merge fails, nothing is dropped. Raises NoRace,
+    """Merge one session, then drop the rest. If the merge fails, nothing is dropped. Raises NoRace,
     NoWorktree, NotAgreed, FromAgent."""
     name = _race_of(at)
 
@@ -142,9 +142,9 @@ def pick(at: At, how: str, message: str) -> Picked:
 def drop(home: str, race: str) -> RaceDropped:
     """Delete the worktrees of all its sessions and archive them."""
     dropped = _drop(home, heads_of(home, race)[1])
-    said = f"Dropped {count(len(dropped), 'worktree')}."
+    summary = f"Dropped {count(len(dropped), 'worktree')}."
     gone = "The worktrees of this race are already gone."
-    return {"summary": said if dropped else gone, "dropped": dropped}
+    return {"summary": summary if dropped else gone, "dropped": dropped}
 
 
 def _drop(home: str, heads: list[Json]) -> list[str]:
@@ -156,7 +156,7 @@ def _drop(home: str, heads: list[Json]) -> list[str]:
 
 
 def has_ended(head: Json) -> bool:
-    """Its turn is over, and so is what the critic had to say."""
+    """Tell whether the session's turn is over, including the critic's verdict."""
     state = state_of(head, awake=head["awake"])
     if head["asks"] or (is_judged(head) and head["awake"]):
         return False
@@ -194,10 +194,10 @@ def _word(head: Json, state: str) -> str:
 
 def _size(head: Json) -> tuple[int | None, int, int]:
     try:
-        found = [file.change for file in branch.changes_of(head).files]
+        changes = [file.change for file in branch.changes_of(head).files]
     except (NoDiff, NoWorktree, OSError):
         return None, 0, 0
-    return len(found), sum(e.added or 0 for e in found), sum(e.removed or 0 for e in found)
+    return len(changes), sum(e.added or 0 for e in changes), sum(e.removed or 0 for e in changes)
 
 
 def _told(home: str, head: Json) -> tuple[str, Json, float]:

@@ -1,5 +1,5 @@
-"""A session's worktree merged, dropped or compared: what every face calls. An agent may do none of
-it."""
+"""Merging, dropping and comparing a session's worktree, for every face. Agents may do none
+of it."""
 
 import asyncio
 import os
@@ -39,31 +39,31 @@ STOPS = 20.0
 
 
 def tree_of(home: str, session: str) -> Json | None:
-    """A session's worktree; None: it never had one. Raises UnknownSession."""
+    """Return a session's worktree, or None if it never had one. Raises UnknownSession."""
     head = fleet.head_of_session(home, session)
     if head is None:
         raise fleet.UnknownSession(session)
-    found = head.get("worktree")
-    return found if isinstance(found, dict) and found.get("path") else None
+    tree = head.get("worktree")
+    return tree if isinstance(tree, dict) and tree.get("path") else None
 
 
 def _known(home: str, session: str) -> Json:
-    found = tree_of(home, session)
-    if found is None:
-        words = f"Session {session} has no worktree."
-        raise NoWorktree("no_worktree", words, "rookery new --worktree makes one.")
-    return found
+    tree = tree_of(home, session)
+    if tree is None:
+        message = f"Session {session} has no worktree."
+        raise NoWorktree("no_worktree", message, "rookery new --worktree makes one.")
+    return tree
 
 
 def plan_of(home: str, session: str, how: str = merge.MERGE, message: str = "") -> merge.Plan:
-    """What a merge would do. Raises NoWorktree."""
+    """Return what a merge would do. Raises NoWorktree."""
     tree = _known(home, session)
     with _disks_named(tree):
         return merge.plan(tree, how, message)
 
 
 def told_plan(home: str, session: str, how: str) -> MergePlan:
-    """The same for programs, and for a question."""
+    """Return what a merge would do, for programs and for a question to the user."""
     plan = plan_of(home, session, how)
     return {
         "how": plan.how,
@@ -82,8 +82,8 @@ def told_plan(home: str, session: str, how: str) -> MergePlan:
 
 
 def preview(plan: merge.Plan, *, kept: bool = False, others: Sequence[str] = ()) -> Preview:
-    """What one agrees to: what comes to the directory. The message and whether the worktree stays
-    are the caller's own words."""
+    """Return the preview that the user agrees to: what the directory gets. The message and whether
+    the worktree stays are the caller's own choice, so they are not part of it."""
     lines = [f"{plan.size}, into {plan.into}." if plan.size.files else f"{_nothing(plan)}."]
     if plan.uncommitted:
         lines.append(f"{count(plan.uncommitted, 'file')} will be committed first.")
@@ -96,7 +96,7 @@ def preview(plan: merge.Plan, *, kept: bool = False, others: Sequence[str] = ())
 
 
 def guests(home: str, session: str) -> tuple[str, ...]:
-    """Other sessions that work in its worktree. Raises UnknownSession."""
+    """Return the other sessions that work in its worktree. Raises UnknownSession."""
     return guests_of(home, session, tree_of(home, session))
 
 
@@ -114,8 +114,8 @@ def merge_session(
     kept: bool = False,
     check: Callable[[merge.Plan], object] = lambda _: None,
 ) -> Merged:
-    """Raises NoWorktree, FromAgent, and what `check` does. Nothing is touched before all of it is
-    known to succeed."""
+    """Merge a session's worktree into the directory that it came from. Raises NoWorktree,
+    FromAgent, and what `check` does. Nothing is touched before all of it is known to succeed."""
     guard.require_person(home, "merge its own work")
     tree = _known(home, session)
     if not worktree.exists(tree) or not os.path.isdir(tree["path"]):
@@ -143,11 +143,11 @@ def merge_session(
     if plan.size.files:
         verb = "Applied to" if how == merge.APPLY else "Merged into"
         where = f", {commit[:12]}" if commit else "; not committed"
-        said = f"{verb} {plan.into}: {plan.size}{where}"
+        summary = f"{verb} {plan.into}: {plan.size}{where}"
     else:
-        said = _nothing(plan)
+        summary = _nothing(plan)
     return {
-        "summary": f"{said}. {ends}".rstrip(),
+        "summary": f"{summary}. {ends}".rstrip(),
         "how": plan.how,
         "into": plan.into,
         "directory": plan.top,
@@ -172,7 +172,7 @@ def _merged(
 
 @contextmanager
 def _disks_named(tree: Json) -> Iterator[None]:
-    """Says of a failure what is wrong with the disk, if something is."""
+    """Turn a failure into one that names what is wrong with the disk, if something is."""
     try:
         yield
     except (NoWorktree, OSError) as error:
@@ -180,33 +180,34 @@ def _disks_named(tree: Json) -> Iterator[None]:
         fault = 0 if known else fault_of(tree["git"]) or fault_of(tree["path"])
         if not fault:
             raise
-        words = f"Nothing was merged: {FAULTS[fault]}."
-        raise NoWorktree("disk_full", words, f"{AGAIN} git said: {error}", "full") from error
+        message = f"Nothing was merged: {FAULTS[fault]}."
+        raise NoWorktree("disk_full", message, f"{AGAIN} git said: {error}", "full") from error
 
 
 def _why(error: Trouble) -> str:
-    """Without what waits: that is another command than the user's."""
+    """Return the error's message without what waits: that is another command than the user's."""
     return str(error).partition(". The ")[0] + "."
 
 
 def _note_merged(home: str, session: str, planned: merge.Plan, *, kept: bool) -> None:
-    """Raises NoWorktree: it is merged, and its log does not say so."""
+    """Record the merge in the session's log. Raises NoWorktree if the log cannot be written: the
+    work is merged anyway."""
     done = f"The work was merged into {planned.into}"
     try:
         _note(home, session, worktree.MERGED, planned.tip, kept=kept)
     except Trouble as error:
-        words = f"{done}. {_why(error)} That it was merged waits in the worker to be noted."
+        message = f"{done}. {_why(error)} That it was merged waits in the worker to be noted."
         remedy = "Free some space. Do not merge again."
-        raise NoWorktree("disk_full", words, remedy, "full") from error
+        raise NoWorktree("disk_full", message, remedy, "full") from error
     except StoreError as error:
-        words = f"{done}, but the session's log could not be written. {error}"
+        message = f"{done}, but the session's log could not be written. {error}"
         rest = "The worktree stays. Then merge once more: what is there is not merged twice."
-        raise NoWorktree("disk_full", words, rest, "full") from error
+        raise NoWorktree("disk_full", message, rest, "full") from error
 
 
 def told_before(home: str, session: str, how: str) -> Merged | None:
-    """The same of a worktree that was merged and is gone, as far as it is known; None: it is
-    not."""
+    """Return the outcome, as far as it is known, of an earlier merge whose worktree is gone; None
+    if there was none."""
     tree = tree_of(home, session)
     if tree is None or tree["state"] != worktree.MERGED or worktree.exists(tree):
         return None
@@ -232,7 +233,7 @@ def was_dropped(home: str, session: str) -> bool:
 
 
 def loss(home: str, session: str) -> Preview:
-    """What is lost if its worktree is dropped. Raises NoWorktree, UnknownSession."""
+    """Preview what dropping the worktree would lose. Raises NoWorktree, UnknownSession."""
     _droppable(home, session)
     work = unmerged(home, session)
     stays = "The worktree and its branch are deleted. The session stays, and can be read."
@@ -250,9 +251,9 @@ def drop_session(
     force: bool = False,
     check: Callable[[], object] = lambda: None,
 ) -> None:
-    """Its worktree goes, the session stays; also of a session that is gone. `check` raises where
-    more would be lost than was agreed to. Raises NoWorktree, Unmerged, FromAgent, UnknownSession,
-    and what `check` does."""
+    """Delete the session's worktree; the session stays. This also works for a session that is gone.
+    `check` raises if more would be lost than was agreed to. Raises NoWorktree, Unmerged, FromAgent,
+    UnknownSession, and what `check` does."""
     guard.require_person(home, "drop worktrees")
     tree, is_orphan = _droppable(home, session)
     refuse_loss(home, session, force=force)
@@ -266,7 +267,7 @@ def drop_session(
 
 
 def _droppable(home: str, session: str) -> tuple[Json, bool]:
-    """Its worktree, and whether the session itself is gone."""
+    """Return the worktree, and whether the session itself is gone."""
     try:
         tree = _known(home, session)
     except fleet.UnknownSession:
@@ -283,17 +284,17 @@ def check_idle(home: str, session: str) -> None:
     head = fleet.head_of_session(home, session)
     match state_of(head, awake=head["awake"]) if head else "":
         case "needs-you":
-            words = f"Session {session} is waiting for your answer."
+            message = f"Session {session} is waiting for your answer."
             way = f"Give it: rookery answer {session}, or: rookery cancel {session}"
         case "running":
-            words = f"Session {session} is in the middle of a turn."
+            message = f"Session {session} is in the middle of a turn."
             way = f"Wait for it, or: rookery cancel {session}"
         case "waiting":
-            words = f"Session {session} is waiting for a free worker."
+            message = f"Session {session} is waiting for a free worker."
             way = f"Wait for it, or: rookery queue {session} clear"
         case _:
             return
-    raise NoWorktree("running", words, way)
+    raise NoWorktree("running", message, way)
 
 
 def put_to_sleep(home: str, session: str) -> None:
@@ -335,7 +336,7 @@ def tell(home: str, session: str, command: Json) -> None:
 
 
 def changes_of(head: Json) -> Changes:
-    """What a session changed: since its worktree's base, or in its directory since the last
+    """Return what a session changed: since its worktree's base, or in its directory since the last
     commit. Raises NoDiff, NoWorktree."""
     tree = head.get("worktree")
     if not isinstance(tree, dict) or not tree.get("path"):
@@ -343,10 +344,12 @@ def changes_of(head: Json) -> Changes:
     if not worktree.exists(tree) or not os.path.isdir(tree["path"]):
         raise NoWorktree("no_worktree", merge.gone(tree))
     own_git.exchange(tree)
-    found = changes(tree["path"], tree["base"])
+    change_set = changes(tree["path"], tree["base"])
     copied = set(tree.get("copied", ()))
-    files = [each for each in found.files if each.change.path not in copied or each.modes[0] != NEW]
-    return found._replace(files=files)
+    files = [
+        each for each in change_set.files if each.change.path not in copied or each.modes[0] != NEW
+    ]
+    return change_set._replace(files=files)
 
 
 NEW = "000000"

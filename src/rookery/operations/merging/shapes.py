@@ -1,10 +1,10 @@
-"""What operations on worktrees and races return."""
+"""The results of operations on worktrees and races."""
 
 from typing import Annotated, TypedDict
 
 
 class MergePlan(TypedDict):
-    """What a merge would do."""
+    """The effects of a merge."""
 
     how: str
     into: Annotated[str, "The branch, or the directory where none is checked out."]

@@ -1,1 +1,1 @@
-"""What Markdown is written with beside CommonMark: formulas, diagrams, footnotes."""
+"""Notations that extend CommonMark: formulas, diagrams, footnotes."""

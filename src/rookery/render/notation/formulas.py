@@ -27,7 +27,7 @@ _AROUND = {
     "smallmatrix": ("(", ")"),
     "cases": ("{ ", ""),
 }
-"""What stands around rows, by the name of their environment."""
+"""The delimiters around the rows of an environment, by its name."""
 _LOOKS = ("text", "math", "operatorname", "bold", "rm", "bf")
 """How letters look, which a terminal does not show."""
 _HIGH = dict(zip("0123456789+-=()nixabcT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣᵃᵇᶜᵀ", strict=True))
@@ -37,12 +37,12 @@ _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
 _ATOM = re.compile(r"\w+|√\w+|.", re.DOTALL)
 
 DEEPEST = 20
-LONGEST = 2_000
-"""Characters; a longer one stays as it is."""
+MAX_FORMULA_LENGTH = 2_000
+"""The maximum number of characters; a longer formula stays as it is."""
 
 
 def readable(tex: str) -> str:
-    if len(tex) > LONGEST or tex.count("{") > 10 * DEEPEST:
+    if len(tex) > MAX_FORMULA_LENGTH or tex.count("{") > 10 * DEEPEST:
         return tex
     text = _Reader(_TOKEN.findall(tex)).read("", 0)
     text = re.sub(r"[ \t]+", " ", text)
@@ -57,17 +57,17 @@ class _Reader:
         """Environments that have begun."""
 
     def read(self, until: str, depth: int) -> str:
-        found = ""
+        text = ""
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
             if token == until:
                 self._at += 1
                 break
-            found += self._next(depth)
-        return found
+            text += self._next(depth)
+        return text
 
     def _next(self, depth: int) -> str:
-        """The text of the next token, with what belongs to it."""
+        """Return the text of the next token, with its arguments."""
         if self._at >= len(self._tokens) or depth > DEEPEST:
             self._at = len(self._tokens) if depth > DEEPEST else self._at
             return ""
@@ -118,7 +118,7 @@ class _Reader:
         return before
 
     def _optional(self, depth: int) -> str:
-        """What stands between square brackets here."""
+        """Return an optional argument in square brackets, or "" if there is none here."""
         if self._tokens[self._at : self._at + 1] != ["["]:
             return ""
         self._at += 1
@@ -133,6 +133,6 @@ def _raised(text: str, letters: dict[str, str], sign: str) -> str:
 
 
 def _held(text: str) -> str:
-    """Between brackets, unless it is one thing."""
+    """Put the text into brackets, unless it is a single term."""
     bare = text.strip()
     return bare if _ATOM.fullmatch(bare) else f"({bare})"

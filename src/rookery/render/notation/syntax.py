@@ -1,4 +1,4 @@
-"""Rules for the Markdown parser: formulas between dollars or as TeX marks them, and footnotes."""
+"""Markdown parser rules for formulas, between dollars or TeX delimiters, and for footnotes."""
 
 import re
 from hashlib import sha256
@@ -9,7 +9,7 @@ LONGEST_FORMULA = 2_000
 _FORMULAS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]"}
 _DISPLAYED = ("$$", "\\[")
 _MATHS = re.compile(r"[\\^_=<>+*/-]|\A\w\Z")
-"""What a formula has, and two prices do not."""
+"""Matches what a formula contains, and the text between two prices does not."""
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,40})\]:[ \t]*(.*)")
 _REFERENCE = re.compile(r"\[\^([^\]\s]{1,40})\]")
 _FOOTNOTES = "footnotes"
@@ -48,7 +48,7 @@ def _math(state: Any, silent: bool) -> bool:
 
 
 def _displayed(state: Any, start: int, end: int, silent: bool) -> bool:
-    """One that has its lines to itself: nothing in it is a heading or a list."""
+    """Parse a formula with lines of its own: nothing in it is a heading or a list."""
     first = _line(state, start)
     opening = next((each for each in _DISPLAYED if first.startswith(each)), "")
     if not opening or state.is_code_block(start):
@@ -77,20 +77,20 @@ def _line(state: Any, number: int) -> str:
 
 
 def _footnote(state: Any, start: int, end: int, silent: bool) -> bool:
-    """`[^1]: text`, with the lines that belong to it. In a footnote there is no other."""
-    found = _FOOTNOTE.match(_line(state, start))
-    if found is None or state.is_code_block(start) or state.env.get("in_footnote"):
+    """Parse `[^1]: text` with the lines that belong to it. Footnotes are not nested."""
+    match = _FOOTNOTE.match(_line(state, start))
+    if match is None or state.is_code_block(start) or state.env.get("in_footnote"):
         return False
     if silent:
         return True
     ids = state.env.setdefault(_FOOTNOTES, {})
     digest = sha256(state.src.encode(errors="replace")).hexdigest()[:8]
     name = f"n{digest}-{start + 1}"
-    ids.setdefault(found[1], name)
+    ids.setdefault(match[1], name)
     last = _end(state, start + 1, end)
-    lines = [found[2], *(_dedented(state, number) for number in range(start + 1, last))]
+    lines = [match[2], *(_dedented(state, number) for number in range(start + 1, last))]
     token = state.push("footnote_open", "", 1)
-    token.info, token.content = found[1], name
+    token.info, token.content = match[1], name
     state.env["in_footnote"] = True
     state.md.block.parse("\n".join(lines), state.md, state.env, state.tokens)
     state.env["in_footnote"] = False
@@ -100,8 +100,8 @@ def _footnote(state: Any, start: int, end: int, silent: bool) -> bool:
 
 
 def _end(state: Any, line: int, end: int) -> int:
-    """The first line that does not belong to a footnote any more: behind an empty line, only what
-    is indented does."""
+    """Return the first line after a footnote: behind an empty line, only indented lines belong to
+    it."""
     ends = state.md.block.ruler.getRules("paragraph")
     last, apart = line, False
     while line < end and state.sCount[line] >= state.blkIndent:
@@ -124,11 +124,11 @@ def _dedented(state: Any, number: int) -> str:
 def _reference(state: Any, silent: bool) -> bool:
     if state.src[state.pos : state.pos + 2] != "[^":
         return False
-    found = _REFERENCE.match(state.src, state.pos)
-    if found is None or found[1] not in state.env.get(_FOOTNOTES, {}):
+    match = _REFERENCE.match(state.src, state.pos)
+    if match is None or match[1] not in state.env.get(_FOOTNOTES, {}):
         return False
     if not silent:
         token = state.push("note", "", 0)
-        token.content, token.info = found[1], state.env[_FOOTNOTES][found[1]]
-    state.pos = found.end()
+        token.content, token.info = match[1], state.env[_FOOTNOTES][match[1]]
+    state.pos = match.end()
     return True

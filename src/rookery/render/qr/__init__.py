@@ -1,4 +1,5 @@
-"""A QR code in a terminal, so that a phone need not type an address (ISO 18004: bytes, level L)."""
+"""QR codes for the terminal, so that no URL has to be typed on a phone (ISO 18004: bytes,
+level L)."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product, zip_longest
@@ -10,12 +11,12 @@ CORRECTION = (
     *(7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28),
     *(28, 28, 30, 30, 26, 28, *(30,) * 14),
 )
-"""Of each version at level L: bytes of correction in a block."""
+"""Bytes of error correction in a block, for each version at level L."""
 BLOCKS = (
     *(1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4, 6, 6, 6, 6, 7, 8, 8, 9, 9, 10, 12, 12, 12, 13, 14),
     *(15, 16, 17, 18, 19, 19, 20, 21, 22, 24, 25),
 )
-"""Of each version at level L: blocks."""
+"""The number of blocks, for each version at level L."""
 MASKS = (
     lambda r, c: (r + c) % 2,
     lambda r, _c: r % 2,
@@ -32,11 +33,11 @@ QUIET = 2
 
 
 class TooLong(Exception):
-    """The text does not fit."""
+    """Raised when the text does not fit."""
 
 
 def drawn(text: str) -> str:
-    """Two rows in a line, light on dark, as terminals mostly are. Raises TooLong."""
+    """Render the code, two rows to a line, light on dark, as most terminals are. Raises TooLong."""
     square = code(text.encode())
     size = len(square) + 2 * QUIET
     light = [[1] * size for _ in range(size + size % 2)]
@@ -48,20 +49,21 @@ def drawn(text: str) -> str:
 
 
 def code(data: bytes) -> Square:
-    """Its squares; 1 is dark."""
+    """Return the squares of the code, where 1 is dark. Raises TooLong."""
     version = next((n for n in VERSIONS if len(data) <= _capacity(n)), 0)
     if not version:
         raise TooLong(f"A QR code holds {_capacity(VERSIONS[-1])} bytes; this has {len(data)}.")
-    words = _codewords(version, data)
+    codewords = _codewords(version, data)
     tried = len(MASKS) if version < 10 else 2  # every mask can be read; comparing takes long
-    return min((_masked(version, words, mask) for mask in range(tried)), key=_penalty)
+    return min((_masked(version, codewords, mask) for mask in range(tried)), key=_penalty)
 
 
 # --- data and its correction -------------------------------------------------------------------
 
 
 def _sizes(version: int) -> list[int]:
-    """Bytes of data in each block: the squares that no pattern takes, without the correction."""
+    """Return the bytes of data in each block: the squares outside the fixed patterns, less the
+    correction."""
     aligned, count = len(_aligned(version)), BLOCKS[version - 1]
     squares = (16 * version + 128) * version + 64
     if aligned:
@@ -78,7 +80,7 @@ def _length_bits(version: int) -> int:
 
 
 def _capacity(version: int) -> int:
-    """Bytes of text that fit."""
+    """Return how many bytes of text fit."""
     return (sum(_sizes(version)) * 8 - 4 - _length_bits(version)) // 8
 
 
@@ -88,11 +90,11 @@ def _codewords(version: int, data: bytes) -> list[int]:
     bits = f"0100{len(data):0{_length_bits(version)}b}" + "".join(f"{byte:08b}" for byte in data)
     bits += "0" * min(4, room * 8 - len(bits))
     bits += "0" * (-len(bits) % 8)
-    words = [int(bits[at : at + 8], 2) for at in range(0, len(bits), 8)]
-    words += [(0xEC, 0x11)[n % 2] for n in range(room - len(words))]
+    codewords = [int(bits[at : at + 8], 2) for at in range(0, len(bits), 8)]
+    codewords += [(0xEC, 0x11)[n % 2] for n in range(room - len(codewords))]
     blocks, at = [], 0
     for size in sizes:
-        blocks.append(words[at : at + size])
+        blocks.append(codewords[at : at + size])
         at += size
     checks = [_correction(block, correction) for block in blocks]
     return [*_interleaved(blocks), *_interleaved(checks)]
@@ -104,7 +106,7 @@ def _interleaved(blocks: Sequence[Sequence[int]]) -> Iterator[int]:
 
 
 def _times(a: int, b: int) -> int:
-    """In the field of 256 elements that QR codes use."""
+    """Multiply in the field of 256 elements that QR codes use."""
     product = 0
     while b:
         if b & 1:
@@ -115,7 +117,7 @@ def _times(a: int, b: int) -> int:
 
 
 def _correction(block: Sequence[int], count: int) -> list[int]:
-    """Reed and Solomon's: the remainder of a division."""
+    """Return the Reed-Solomon correction: the remainder of a division."""
     divisor, root = [1], 1
     for _ in range(count):
         shifted = [*divisor, 0]
@@ -133,13 +135,13 @@ def _correction(block: Sequence[int], count: int) -> list[int]:
 # --- the square --------------------------------------------------------------------------------
 
 
-def _masked(version: int, words: Sequence[int], mask: int) -> Square:
+def _masked(version: int, codewords: Sequence[int], mask: int) -> Square:
     square = _fixed(version)
     size = len(square)
     _write_format(square, mask)
     if version >= 7:
         _write_version(square, version)
-    bits = iter("".join(f"{word:08b}" for word in words))
+    bits = iter("".join(f"{word:08b}" for word in codewords))
     # The column of the timing pattern is passed over.
     columns = [*range(size - 1, 7, -2), *range(5, 0, -2)]
     upward = True
@@ -172,7 +174,7 @@ def _fixed(version: int) -> Square:
 
 
 def _aligned(version: int) -> list[int]:
-    """Where the alignment patterns are, in rows and in columns."""
+    """Return the positions of the alignment patterns, in rows and in columns."""
     if version == 1:
         return []
     count = version // 7 + 2
@@ -197,7 +199,7 @@ def _remainder(value: int, divisor: int, bits: int) -> int:
 
 
 def _write_format(square: Square, mask: int) -> None:
-    """Level L is 01."""
+    """Write the format of level L (01) with the mask."""
     size = len(square)
     word = _remainder(0b01 << 3 | mask, 0x537, 10) ^ 0x5412
     bits = [word >> at & 1 for at in range(15)]
@@ -219,7 +221,8 @@ def _write_version(square: Square, version: int) -> None:
 
 
 def _penalty(square: Square) -> int:
-    """How hard it is to read: long runs, squares of one shade, and an uneven share of dark."""
+    """Return how hard the code is to read: long runs, squares of one shade, and an uneven share of
+    dark."""
     size = len(square)
     lines = ["".join(map(str, line)) for line in (*square, *zip(*square, strict=True))]
     runs = sum(len(run) - 2 for line in lines for run in _runs(line) if len(run) >= 5)

@@ -1,1 +1,1 @@
-"""What keys, windows and slash commands do."""
+"""The handlers behind keys, windows and slash commands."""

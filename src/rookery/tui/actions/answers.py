@@ -1,4 +1,4 @@
-"""Answers to asks, one key each. Only keys pressed on the card answer it."""
+"""Answering asks with one key each. Only keys pressed on the card answer it."""
 
 from time import monotonic
 
@@ -20,7 +20,8 @@ RETRY = 0.2
 
 
 class Answers:
-    """`next_ask` goes through the open asks of all sessions."""
+    """Answers asks, and decides when a card gets the focus. `next_ask` goes through the open asks
+    of all sessions."""
 
     def __init__(self, app: Shell) -> None:
         self._app = app
@@ -47,7 +48,7 @@ class Answers:
     # --- an ask takes the focus ----------------------------------------------------------------
 
     def typed(self) -> None:
-        """A key was pressed in the composer."""
+        """Note that a key was pressed in the composer."""
         self._typed = monotonic()
         self._app.transcript.asks.guard.typed(self._typed)
 
@@ -61,11 +62,12 @@ class Answers:
         self.take_focus()
 
     def _say_typed(self) -> None:
-        """A letter was typed just before an ask came, perhaps for it: it is in the composer."""
+        """Point out a letter that was typed just before an ask came, perhaps for it: it is in the
+        composer."""
         app, letter = self._app, self._app.composer.text.strip()
         if any(app.transcript.asks.is_answer(letter, ask) for ask in app.window.open_asks()):
-            words = f"“{letter}” was typed before the question came, and is in the composer."
-            app.notify(f"{words} {label(app, 'ask.next')} to answer.", timeout=6)
+            text = f"“{letter}” was typed before the question came, and is in the composer."
+            app.notify(f"{text} {label(app, 'ask.next')} to answer.", timeout=6)
 
     def _wait(self, names: list[str]) -> None:
         self._waiting = names
@@ -73,7 +75,7 @@ class Answers:
             (self._timer.resume if names else self._timer.pause)()
 
     def take_focus(self) -> None:
-        """An ask takes it as soon as nobody types, or reads further up."""
+        """Give an ask the focus as soon as nobody types, or reads further up."""
         app = self._app
         if not self._waiting or not self.takes_focus or len(app.screen_stack) > 1:
             return
@@ -83,12 +85,13 @@ class Answers:
             self._go(self._waiting[0], by_itself=True)
 
     def leave(self) -> None:
-        """The user goes elsewhere: no ask takes the focus again."""
+        """Give no waiting ask the focus any more: the user goes elsewhere."""
         self._came = False
         self._wait([])
 
     def write(self, text: str) -> None:
-        """Somebody types on the card: it has the focus again once that is sent."""
+        """Write into the composer what somebody types on the card, which gets the focus again once
+        that is sent."""
         self.typed()
         self._came = False
         self._wait(list(self._known))
@@ -101,7 +104,7 @@ class Answers:
     # --- from ask to ask -----------------------------------------------------------------------
 
     def left(self, session: str) -> None:
-        """Another session is shown now."""
+        """Note that another session is shown now."""
         self._came = self._came and self._seeking
         if session and self._app.window.open_asks():
             self._left.add(session)
@@ -132,7 +135,7 @@ class Answers:
             self._app.notify("No open questions.", timeout=2)
 
     def _go(self, name: str, *, by_itself: bool = False) -> None:
-        """At once: the next key is for the card."""
+        """Focus the card of an ask at once: the next key is for it."""
         transcript = self._app.transcript
         self._wait([each for each in self._waiting if each != name])
         if transcript.screen.focused is self._app.composer:
@@ -152,7 +155,7 @@ class Answers:
             self._notice(-FIRST)
 
     def answered(self, block: Block) -> None:
-        """Back to the composer, unless another ask is open here."""
+        """Go back to the composer, unless another ask is open here."""
         if self._came and block["role"] == "ask":
             self._leave_ask(block["id"])
 
@@ -170,7 +173,7 @@ class Answers:
         self._app.composer.screen.set_focus(self._app.composer)
 
     def changed(self) -> None:
-        """There are news: an ask may have come, or was answered elsewhere."""
+        """Look for changes: an ask may have come, or been answered elsewhere."""
         here = self._app.transcript.current
         asks = bool(self._app.window.header["asks"])
         gone = not is_open(here) and (here is None or here["role"] == "ask")
@@ -212,7 +215,7 @@ class Answers:
                 self._app.notify(f"The agent is still waiting for your answer. {back} to go back.")
 
     def _show(self, block: Block, what: str) -> None:
-        """All of an ask in a window, or its address as a QR code."""
+        """Show all of an ask in a window, or its address as a QR code."""
         from rookery.tui.windows.whole import AskScreen, QRScreen
 
         header = self._app.window.header
@@ -224,7 +227,8 @@ class Answers:
             self._app.push_screen(AskScreen(block, agent_name(header), str(header["cwd"])))
 
     def opens(self, action: Json) -> bool:
-        """Whether an action may be sent: if it opens an address, once a browser was started."""
+        """Tell whether an action may be sent: if it opens an address, once a browser was
+        started."""
         from rookery.tui.system import external_programs
 
         address = lenient.text(action, "open")
@@ -232,14 +236,14 @@ class Answers:
             return True
         if why := external_programs.no_browser():
             ways = (("block.copy", "to copy the address"), ("ask.qr", "for a QR code"))
-            keys = " or ".join(f"{label(self._app, key)} {words}" for key, words in ways)
+            keys = " or ".join(f"{label(self._app, key)} {purpose}" for key, purpose in ways)
             self._app.notify(f"{why} Press {keys}.", severity="warning", timeout=10)
             return False
         self._app.notify(external_programs.follow(address), markup=False)
         return True
 
     def _reject(self, block: Block) -> None:
-        """The agent's own way to say no, with a reason."""
+        """Reject an ask by the agent's own option for that, with a reason."""
         from rookery.render.ask_choices import is_go
         from rookery.tui.windows.parts.modals import LineScreen
 
@@ -249,8 +253,8 @@ class Answers:
             return
 
         def reject(reason: str) -> None:
-            said: Json = {"reason": reason} if reason else {}
-            self._app.send({**way["command"], **said})
+            extra: Json = {"reason": reason} if reason else {}
+            self._app.send({**way["command"], **extra})
             self.answered(block)
 
         hint = "optional; sent to the agent"
@@ -259,7 +263,7 @@ class Answers:
         self._app.ask(line, reject)
 
     def _amend(self, block: Block) -> None:
-        """Allow it once, and send a word with it."""
+        """Allow a call once, with a remark to the agent."""
         from rookery.tui.windows.parts.modals import LineScreen
 
         way = pick(block["actions"], ALLOWS[:1])
@@ -275,7 +279,7 @@ class Answers:
         self._app.ask(LineScreen("Yes, and …", hint=hint, verb=verb, below=True), allow)
 
     def _go_on(self, block: Block, value: str) -> None:
-        """Allow this one, and ask less from now on."""
+        """Allow this call, and ask less from now on."""
         from rookery.tui.actions.slash_commands import choice, named
 
         app, way = self._app, pick(block["actions"], ALLOWS)
@@ -287,8 +291,8 @@ class Answers:
             app.send(choice(value))
             app.send(way["command"])
             self.answered(block)
-            words = f"From now on: {named(value)}, in this session. /confirm changes it."
-            app.notify(words, timeout=6)
+            text = f"From now on: {named(value)}, in this session. /confirm changes it."
+            app.notify(text, timeout=6)
 
     def _fill(self, block: Block) -> None:
         from rookery.tui.windows.parts.form import FormScreen
@@ -307,7 +311,8 @@ class Answers:
         self._app.ask(FormScreen(block["title"], schema), answer)
 
     def _question(self, block: Block) -> Json | None:
-        """The beginning of the command that answers an ask: the header knows its nonce."""
+        """Return the beginning of the command that answers an ask, with the nonce from the header;
+        None if it is not open."""
         for name, ask in self._app.window.header["asks"].items():
             if ask.get("block") == block["id"]:
                 return answer_to({**ask, "id": name})

@@ -1,5 +1,5 @@
-"""Where a written line goes: to the agent, to a command of ours, or to the shell; and completion,
-attachments and the queue on the way there."""
+"""Handling of a submitted line: it goes to the agent, to a command of ours, or to the shell. Also
+completion, attachments and the queue."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -57,16 +57,16 @@ class ComposerActions:
             return
         if text.startswith("!") and text[1:].strip():
             self.shell.run(text[1:].strip(), self.cwd)
-        elif (found := commands.parsed(text)) is not None:
+        elif (parsed := commands.parsed(text)) is not None:
             from rookery.tui.actions.slash_commands import carry_out
 
-            carry_out(self._app, *found)
+            carry_out(self._app, *parsed)
         else:
             self._prompt(text, session, queue=queue)
 
     def _looks_like_answer(self, text: str, session: str) -> bool:
-        """Whether a lone letter was meant for a card that came as it was typed: it is held back
-        once, with a word."""
+        """Tell whether a lone letter was meant for a card that came as it was typed: it is held
+        back once, with a notice."""
         letter, held, self._held_back = text.strip(), self._held_back, ""
         app = self._app
         asks = app.window.open_asks() if session and session == app.session else []
@@ -75,14 +75,14 @@ class ComposerActions:
         self._held_back = letter
         app.composer.put(letter)
         back, send = label(app, "ask.next"), label(app, "composer.send")
-        words = f"“{letter}” is no answer to the open question from here. {back} to answer it; "
-        app.notify(f"{words}{send} again to send it as a prompt.", severity="warning", timeout=8)
+        notice = f"“{letter}” is no answer to the open question from here. {back} to answer it; "
+        app.notify(f"{notice}{send} again to send it as a prompt.", severity="warning", timeout=8)
         return True
 
     def _prompt(self, text: str, session: str, *, queue: bool) -> None:
         prompt: list[Json] = [{"type": "text", "text": text}] if text.strip() else []
-        said = {word[1:] for word in text.split() if word.startswith("@")}
-        prompt += [_link(self.cwd, name) for name in self._mentioned if name in said]
+        mentions = {word[1:] for word in text.split() if word.startswith("@")}
+        prompt += [_link(self.cwd, name) for name in self._mentioned if name in mentions]
         files = self._files.pop(session, [])
         self._mentioned = {}
         self.show_files()
@@ -97,9 +97,9 @@ class ComposerActions:
                 command["steer"] = True
             self._app.send(command, session, files)
             if session == self._app.session and (
-                words := below_asks.words(self._app.window.header)
+                notice := below_asks.notice(self._app.window.header)
             ):
-                self._app.notify(f"{words} {label(self._app, 'ask.next')} to answer.", timeout=6)
+                self._app.notify(f"{notice} {label(self._app, 'ask.next')} to answer.", timeout=6)
         else:
             start = self._app.start
             chosen = (start.confirms(""), start.worktree, start.sandbox, start.argv)
@@ -120,8 +120,8 @@ class ComposerActions:
         match what:
             case "commands":
                 header = app.window.header if app.session else None
-                found = commands.matching(word, header, here=not app.start.address)
-                app.composer.offer("/", word, _offers(found))
+                matches = commands.matching(word, header, here=not app.start.address)
+                app.composer.offer("/", word, _offers(matches))
             case "files":
                 self._find_files(word)
             case "search":
@@ -148,7 +148,7 @@ class ComposerActions:
                 app.notify("The queue is empty.", timeout=2)
 
     def _find_files(self, query: str) -> None:
-        """Only the last query is answered."""
+        """Complete a file name. Only the last query is answered."""
         self._wanted, cwd, session = query, self.cwd, self._app.session
 
         async def find() -> list[str] | None:
@@ -159,16 +159,17 @@ class ComposerActions:
         self._app.reader.run(find, lambda names: self.files_found(query, names))
 
     def _names(self, session: str, cwd: str, query: str) -> list[str]:
-        """Of a session that is still to be made, those of its directory, where that is here."""
+        """Return file names that match; for a session not yet created, those of its directory, if
+        that is on this machine."""
         if not session:
             from rookery.operations.work_tree import finder
 
             return [] if self._app.start.address else finder().find(cwd, query)
         try:
-            found = self._app.reader.rookery.call("files", session, query=query, limit=8)
+            reply = self._app.reader.rookery.call("files", session, query=query, limit=8)
         except Refused:
             return []
-        return lenient.texts(found, "files")
+        return lenient.texts(reply, "files")
 
     def files_found(self, query: str, names: list[str] | None) -> None:
         if names is not None:
@@ -194,12 +195,12 @@ class ComposerActions:
             except Unattachable as error:
                 return str(error)
 
-        self._app.reader.run(read, lambda found: self.attached(session, found, pasted))
+        self._app.reader.run(read, lambda outcome: self.attached(session, outcome, pasted))
 
     def _paste(self) -> None:
-        """From the system's clipboard, which a terminal does not give us."""
-        if words := self._refusal():
-            self.pasted(self._app.session, words)
+        """Paste from the system's clipboard, which a terminal does not give us."""
+        if refusal := self._refusal():
+            self.pasted(self._app.session, refusal)
             return
         session = self._app.session
 
@@ -211,33 +212,35 @@ class ComposerActions:
             except clipboard.NoImage as error:
                 return str(error)
 
-        self._app.reader.run(read, lambda found: self.pasted(session, found))
+        self._app.reader.run(read, lambda outcome: self.pasted(session, outcome))
 
-    def pasted(self, session: str, found: "list[Attachment] | str") -> None:
-        """If the clipboard has no image: text that was copied here."""
-        if isinstance(found, str) and self._app.clipboard:
+    def pasted(self, session: str, outcome: "list[Attachment] | str") -> None:
+        """Take the content of the clipboard. If it has no image, paste text that was copied
+        here."""
+        if isinstance(outcome, str) and self._app.clipboard:
             self._app.composer.action_paste()
         else:
-            self.attached(session, found)
+            self.attached(session, outcome)
 
     def _refusal(self) -> str:
-        """Why the agent takes no image, if known."""
+        """Return why the agent takes no image, if known, else ""."""
         header = self._app.window.header if self._app.session else None
         takes = lenient.mapping(header, "capabilities")
         if not takes or lenient.flag(lenient.mapping(takes, "promptCapabilities"), "image"):
             return ""
         return f"{lenient.text(header, 'agent') or 'This agent'} does not accept images."
 
-    def attached(self, session: str, found: "list[Attachment] | str", pasted: str = "") -> None:
-        """Files for the next prompt, or why not. `pasted`: the text that named them."""
+    def attached(self, session: str, outcome: "list[Attachment] | str", pasted: str = "") -> None:
+        """Take files for the next prompt, or the reason why there are none. `pasted`: the text that
+        named them."""
         from rookery.client.attach import excess
 
         here = session == self._app.session
-        if isinstance(found, str):
-            why, quiet = found, bool(pasted)
+        if isinstance(outcome, str):
+            why, quiet = outcome, bool(pasted)
         else:
-            files = [*self._files.get(session, []), *found]
-            image = any(each.is_image for each in found)
+            files = [*self._files.get(session, []), *outcome]
+            image = any(each.is_image for each in outcome)
             why, quiet = (self._refusal() if image and here else "") or excess(files), False
         if why:
             if not quiet:
@@ -249,18 +252,18 @@ class ComposerActions:
         self.show_files()
 
     def hold(self, text: str) -> None:
-        """A long paste: a chip until it is sent."""
+        """Keep a long pasted text as a chip until it is sent."""
         self._pasted.setdefault(self._app.session, []).append(text)
         self.show_files()
 
     def with_pasted(self, drafts: dict[str, str]) -> dict[str, str]:
-        """Drafts, with what waits in chips."""
+        """Return the drafts together with the pasted texts that wait in chips."""
         held = {name: texts for name, texts in self._pasted.items() if texts}
         more = {name: pasted.joined(drafts.get(name, ""), texts) for name, texts in held.items()}
         return {**drafts, **more}
 
     def detach(self, place: int) -> None:
-        """The chips in their order: what was pasted, then files."""
+        """Remove a chip. They are in order: pasted texts, then files."""
         texts = self._pasted.get(self._app.session, [])
         files = self._files.get(self._app.session, [])
         at = place if place >= 0 else len(texts) + len(files) + place
@@ -280,7 +283,7 @@ class ComposerActions:
         self._app.composer.has_files = bool(shown)
 
     def send_output(self) -> None:
-        """Of a shell command, with what is written in the composer."""
+        """Send the output of a shell command, with what is written in the composer."""
         session = self._app.session
         written = pasted.joined(self._app.composer.text, self._pasted.get(session, []))
         if prompt := self.shell.hand_over(written):
@@ -311,7 +314,7 @@ class ComposerActions:
 
 
 def steers(header: Json) -> bool:
-    """Whether a prompt would go into the running turn."""
+    """Tell whether a prompt would go into the running turn."""
     return header["state"] != "idle" and lenient.flag(header, "steers")
 
 
@@ -319,9 +322,9 @@ def _words(prompt: list[Json]) -> str:
     return "".join(str(block.get("text", "")) for block in prompt)
 
 
-def _offers(found: list[commands.Command]) -> list[Suggestion]:
+def _offers(matches: list[commands.Command]) -> list[Suggestion]:
     offers = []
-    for each in found:
+    for each in matches:
         hint = f"  {each.hint}" if each.hint else ""
         mine = "" if each.ours else "  (from the agent)"
         done = each.ours and not each.hint

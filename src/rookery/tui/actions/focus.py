@@ -1,4 +1,4 @@
-"""Who has the keys: typing always writes, Esc goes back one step, and an ask waits until nobody
+"""Keyboard focus: typing always writes, Esc goes back one step, and an ask waits until nobody
 types."""
 
 from textual.events import Event, Key, Paste, Resize
@@ -34,18 +34,18 @@ class Focus(Parts):
         """A narrow screen shows the session list."""
 
     async def on_event(self, event: Event) -> None:
-        """Terminals paste a line's end as CR, as if Enter were pressed."""
+        """Normalise line ends: terminals paste them as CR, as if Enter were pressed."""
         if isinstance(event, Paste):
             event.text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         await super().on_event(event)
 
     def heed(self, event: Key) -> None:
-        """A key was pressed: somebody may be typing."""
+        """Note a key that was pressed: somebody may be typing."""
         if self.focused is self.composer and (event.is_printable or event.key in _WRITE):
             self.asking.typed()
 
     def on_key(self, event: Key) -> None:
-        """A letter that means nothing here is written."""
+        """Write a letter that is no key here into the composer."""
         elsewhere = len(self.screen_stack) == 1 and self.focused is not self.composer
         letter = event.is_printable and event.character
         if elsewhere and letter and event.key not in self.screen.active_bindings:
@@ -54,7 +54,7 @@ class Focus(Parts):
             self.write(letter)
 
     def on_paste(self, event: Paste) -> None:
-        """What is pasted is written, too."""
+        """Write pasted text into the composer, too."""
         if len(self.screen_stack) == 1 and self.focused is not self.composer:
             self.composer.screen.set_focus(self.composer)
             self.composer._forward_event(Paste(event.text))
@@ -63,16 +63,16 @@ class Focus(Parts):
         self.show_keys()
 
     def show_keys(self) -> None:
-        """Those that matter now, at most three: the rest is behind the last of them."""
+        """Show the keys that matter now, at most three: the last of them leads to the rest."""
         focused = self.screen_stack[0].focused
         answering = focused is self.transcript and is_open(self.transcript.current)
         names = self._writing() if focused is self.composer else self._elsewhere(answering)
-        found = [each for each in names if each[0] != shown(NO_KEY)]
-        self.below(Status).keys = tuple(found[:KEYS])
+        keys = [each for each in names if each[0] != shown(NO_KEY)]
+        self.below(Status).keys = tuple(keys[:KEYS])
         self.composer.invite(answering=answering)
 
     def _writing(self) -> list[tuple[str, str]]:
-        """While the composer has the focus."""
+        """Return the keys to show while the composer has the focus."""
         header = self.window.header if self.session else None
         text, help_ = self.composer.text, self._help(writing=True)
         others = [each for each in self.fleet.sessions if each["status"] == "needs-you"]
@@ -92,32 +92,33 @@ class Focus(Parts):
         return [(send, "steer"), (label(self, "composer.queue"), "queue"), cancel]
 
     def _elsewhere(self, answering: bool) -> list[tuple[str, str]]:
-        """The focused part's own, then the way back. An ask's card shows what else it takes."""
+        """Return the focused part's own keys, then the way back. An ask's card shows its further
+        keys itself."""
         active = self.screen_stack[0].active_bindings.values()
         own = {each.binding.id: each.binding for each in active if each.enabled}
         names = ANSWERING if answering else PARTS
-        words = self._own_words() if answering else {}
-        found = [
-            (label(self, name), words.get(name, own[name].description))
+        labels = self._own_words() if answering else {}
+        keys = [
+            (label(self, name), labels.get(name, own[name].description))
             for name in names
             if name in own and own[name].key != NO_KEY
         ]
-        if answering or found[1:]:
-            return found
-        return [*found, (label(self, "turn.cancel"), "back"), self._help(writing=False)]
+        if answering or keys[1:]:
+            return keys
+        return [*keys, (label(self, "turn.cancel"), "back"), self._help(writing=False)]
 
     def _own_words(self) -> dict[str, str]:
-        """What the keys of an answer do to a link or a budget: there is nothing to allow."""
+        """Return labels of the answer keys for a link or a budget: there is nothing to allow."""
         from rookery.render.ask_choices import choices, is_link, is_ours
 
         block = self.transcript.current
         if block is None or not (is_link(block) or is_ours(block)):
             return {}
         short = {each.name: each.words.partition(":")[0] for each in choices(block)[0]}
-        return {name: f"{words[:1].lower()}{words[1:]}" for name, words in short.items()}
+        return {name: f"{text[:1].lower()}{text[1:]}" for name, text in short.items()}
 
     def _help(self, *, writing: bool) -> tuple[str, str]:
-        """The letter where it is none of a text."""
+        """Return the key for help: the letter, unless it would be part of a text."""
         letter = label(self, "help.letter")
         return (label(self, "help") if writing and self.composer.text else letter, "keys")
 
@@ -135,7 +136,7 @@ class Focus(Parts):
         self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
 
     def action_sessions(self) -> None:
-        """To the list, at once: the next key is for it. If it is hidden, it opens meanwhile."""
+        """Focus the session list at once: the next key is for it. If it is hidden, it opens."""
         self._listed = True
         self.fleet.set_class(False, "folded")
         self.fleet.screen.set_focus(self.fleet)

@@ -11,7 +11,7 @@ UNDO = "undo"
 
 
 def choose(app: Shell) -> None:
-    """From the list of its turns, newest first."""
+    """Choose from the list of the session's turns, newest first."""
     session = app.session
     if not session:
         app.notify("Nothing to rewind yet.", severity="warning")
@@ -30,17 +30,17 @@ def _ask(app: Shell, session: str, turns: list[Json]) -> None:
     rows = [_row(turn) for turn in reversed(turns) if not turn["hidden"]]
     if app.window.header.get("rewound"):
         rows = [Row(UNDO, "Undo the last rewind"), *rows]
-    words = "Shows what would change in the files and the conversation, and asks."
-    screen = ChoiceScreen("Rewind to", rows, words)
+    hint = "Shows what would change in the files and the conversation, and asks."
+    screen = ChoiceScreen("Rewind to", rows, hint)
     app.ask(screen, lambda name: rewind_to(app, name) if app.session == session else None)
 
 
 def _row(turn: Json) -> Row:
-    words = lenient.text(turn, "prompt") or "the beginning"
+    title = lenient.text(turn, "prompt") or "the beginning"
     at = day_and_time(turn["at"])
     why = ", passed over" if turn.get("passed") else ""
     note = at if turn["files"] else f"{at}, conversation only{why}"
-    return Row(str(turn["turn"]), f"{turn['turn']}  {words[:60]}", note)
+    return Row(str(turn["turn"]), f"{turn['turn']}  {title[:60]}", note)
 
 
 def rewind_to(app: Shell, given: str) -> None:
@@ -51,8 +51,8 @@ def rewind_to(app: Shell, given: str) -> None:
 
 
 def show(app: Shell, turn: int | None, again: str = "") -> None:
-    """What a rewind to a turn would do (None: to undo the last one), before it is done. `again`:
-    why it is shown once more."""
+    """Show what a rewind to a turn would do (None: to undo the last one), before it is done.
+    `again`: why it is shown once more."""
     from rookery.core.turn.rewind_preview import from_json, place
     from rookery.tui.windows.rewind import RewindScreen, command, is_moot
 
@@ -65,14 +65,14 @@ def show(app: Shell, turn: int | None, again: str = "") -> None:
         except Refused as error:
             return error.sentences
 
-    def looked(found: Preview | str) -> None:
-        if isinstance(found, str):
-            app.notify(found, severity="warning", markup=False)
-        elif is_moot(found):
-            words = f"Nothing would change: this is how it was after {place(found)}."
-            app.notify(words, severity="warning", markup=False)
+    def looked(outcome: Preview | str) -> None:
+        if isinstance(outcome, str):
+            app.notify(outcome, severity="warning", markup=False)
+        elif is_moot(outcome):
+            text = f"Nothing would change: this is how it was after {place(outcome)}."
+            app.notify(text, severity="warning", markup=False)
         elif app.session == session:
-            preview = found
+            preview = outcome
             app.ask(
                 RewindScreen(preview, again), lambda way: app.send(command(preview, way), session)
             )
@@ -84,7 +84,8 @@ def show(app: Shell, turn: int | None, again: str = "") -> None:
 
 
 def changed(app: Shell, command: Json, problem: str) -> bool:
-    """Whether a rewind was refused because files changed since it was shown: it is shown again."""
+    """Tell whether a rewind was refused because files changed since it was shown; if so, show it
+    again."""
     if command["do"] != "rewind" or problem != LOOK_AGAIN:
         return False
     show(app, None if command.get("undo") is True else int(command["turn"]), problem)

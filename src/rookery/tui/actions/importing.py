@@ -7,12 +7,13 @@ from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 
 STATES = {"here": "already imported", "trashed": "in the trash", "no_directory": "no directory"}
-MOST = 200
+MAX_ROWS = 200
 """Rows of the list."""
 
 
 def choose(app: Shell, given: str) -> None:
-    """`given`: the agent; else that of the shown session, or of the next one."""
+    """Choose a session to import. `given`: the agent; else that of the shown session, or of the
+    next one."""
     shown = str(app.window.header.get("agent") or "") if app.session else ""
     agent = given or shown or app.start.agent
     if not agent:
@@ -23,18 +24,18 @@ def choose(app: Shell, given: str) -> None:
     cwd = str(tree.get("origin") or header.get("cwd") or "")
     place = cwd or ("" if app.start.address else app.start.cwd)
 
-    def ask(said: Json) -> None:
-        for words in said["failed"]:
-            app.notify(clean_line(words, 300), severity="warning", markup=False)
-        _ask(app, agent, said["sessions"])
+    def ask(reply: Json) -> None:
+        for failure in reply["failed"]:
+            app.notify(clean_line(failure, 300), severity="warning", markup=False)
+        _ask(app, agent, reply["sessions"])
 
     perform(app, "importable", then=ask, agent=agent, directory=place)
 
 
-def _ask(app: Shell, agent: str, found: list[Json]) -> None:
+def _ask(app: Shell, agent: str, sessions: list[Json]) -> None:
     from rookery.tui.windows.choice import ChoiceScreen
 
-    if not found:
+    if not sessions:
         app.notify(f"{clean_line(agent)} has no sessions in this directory.", severity="warning")
         return
     rows = [
@@ -43,12 +44,14 @@ def _ask(app: Shell, agent: str, found: list[Json]) -> None:
             clean_line(each["title"] or each["id"], 60),
             STATES.get(each["state"]) or clean_line(each["updated"][:16]),
         )
-        for each in found[:MOST]
+        for each in sessions[:MAX_ROWS]
     ]
-    known = {each["id"]: each for each in found}
-    more = f"The latest {MOST} of {len(found):,}. For an older one: rookery import --session ID"
-    words = more if len(found) > MOST else ""
-    screen = ChoiceScreen(f"Import from {clean_line(agent)}", rows, words)
+    known = {each["id"]: each for each in sessions}
+    more = (
+        f"The latest {MAX_ROWS} of {len(sessions):,}. For an older one: rookery import --session ID"
+    )
+    hint = more if len(sessions) > MAX_ROWS else ""
+    screen = ChoiceScreen(f"Import from {clean_line(agent)}", rows, hint)
     app.ask(screen, lambda name: _bring(app, known[name]))
 
 
@@ -57,8 +60,8 @@ def _bring(app: Shell, wanted: Json) -> None:
         app.open_session(wanted["here"])
         return
 
-    def brought(said: Json) -> None:
-        for each in said["sessions"]:
+    def brought(reply: Json) -> None:
+        for each in reply["sessions"]:
             if each["state"] in ("new", "here"):
                 app.open_session(each["here"])
             else:

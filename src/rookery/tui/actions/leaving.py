@@ -1,4 +1,4 @@
-"""Leaving stops nothing, and says so before and after."""
+"""Leaving the interface: it stops no session, and says so before and after."""
 
 from typing import NamedTuple
 
@@ -16,12 +16,12 @@ from rookery.tui.windows.parts.modals import Modal
 LISTED = 5
 """Sessions named when leaving."""
 
-LONGEST = 50
+MAX_TITLE_LENGTH = 50
 """Characters of a title."""
 
 
 class Left(NamedTuple):
-    """Numbers of sessions."""
+    """The numbers of sessions that still run and that wait."""
 
     going: int
     waiting: int
@@ -32,37 +32,37 @@ def left_in(app: Shell) -> Left:
     states = {str(block["id"]): str(block["status"]) for block in app.fleet.sessions}
     if app.session and app.window.header["state"] != "idle":  # the list may be a second old
         states[app.session] = "needs-you" if app.window.open_asks() else "running"
-    found = list(states.values())
-    return Left(found.count("running"), found.count("needs-you"))
+    statuses = list(states.values())
+    return Left(statuses.count("running"), statuses.count("needs-you"))
 
 
 def go_on(left: Left) -> str:
-    words = []
+    parts = []
     if left.going:
-        words.append(f"{count(left.going, 'session')} still running")
+        parts.append(f"{count(left.going, 'session')} still running")
     if left.waiting:
         who = str(left.waiting) if left.going else count(left.waiting, "session")
-        words.append(f"{who} waiting for your answer")
-    return ", ".join(words)
+        parts.append(f"{who} waiting for your answer")
+    return ", ".join(parts)
 
 
 def farewell(session: str, left: Left, sessions: list[Block]) -> str:
-    words = []
+    lines = []
     if any(left):
         how = ". To stop one: rookery stop" if left.going else ": rookery asks"
-        words.append(f"{go_on(left)}{how}")
-    words += named(sessions)
+        lines.append(f"{go_on(left)}{how}")
+    lines += named(sessions)
     if session or any(left):
-        words.append(f"To come back: rookery {f'open {session}' if session else ''}".rstrip())
-    return "\n".join(words)
+        lines.append(f"To come back: rookery {f'open {session}' if session else ''}".rstrip())
+    return "\n".join(lines)
 
 
 def named(sessions: list[Block]) -> list[str]:
-    """A line for each that goes on or waits."""
+    """Return a line for each session that goes on or waits."""
     going = [block for block in sessions if block["status"] in ("running", "needs-you")]
     lines = [
         f"  {SIGNS[str(block['status'])][0]} {block['id']}  "
-        f"{clean_line(str(block['title']))[:LONGEST]}".rstrip()
+        f"{clean_line(str(block['title']))[:MAX_TITLE_LENGTH]}".rstrip()
         for block in going[:LISTED]
     ]
     if len(going) > LISTED:

@@ -1,5 +1,5 @@
-"""Operations of the catalogue: from a slash command, the palette, a key of the session list or the
-menu of a session."""
+"""Operations of the catalogue, started by a slash command, the palette, a key of the session list
+or the menu of a session."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -45,29 +45,29 @@ OWN: dict[str, Callable[..., None]] = {
 
 
 def operate(app: Shell, name: str, about: Json, text: str = "") -> None:
-    """Carry out what was typed as a slash command, on a session, from what its header knows of it.
-    `about`: empty where no session is shown. `text`: its arguments; what is missing is asked in a
-    form."""
+    """Carry out an operation that was typed as a slash command, on a session, from what its header
+    says of it. `about`: empty if no session is shown. `text`: its arguments; missing ones are asked
+    for in a form."""
     row = row_of(name)
     fields = filling.form_of(row)["properties"]
-    words = filling.words_in(row, text)
-    answers = {each: typed(fields[each], words[each]) for each in words}
+    values = filling.words_in(row, text)
+    answers = {each: typed(fields[each], values[each]) for each in values}
     _take(app, row, about, answers)
 
 
 def choose(app: Shell, name: str, about: Json) -> None:
-    """Carry out what a key was pressed for, on a session of the list."""
+    """Carry out the operation of a key on a session of the list."""
     _begin(app, row_of(name), about, {})
 
 
 def _facts(about: Json) -> dict[str, bool]:
-    """Of a line of the list."""
+    """Return the facts about a session of the list on which operations depend."""
     awake, running = about.get("status") != "asleep", about.get("status") in RUNNING
     return conditions.facts({"awake": awake, **about}, now()) | {"running": running}
 
 
 def _begin(app: Shell, row: Row, about: Json, answers: Json) -> None:
-    """A key or a menu's line is quickly hit: where it costs something, ask first."""
+    """Ask first if it costs something: a key or a menu line is easily hit by mistake."""
     warning = conditions.warning(row, _facts(about))
     if not warning:
         _take(app, row, about, answers)
@@ -85,8 +85,8 @@ def _take(app: Shell, row: Row, about: Json, answers: Json) -> None:
         _ask(app, row, about, answers)
     elif given.wrong:
         name, why = next(iter(given.wrong.items()))
-        words = complaint(name, row.schema["properties"][name], why)
-        app.notify(f"{words}.", severity="warning", markup=False)
+        text = complaint(name, row.schema["properties"][name], why)
+        app.notify(f"{text}.", severity="warning", markup=False)
     elif (refusal := row.check(given.arguments)) is not None:
         app.notify(refusal.message, severity="warning", markup=False)
     elif row.is_sent:
@@ -105,8 +105,8 @@ def _ask(app: Shell, row: Row, about: Json, answers: Json) -> None:
     app.ask(screen, lambda given: _take(app, row, about, given))
 
 
-def told(app: Shell, command: Json, session: str) -> None:
-    """Say what was done, where the screen does not show it."""
+def report_done(app: Shell, command: Json, session: str) -> None:
+    """Report what a command did, if the screen does not show it."""
     row = find(command["do"])
     if row is None:
         return
@@ -115,12 +115,12 @@ def told(app: Shell, command: Json, session: str) -> None:
         return
     listed = [each["title"] for each in app.fleet.sessions if each["id"] == session]
     title = f"“{clean_line(listed[0], 60)}”" if listed else session
-    words = filling.told(row, row.given(command), title, datetime.now().astimezone())
-    app.notify(words, markup=False)
+    sentence = filling.confirmation(row, row.given(command), title, datetime.now().astimezone())
+    app.notify(sentence, markup=False)
 
 
 def menu(app: Shell, about: Json) -> None:
-    """What can be done with a session, in a window."""
+    """Show what can be done with a session, in a window."""
     from rookery.forms.lists import Row as Line
     from rookery.tui.windows.choice import ChoiceScreen
 

@@ -1,4 +1,4 @@
-"""The parts of the app that the first paint does without: each is loaded when it is first used."""
+"""The parts of the app that the first paint does without, each loaded on first use."""
 
 import os
 from functools import cached_property
@@ -53,14 +53,14 @@ class Parts(Shell):
 
     @cached_property
     def found(self) -> "SetUp":
-        """What is set up: a guess until it has been looked for."""
+        """The agents and settings found here: a guess until they have been looked for."""
         from rookery.tui.splash import SetUp
 
         return SetUp(self.start.cwd, self.start.agent or "demo", bool(self.start.agent))
 
     @cached_property
     def pictures(self) -> "Pictures":
-        """Loaded with the first picture."""
+        """The pictures, loaded with the first one."""
         from rookery.tui.pictures.shown import Pictures
         from rookery.tui.system.driver import Driver
 
@@ -75,10 +75,10 @@ class Parts(Shell):
 
         return drafts.read(self.start.home)
 
-    def keep_drafts(self, found: dict[str, str], shown: set[str]) -> None:
+    def keep_drafts(self, texts: dict[str, str], shown: set[str]) -> None:
         from rookery.tui.writing import drafts
 
-        drafts.keep(self.start.home, found, shown)
+        drafts.keep(self.start.home, texts, shown)
 
     @property
     def panel(self) -> "SidePanel":
@@ -99,6 +99,6 @@ class Parts(Shell):
         return self.below(Feedback)
 
     def _write(self, text: str) -> None:
-        """To the terminal, as it is."""
+        """Write to the terminal unchanged."""
         if self._driver is not None and not self.is_headless:
             self._driver.write(text)

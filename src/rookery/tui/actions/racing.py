@@ -1,4 +1,4 @@
-"""Races: the same prompt to several agents, compared, one picked; and a worktree merged alone."""
+"""Races: the same prompt to several agents, compared, one picked; and merging a single worktree."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ USAGE = "Name the agents, separated by commas, then the task: /race claude,codex
 
 
 def race(app: Shell, given: str) -> None:
-    """Start one, or compare the latest; that of the shown session first."""
+    """Start a race, or compare the latest one; that of the shown session first."""
     agents, _, task = given.partition(" ")
     names = [name for name in agents.split(",") if name]
     if given and (not task.strip() or not names):
@@ -69,13 +69,13 @@ def _start(app: Shell, names: list[str], task: str) -> None:
         app.reader.glance()
         for entry in entries:
             if entry.why:
-                words = f"Skipping {entry.agent}: {entry.why}"
-                app.notify(clean_line(words, 300), severity="warning", markup=False)
+                text = f"Skipping {entry.agent}: {entry.why}"
+                app.notify(clean_line(text, 300), severity="warning", markup=False)
         running = [entry for entry in entries if entry.session]
         if running:
             app.open_session(running[0].session)
-            words = f"Started {count(len(running), 'agent')}. /race compares them."
-            app.notify(words, markup=False)
+            text = f"Started {count(len(running), 'agent')}. /race compares them."
+            app.notify(text, markup=False)
 
     app.reader.run(start, begun)
 
@@ -84,7 +84,7 @@ def _start(app: Shell, names: list[str], task: str) -> None:
 
 
 def _compare(app: Shell, name: str) -> None:
-    perform(app, "race", "", lambda found: _show(app, found["id"], found["sessions"]), race=name)
+    perform(app, "race", "", lambda reply: _show(app, reply["id"], reply["sessions"]), race=name)
 
 
 def _show(app: Shell, name: str, runners: Sequence[Json]) -> None:
@@ -99,17 +99,17 @@ def _show(app: Shell, name: str, runners: Sequence[Json]) -> None:
 
 
 def summary(runner: Json) -> str:
-    found = [label_of(runner["state"])]
+    parts = [label_of(runner["state"])]
     if runner["files"] == 0:
-        found.append("changed nothing")
+        parts.append("changed nothing")
     elif runner["files"] is not None:
-        found.append(f"{count(runner['files'], 'file')} +{runner['added']} −{runner['removed']}")
-    found += [f"tests {runner['tests']}"] if runner["tests"] else []
+        parts.append(f"{count(runner['files'], 'file')} +{runner['added']} −{runner['removed']}")
+    parts += [f"tests {runner['tests']}"] if runner["tests"] else []
     for currency, amount in runner["cost"].items():
-        found.append(units.money(amount) if currency == "USD" else f"{amount:.2f} {currency}")
-    found += [f"{units.tokens(runner['tokens'])} tokens"] if runner["tokens"] else []
-    found += [units.duration(runner["seconds"])] if runner["seconds"] else []
-    return " · ".join(found)
+        parts.append(units.money(amount) if currency == "USD" else f"{amount:.2f} {currency}")
+    parts += [f"{units.tokens(runner['tokens'])} tokens"] if runner["tokens"] else []
+    parts += [units.duration(runner["seconds"])] if runner["seconds"] else []
+    return " · ".join(parts)
 
 
 def _chosen(app: Shell, name: str, runner: Json | None) -> None:
@@ -120,7 +120,7 @@ def _chosen(app: Shell, name: str, runner: Json | None) -> None:
     elif runner["files"] is None:
         app.open_session(runner["session"])
     else:
-        ways = [Row(key, *words) for key, words in WAYS.items() if runner["files"] or key == "open"]
+        ways = [Row(key, *texts) for key, texts in WAYS.items() if runner["files"] or key == "open"]
         screen = ChoiceScreen(clean_line(runner["agent"]), ways, summary(runner))
         app.ask(screen, lambda way: _decided(app, runner["session"], way))
 
@@ -140,7 +140,7 @@ def _decided(app: Shell, session: str, way: str) -> None:
 
 
 def move(app: Shell, session: str, **given: Any) -> None:
-    """A session goes on in a worktree of its own; a turn that runs is cancelled, if the user
+    """Move a session to a worktree of its own; a turn that runs is cancelled, if the user
     agrees."""
     from rookery.tui.windows.choice import ChoiceScreen
 
@@ -148,8 +148,8 @@ def move(app: Shell, session: str, **given: Any) -> None:
     shown = [app.window.header["state"]] if app.session == session else []
     running = not {"running", "needs-you"}.isdisjoint([*listed, *shown])
 
-    def moved(said: Json) -> None:
-        app.notify(clean_line(said["summary"], 300), markup=False)
+    def moved(reply: Json) -> None:
+        app.notify(clean_line(reply["summary"], 300), markup=False)
         if app.session == session:
             app.open_session(session)
 
@@ -158,14 +158,14 @@ def move(app: Shell, session: str, **given: Any) -> None:
             cancel = {"cancel": True} if running else {}
             perform(app, "move", session, moved, **(given | cancel))
 
-    words = "It goes on in a git worktree, with copies of the files that it changed."
+    hint = "It goes on in a git worktree, with copies of the files that it changed."
     verb = "Cancel the turn and move" if running else "Move it"
     rows = [Row("yes", verb), Row("no", "Stay here")]
-    app.ask(ChoiceScreen("Move this session to a worktree?", rows, words), agreed)
+    app.ask(ChoiceScreen("Move this session to a worktree?", rows, hint), agreed)
 
 
 def merge(app: Shell, session: str, how: str = "merge", message: str = "", **given: Any) -> None:
-    """A session's worktree, after its message was read."""
+    """Merge a session's worktree, after the user has read the commit message."""
 
     def agreed(fingerprint: str, written: str) -> None:
         given["message"] = message or written
@@ -177,8 +177,8 @@ def merge(app: Shell, session: str, how: str = "merge", message: str = "", **giv
 def _ask_message(
     app: Shell, session: str, how: str, verb: str, then: Callable[[str, str], object]
 ) -> None:
-    """Show the message of the commit that would be made, to be taken or written anew. `then` gets
-    the fingerprint of what was shown, and what was written."""
+    """Show the message of the commit that would be made, to be taken or rewritten. `then` gets the
+    fingerprint of what was shown, and the text that was written."""
     from rookery.tui.windows.parts.modals import LineScreen
 
     def planned(plan: Json) -> None:
@@ -191,19 +191,19 @@ def _ask_message(
             return
         size = f"{count(plan['files'], 'file')}, +{plan['added']} −{plan['removed']}"
         listed = " The list of files follows it." if more.strip() else ""
-        words = clean_line(f"{size}, into {plan['into']}. Commit message:{listed}", 200)
+        title = clean_line(f"{size}, into {plan['into']}. Commit message:{listed}", 200)
 
         def written(text: str) -> None:
             same = text.strip() == subject
             then(plan["fingerprint"], "" if same else text.strip())
 
-        app.ask(LineScreen(words, subject, verb=verb), written)
+        app.ask(LineScreen(title, subject, verb=verb), written)
 
     perform(app, "merge-plan", session, planned, how=how)
 
 
 def _offer_resolution(app: Shell, session: str, plan: Json) -> None:
-    """The agent may resolve conflicts in its own worktree."""
+    """Offer to have the agent resolve conflicts in its own worktree."""
     from rookery.tui.windows.choice import ChoiceScreen
 
     def chosen(answer: str) -> None:
@@ -213,6 +213,6 @@ def _offer_resolution(app: Shell, session: str, plan: Json) -> None:
             app.notify("Merge again when the agent has resolved it.", markup=False)
 
     named = ", ".join(plan["conflicts"][:5])
-    words = clean_line(f"Conflict with {plan['into']}: {named}. Nothing was changed.", 300)
+    text = clean_line(f"Conflict with {plan['into']}: {named}. Nothing was changed.", 300)
     rows = [Row("yes", "Have the agent resolve it", "in its worktree"), Row("no", "Not now")]
-    app.ask(ChoiceScreen("The work conflicts", rows, words), chosen)
+    app.ask(ChoiceScreen("The work conflicts", rows, text), chosen)

@@ -23,7 +23,7 @@ def _delete(app: Shell, session: str, title: str, *, force: bool = False) -> Non
     rookery = app.reader.rookery
 
     def remove() -> tuple[str, str]:
-        """Why it was not deleted, in words, and by which name; both "": it was."""
+        """Return why it was not deleted, as a text and by name; both are "" if it was."""
         try:
             rookery.call("remove", session, force=force)
         except Refused as error:
@@ -55,7 +55,7 @@ def _ask_about_work(app: Shell, session: str, title: str, why: str) -> None:
 
 
 def choose(app: Shell) -> None:
-    """From the list of what is in the trash, newest first."""
+    """Choose from the list of sessions in the trash, newest first."""
     rookery = app.reader.rookery
     app.reader.fetch(lambda: rookery.call("trash")["sessions"], lambda rows: _choose(app, rows))
 
@@ -81,20 +81,20 @@ def restore(app: Shell, name: str) -> None:
     rookery = app.reader.rookery
 
     def bring_back() -> tuple[str, str]:
-        """Its id, "" if it was not restored; and what there is to say."""
+        """Return its id, or "" if it was not restored, and a message."""
         try:
-            said = rookery.call("restore", name=name)
-            return said["id"], said["missing"]
+            reply = rookery.call("restore", name=name)
+            return reply["id"], reply["missing"]
         except (Refused, OSError) as error:
             return "", f"Not restored: {sentences(error)}"
 
     def restored(outcome: tuple[str, str]) -> None:
-        session, words = outcome
+        session, text = outcome
         if session:
             app.reader.glance()
             app.open_session(session)
-            app.notify(f"Restored. {words}".strip(), markup=False)
+            app.notify(f"Restored. {text}".strip(), markup=False)
         else:
-            app.notify(words, severity="warning", markup=False)
+            app.notify(text, severity="warning", markup=False)
 
     app.reader.fetch(bring_back, restored)

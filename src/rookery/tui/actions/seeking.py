@@ -1,4 +1,4 @@
-"""The place of an event in its session: older pages are loaded until its block is there."""
+"""Jumping to an event of a session: older pages are loaded until its block is there."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ class Seeking:
         self._place: Place | None = None
 
     def begin(self, place: Place) -> None:
-        """Of the session that is shown, or about to be."""
+        """Begin to look for a place in the session that is shown, or about to be."""
         reader = self._app.reader
 
         def read() -> str:
@@ -42,7 +42,7 @@ class Seeking:
         self._app.reader.fetch(read, found)
 
     def look(self) -> None:
-        """Pages were loaded."""
+        """Look again, after pages were loaded."""
         place, window = self._place, self._app.window
         if place is None or window.header["id"] != place.session:
             return
@@ -58,5 +58,5 @@ class Seeking:
         if not self._app.transcript.show_place(place.block, place.words):
             self._tell("That part of the conversation was cleared and is no longer shown.")
 
-    def _tell(self, words: str) -> None:
-        self._app.notify(words, severity="warning", markup=False)
+    def _tell(self, text: str) -> None:
+        self._app.notify(text, severity="warning", markup=False)

@@ -27,7 +27,7 @@ class ShellLines:
         return self._app.below(ShellPanel)
 
     def run(self, line: str, cwd: str) -> None:
-        """While a line runs, the next one is typed into it."""
+        """Run a line. While one runs, the next is typed into it."""
         if self.panel.running:
             if self._current is not None:
                 self._app.reader.call_in(self._current.type, f"{line}\n")
@@ -50,7 +50,7 @@ class ShellLines:
         await self._current.run(line, columns)
 
     def leave(self) -> bool:
-        """Esc: stop the command, or close its output. Whether there was one."""
+        """Stop the command, or close its output (Esc). Return whether there was one."""
         if self.panel.running:
             if self._current is not None:
                 self._app.reader.run(self._current.stop)
@@ -60,24 +60,24 @@ class ShellLines:
         return shown
 
     def hand_over(self, written: str) -> str:
-        """A prompt with the output, after what was written; the panel closes if the line is over.
-        Empty: there is no output to hand over."""
+        """Return a prompt with the output after the written text, and close the panel if the line
+        is over; "" if there is no output to hand over."""
         panel = self.panel
         if not panel.display:
             return ""
-        said = as_prompt(written, panel.line, panel.where, panel.code, panel.output)
+        prompt = as_prompt(written, panel.line, panel.where, panel.code, panel.output)
         if not panel.running:
             panel.close()
-        return said
+        return prompt
 
     def end(self) -> None:
-        """Before the reader stops."""
+        """Close all shells, before the reader stops."""
         for shell in self._shells.values():
             self._app.reader.call_in(shell.close)
 
 
 def as_prompt(written: str, line: str, cwd: str, code: int | None, output: str) -> str:
-    """What was printed, as a terminal would show it, without colours."""
+    """Return a prompt with the output as a terminal would show it, without colours."""
     rows = ["".join(text for text, _ in row).rstrip() for row in terminal.lines_of(output)]
     text = "\n".join(rows).strip("\n")
     ended = "still running" if code is None else f"exit {code}" if code >= 0 else "stopped"
@@ -85,5 +85,5 @@ def as_prompt(written: str, line: str, cwd: str, code: int | None, output: str) 
     while fence in text:
         fence += "`"
     where = f" in {paths.with_tilde(cwd)}" if cwd else ""
-    said = f"I ran this{where} ({ended}):\n\n{fence}\n$ {line}\n{text}\n{fence}"
-    return f"{written.strip()}\n\n{said}".lstrip("\n")
+    report = f"I ran this{where} ({ended}):\n\n{fence}\n$ {line}\n{text}\n{fence}"
+    return f"{written.strip()}\n\n{report}".lstrip("\n")

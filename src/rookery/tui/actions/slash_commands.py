@@ -1,4 +1,4 @@
-"""What our slash commands do."""
+"""Carrying out our own slash commands."""
 
 from rookery.core.json import Json
 from rookery.core.policy import approvals, modes
@@ -79,7 +79,7 @@ def _worktree(app: Shell, name: str) -> None:
 
 
 def _sandbox(app: Shell, kind: str) -> None:
-    """Of the next session: one that there is keeps its own."""
+    """Set the sandbox of the next session: an existing one keeps its own."""
     if not kind:
         from rookery.forms.lists import Row
         from rookery.tui.windows.choice import ChoiceScreen, marked
@@ -98,11 +98,11 @@ def _sandbox(app: Shell, kind: str) -> None:
 
 
 def _confirm(app: Shell, given: str) -> None:
-    """Before the first prompt: for the session that it starts."""
+    """Set how much is asked; before the first prompt, for the session that it starts."""
     value = approvals.id_of(given)
     if value is None:
-        words = f"Choose one of: {', '.join(approvals.WORDS.values())}."
-        app.notify(words, severity="warning", markup=False)
+        text = f"Choose one of: {', '.join(approvals.WORDS.values())}."
+        app.notify(text, severity="warning", markup=False)
     elif app.session:
         app.send(choice(value))
         app.notify(f"From now on: {named(value)}, in this session.", markup=False)
@@ -121,10 +121,10 @@ def named(value: str) -> str:
 
 def _theme(app: Shell, wanted: str) -> None:
     names = [theme.name for theme in themes()]
-    found = [name for name in names if wanted.lower() in name]
-    if not found:
+    matches = [name for name in names if wanted.lower() in name]
+    if not matches:
         short = ", ".join(name.removeprefix("rookery-") for name in names)
         app.notify(f"Themes: {short}.", severity="warning", markup=False)
         return
-    app.theme = found[0]
+    app.theme = matches[0]
     app.transcript.settle()

@@ -30,11 +30,11 @@ class TranscriptTools(Windows):
         self.find_bar.open()
 
     def on_link_changed(self, message: LinkChanged) -> None:
-        """Stays until the connection stands again."""
+        """Show a note that stays until the connection stands again."""
         self.clear_notifications()
         if message.broken:
-            words = f"Connection to {self.start.address} lost. Trying again; sessions keep running."
-            self.notify(words, severity="warning", markup=False, timeout=86_400)
+            text = f"Connection to {self.start.address} lost. Trying again; sessions keep running."
+            self.notify(text, severity="warning", markup=False, timeout=86_400)
         else:
             self.notify("Connected again.")
 
@@ -48,8 +48,8 @@ class TranscriptTools(Windows):
             from rookery.core.blocks import failures
 
             name = self._hung_block = f"{self.window.header['turn']}.hung"
-            words = HUNG_WORDS.format(message.session)
-            block = make_block(name, "notice", status="warn", title=HUNG, text=words)
+            text = HUNG_WORDS.format(message.session)
+            block = make_block(name, "notice", status="warn", title=HUNG, text=text)
             block["actions"] = failures.helping(failures.MEANWHILE["hung"])
             ops.append(["put", block])
         if self.window.apply(ops):
@@ -70,7 +70,7 @@ class TranscriptTools(Windows):
 
         self.ask(PaletteScreen(entries(self)), chosen)
 
-    def action_search_all(self, words: str = "") -> None:
+    def action_search_all(self, query: str = "") -> None:
         from rookery.tui.actions.seeking import Place
         from rookery.tui.windows.search_all import EverythingScreen, word_of
 
@@ -79,10 +79,10 @@ class TranscriptTools(Windows):
                 self.open_session(hit["session"])
             self.seeking.begin(Place(hit["session"], hit["seq"], word_of(hit)))
 
-        self.ask(EverythingScreen(words), chosen)
+        self.ask(EverythingScreen(query), chosen)
 
     def _begin_command(self, name: str) -> None:
-        """One of ours that takes no value runs; any other is put into the composer."""
+        """Run a command of ours that takes no value; put any other into the composer."""
         from rookery.tui.writing import commands
 
         known = commands.ours().get(name)
@@ -95,7 +95,8 @@ class TranscriptTools(Windows):
     # --- outside the terminal ------------------------------------------------------------------
 
     def open_outside(self, block: Block, text: str, *, link: bool) -> None:
-        """A link that was clicked; an image of the block; else what it says, in the browser."""
+        """Open a link that was clicked; else an image of the block; else its text, in the
+        browser."""
         from rookery.tui.system import external_programs
 
         pictures = any(part.get("type") == "image" for part in block["parts"])
@@ -116,19 +117,19 @@ class TranscriptTools(Windows):
         self.notify("No saved image here.", severity="warning")
 
     def view_pictures(self, block: Block) -> None:
-        """In a window, where the terminal draws them."""
+        """Show the pictures of a block in a window, if the terminal can draw them."""
         from rookery.core.blocks.parts import unshown
 
-        found = [part for part in kept_pictures(block["parts"]) if not unshown(part)]
-        if not found:
+        images = [part for part in kept_pictures(block["parts"]) if not unshown(part)]
+        if not images:
             self._show_image(block["parts"])  # says why not
         elif not self.pictures.can_open:
-            words = f"This terminal draws no pictures. {label(self, 'block.show')} opens a viewer."
-            self.notify(words, severity="warning", markup=False)
+            text = f"This terminal draws no pictures. {label(self, 'block.show')} opens a viewer."
+            self.notify(text, severity="warning", markup=False)
         else:
             from rookery.tui.windows.picture import PictureScreen
 
-            self.push_screen(PictureScreen(found, self.session, self.pictures))
+            self.push_screen(PictureScreen(images, self.session, self.pictures))
 
     # --- the side panel ------------------------------------------------------------------------
 
@@ -152,7 +153,8 @@ class TranscriptTools(Windows):
     # --- the export ----------------------------------------------------------------------------
 
     def action_export(self, path: str = "") -> None:
-        """Write the whole session to a file in its directory: Markdown, or what its name says."""
+        """Write the whole session to a file in its directory: as Markdown, or in the format that
+        the file's name implies."""
         if self.is_elsewhere("This session", f"export {self.session}"):
             return
         from rookery.export.files import to_new_file
@@ -166,8 +168,8 @@ class TranscriptTools(Windows):
             except (OSError, LogError) as error:
                 return "", str(error)
 
-        def written(found: tuple[str, str]) -> None:
-            where, why = found
+        def written(outcome: tuple[str, str]) -> None:
+            where, why = outcome
             if why:
                 self.notify(f"Not exported: {why}", severity="error", markup=False)
             else:

@@ -25,7 +25,7 @@ BEHIND = frozenset(
 
 class Windows(Parts):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Under a window nothing moves, and no key opens a second one."""
+        """Disable keys under a window: nothing moves there, and no key opens a second one."""
         if action in BEHIND and len(self.screen_stack) > 1:
             return False
         return super().check_action(action, parameters)
@@ -37,7 +37,7 @@ class Windows(Parts):
         tell, rookery = self.post_message, self.start.rookery
         self.reader.fetch(
             lambda: look_around_there(*place, rookery) if rookery else look_around(*place),
-            lambda found: tell(messages.SetUpFound(found)),
+            lambda set_up: tell(messages.SetUpFound(set_up)),
         )
 
     def on_fetched(self, message: messages.Fetched) -> None:
@@ -46,7 +46,7 @@ class Windows(Parts):
     # --- keys ----------------------------------------------------------------------------------
 
     def action_keys(self) -> None:
-        """Also over a window; the second time closes it."""
+        """Show the help on keys, also over a window; the second time closes it."""
         from rookery.tui.windows.key_help import KeysScreen, all_keys
 
         if isinstance(self.screen, KeysScreen):
@@ -136,7 +136,8 @@ class Windows(Parts):
     # --- agents --------------------------------------------------------------------------------
 
     def action_agents(self) -> None:
-        """Which agent takes over the session that is shown, or answers the first prompt."""
+        """Choose the agent that takes over the session that is shown, or answers the first
+        prompt."""
         self._choose_agent({"do": "switch"})
 
     def _choose_agent(self, command: Json, title: str = "") -> None:
@@ -197,35 +198,35 @@ class Windows(Parts):
     # --- choices of a session ------------------------------------------------------------------
 
     def action_pick(self, name: str = "") -> None:
-        """Model, mode, effort or any other option; without a name, the list of them."""
+        """Pick a model, mode, effort or any other option; without a name, list the options."""
         if not self.session:
             if name in ("", "model"):
                 self.action_models()
             else:
                 self.notify("Options are available once the agent runs: send a prompt first.")
             return
-        found = list(self.window.header["options"])
+        offered = list(self.window.header["options"])
         if not name:
-            self._pick_option(found)
+            self._pick_option(offered)
             return
         from rookery.core.vendors import options
 
-        option = options.find(found, name)
+        option = options.find(offered, name)
         if option is None:
             who = self.window.header["agent"]
-            words = f"{who} has no {name} option." if found else _not_yet(who)
-            self.notify(words, severity="warning", markup=False)
+            text = f"{who} has no {name} option." if offered else _not_yet(who)
+            self.notify(text, severity="warning", markup=False)
             return
         self._pick_value(option)
 
-    def _pick_option(self, found: list[Json]) -> None:
+    def _pick_option(self, offered: list[Json]) -> None:
         from rookery.tui.windows.choice import ChoiceScreen, of_session
 
-        if not found:
+        if not offered:
             self.notify(_not_yet(self.window.header["agent"]), severity="warning", markup=False)
             return
 
-        by_name = {each["id"]: each for each in reversed(found)}
+        by_name = {each["id"]: each for each in reversed(offered)}
         title = f"Options of {self.window.header['agent']}"
         screen = ChoiceScreen(title, of_session(self.window.header))
         self.ask(screen, lambda name: self._pick_value(by_name[name]))
@@ -233,12 +234,12 @@ class Windows(Parts):
     def _pick_value(self, option: Json) -> None:
         from rookery.tui.windows.choice import ChoiceScreen, command, of_option
 
-        session, words = self.session, "The change appears once the agent confirms it."
-        screen = ChoiceScreen(str(option["name"]), of_option(option), words)
+        session, hint = self.session, "The change appears once the agent confirms it."
+        screen = ChoiceScreen(str(option["name"]), of_option(option), hint)
         self.ask(screen, lambda value: self.send(command(option, value), session))
 
     def action_confirm_mode(self) -> None:
-        """How the session asks for approval."""
+        """Choose how the session asks for approval."""
         if self.is_elsewhere("This session", f"set {self.session or 'SESSION'} confirm VALUE"):
             return
         from rookery.tui.windows.confirm import open_dialog
@@ -246,14 +247,15 @@ class Windows(Parts):
         open_dialog(self)
 
     def is_told(self, message: messages.Sent) -> bool:
-        """Whether nothing is left to say of a command: it was done, or its window is open again."""
+        """Report a command that was done, or reopen its window; return whether nothing is left to
+        say about it."""
         if not message.problem:
             if message.command["do"] == "set":
                 self.tell_set(message)
             else:
                 from rookery.tui.actions import operating
 
-                operating.told(self, message.command, message.session)
+                operating.report_done(self, message.command, message.session)
             return True
         if message.command["do"] != "rewind" or message.session != self.session:
             return False
@@ -269,14 +271,14 @@ class Windows(Parts):
         command, here = message.command, message.session == self.session
         if command["option"] == modes.OPTION:
             header = self.window.header if here else {"agent": "", "argv": []}
-            self.notify(confirm.told(command, header), markup=False)
+            self.notify(confirm.outcome_text(command, header), markup=False)
         else:
-            self.notify(choice.told(command, message.outcome or {}), markup=False)
+            self.notify(choice.outcome_text(command, message.outcome or {}), markup=False)
 
     # --- actions of blocks ---------------------------------------------------------------------
 
     def act(self, action: Json) -> None:
-        """What an action of a block asks for (docs/sessions.md)."""
+        """Carry out an action of a block (docs/sessions.md)."""
         match action:
             case {"command": dict(command), "choose": "agent"}:
                 self._choose_agent(command, "Which agent continues this session?")
@@ -318,7 +320,7 @@ class Windows(Parts):
         self.push_screen(LogScreen(self.session, title, of))
 
     def _kill(self) -> None:
-        """The processes of a session that does not respond."""
+        """Kill the processes of a session that does not respond."""
         session, rookery = self.session, self.reader.rookery
 
         def kill() -> str:
@@ -327,7 +329,7 @@ class Windows(Parts):
             except Refused as error:
                 return error.sentences
 
-        self.reader.fetch(kill, lambda words: self.notify(words, markup=False))
+        self.reader.fetch(kill, lambda summary: self.notify(summary, markup=False))
 
     def _edit_prompt(self, turn: int) -> None:
         """Put the prompt of a turn into the composer."""

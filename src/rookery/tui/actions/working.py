@@ -1,5 +1,5 @@
-"""Works and reads of the catalogue: carried out beside the screen, which shows how far they have
-come; what they would do agreed to, and what came of them said or opened."""
+"""Operations of the catalogue that work or read: run in the background while the screen shows their
+progress. Their effects are agreed to first, and their results shown or opened."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,13 +28,13 @@ def perform(
     fingerprint: str = "",
     **given: Any,
 ) -> None:
-    """`then` gets what came of it; without it, what was read is opened, and the sentence of a work
-    is shown. `fingerprint`: of what was shown already."""
+    """Run an operation. `then` gets its result; without it, the result of a read is opened, and the
+    sentence of a work is shown. `fingerprint`: of what was shown already."""
     reader, status, row, key = app.reader, app.below(Status), row_of(operation), object()
     status.report(key, row.traits.title)
 
-    def report(words: str) -> None:
-        reader.call(status.report, key, clean_line(words, 200))
+    def report(text: str) -> None:
+        reader.call(status.report, key, clean_line(text, 200))
 
     def run() -> Json | Exception:
         about: dict[str, Any] = {"report": report, "fingerprint": fingerprint, **given}
@@ -45,25 +45,25 @@ def perform(
         finally:
             reader.call(status.report, key, "")
 
-    def done(found: Json | Exception) -> None:
+    def done(outcome: Json | Exception) -> None:
         reader.glance()
-        if isinstance(found, NotAgreed):
-            agreed = found.fingerprint
+        if isinstance(outcome, NotAgreed):
+            agreed = outcome.fingerprint
 
             def again() -> None:
                 perform(app, operation, session, then, fingerprint=agreed, **given)
 
-            _ask(app, f"{heading(app, row, session)}?", found.message, again)
-        elif isinstance(found, Exception):
-            app.notify(sentences(found), severity="error", markup=False)
+            _ask(app, f"{heading(app, row, session)}?", outcome.message, again)
+        elif isinstance(outcome, Exception):
+            app.notify(sentences(outcome), severity="error", markup=False)
         elif then is not None:
-            then(found)
+            then(outcome)
         elif row.kind == "read":
             from rookery.tui.windows.whole import TextScreen
 
-            app.push_screen(TextScreen(heading(app, row, session), results.text_of(found)))
+            app.push_screen(TextScreen(heading(app, row, session), results.text_of(outcome)))
         else:
-            app.notify(clean(results.text_of(found)), markup=False)
+            app.notify(clean(results.text_of(outcome)), markup=False)
 
     reader.fetch(run, done)
 
@@ -76,8 +76,8 @@ def foresee(
     question: str,
     **given: Any,
 ) -> None:
-    """What a command would do, for one that is sent with more than its arguments: `then` is called
-    once that was agreed to."""
+    """Show what a command would do, for one that is sent with more than its arguments: `then` is
+    called once the user has agreed to that."""
     reader = app.reader
 
     def run() -> Refused | OSError:
@@ -87,11 +87,11 @@ def foresee(
             return error
         raise AssertionError(operation)
 
-    def done(found: Refused | OSError) -> None:
-        if not isinstance(found, NotAgreed):
-            app.notify(sentences(found), severity="error", markup=False)
-        elif found.fingerprint:
-            _ask(app, question, found.message, then)
+    def done(outcome: Refused | OSError) -> None:
+        if not isinstance(outcome, NotAgreed):
+            app.notify(sentences(outcome), severity="error", markup=False)
+        elif outcome.fingerprint:
+            _ask(app, question, outcome.message, then)
         else:
             then()
 
@@ -99,20 +99,20 @@ def foresee(
 
 
 def heading(app: Shell, row: Row, session: str) -> str:
-    """Of a window: what is done, and to which session."""
+    """Return the heading of a window: what is done, and to which session."""
     title = row.traits.title
     return f"{title}: “{titled(app, session)}”" if row.on_session else title
 
 
 def titled(app: Shell, session: str) -> str:
-    """As people know it."""
+    """Return the session's title, as people know it."""
     listed = [str(each["title"]) for each in app.fleet.sessions if each["id"] == session]
     return clean_line(listed[0] if listed else session, 60)
 
 
-def _ask(app: Shell, question: str, words: str, then: Callable[[], object]) -> None:
+def _ask(app: Shell, question: str, details: str, then: Callable[[], object]) -> None:
     from rookery.tui.windows.parts.modals import PreviewScreen, SureScreen
 
-    is_long = len(words) > LETTERS or words.count("\n") > LINES
-    screen = (PreviewScreen if is_long else SureScreen)(question, words)
+    is_long = len(details) > LETTERS or details.count("\n") > LINES
+    screen = (PreviewScreen if is_long else SureScreen)(question, details)
     app.ask(screen, lambda _: then())

@@ -1,1 +1,1 @@
-"""Which keys there are, and where each works."""
+"""The keys of the interface, and where each works."""

@@ -10,14 +10,14 @@ FEEDBACK = ("right", "too kind", "too harsh")
 """Feedback on a critic's verdict, with a key each."""
 
 
-def key(name: str, action: str, words: str, more: str = "", *, first: bool = False) -> Binding:
-    """`more`: longer words, for F1. `first`: before the focused widget."""
-    return Binding(DEFAULTS[name], action, words, tooltip=more, priority=first, id=name)
+def key(name: str, action: str, label: str, more: str = "", *, first: bool = False) -> Binding:
+    """Return a binding. `more`: a longer label, for F1. `first`: before the focused widget."""
+    return Binding(DEFAULTS[name], action, label, tooltip=more, priority=first, id=name)
 
 
-def quiet(name: str, action: str, words: str, *, first: bool = False) -> Binding:
-    """Not in the last line."""
-    return Binding(DEFAULTS[name], action, words, show=False, priority=first, id=name)
+def quiet(name: str, action: str, label: str, *, first: bool = False) -> Binding:
+    """Return a binding that is not shown in the last line."""
+    return Binding(DEFAULTS[name], action, label, show=False, priority=first, id=name)
 
 
 EVERYWHERE: list[BindingType] = [
@@ -180,11 +180,11 @@ SEARCH: list[BindingType] = [
 ]
 
 
-def form(words: str) -> list[BindingType]:
+def form(label: str) -> list[BindingType]:
     # Sending is not first: earlier keys must reach their field. The next field is: the next letter
     # belongs there.
     return [
-        key("form.send", "send", words),
+        key("form.send", "send", label),
         quiet("form.next", "app.focus_next", "next field", first=True),
         quiet("form.back", "app.focus_previous", "previous field", first=True),
     ]

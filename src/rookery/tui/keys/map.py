@@ -1,4 +1,4 @@
-"""The keys in use, as the user may have changed them, as they are written on a keyboard, and as
+"""The keys in use, which the user may have changed: as they are written on a keyboard, and as
 terminals send them."""
 
 from collections.abc import Mapping
@@ -15,28 +15,28 @@ NO_KEY = "no_key"
 
 
 def keys_of(app: App[Any], name: str) -> str:
-    """Separated by commas."""
+    """Return the keys of an action, separated by commas."""
     return str(app._keymap.get(name) or DEFAULTS[name])
 
 
 def label(app: App[Any], name: str) -> str:
-    """The first one, for a hint."""
+    """Return the first key of an action, for a hint."""
     return first(app._keymap, name)
 
 
 def first(keymap: Mapping[str, str], name: str) -> str:
-    """The same, of these keys of the user's own."""
+    """Return the first key of an action in the user's own keymap, for a hint."""
     return shown((keymap.get(name) or DEFAULTS[name]).partition(",")[0])
 
 
 def shown(keys: str) -> str:
-    """`ctrl+b` as `Ctrl+B`; separated by commas."""
+    """Return keys as on a keyboard, `ctrl+b` as `Ctrl+B`, separated by commas."""
     return ", ".join(_key(key.split("+")) for key in keys.split(","))
 
 
-def _key(words: list[str]) -> str:
-    """A letter alone stays as it is; with a modifier it is a capital."""
-    *held, last = words
+def _key(parts: list[str]) -> str:
+    """Return a key as written. A letter alone stays as it is; with a modifier, a capital."""
+    *held, last = parts
     last = last.upper() if held and len(last) == 1 else _word(last)
     return "+".join([*map(_word, held), last])
 
@@ -52,7 +52,8 @@ class _Key(Enum):
 
 
 def learn() -> None:
-    """What terminals without the Kitty protocol send for a key that Textual does not know from
-    them. Without this, Alt+Enter is Enter: it would steer where it should queue."""
+    """Teach Textual the sequences that terminals without the Kitty protocol send for a key that it
+    does not know from them. Without this, Alt+Enter is Enter: it would steer where it should queue.
+    """
     known = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
     known["\x1b\r"] = (_Key.ALT_ENTER,)

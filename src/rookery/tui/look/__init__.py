@@ -1,1 +1,1 @@
-"""Blocks as lines of a terminal: pure functions of a block, a width and a look."""
+"""Rendering blocks as lines of a terminal: pure functions of a block, a width and a look."""

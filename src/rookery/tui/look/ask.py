@@ -69,15 +69,15 @@ def action_lines(place: int, action: dict[str, Any], view: View) -> list[Line]:
         return prefixed(lines, off, [("    ", look.plain)])
     runs = [(label, look.ink + press)]
     if view.doubtful == place:
-        words = f"  {view.key('ask.confirm')} to confirm, any other key to go back"
-        runs.append((words, look.failed + look.bold))
+        hint = f"  {view.key('ask.confirm')} to confirm, any other key to go back"
+        runs.append((hint, look.failed + look.bold))
     elif action.get("danger"):
         runs.append(("  asks you to confirm", look.soft))
     return prefixed(wrap(runs, max(1, view.prose - 4)), key, [("    ", look.plain)])
 
 
 def _second_step(block: Block, view: View) -> list[Line]:
-    """What the first key chose, before it is done."""
+    """Return what the first key chose, for confirmation before it is done."""
     look = view.look
     if verdict := ALL_ALIKE.get(view.doubtful or 0):
         return _all_alike(block, verdict, view)
@@ -85,14 +85,14 @@ def _second_step(block: Block, view: View) -> list[Line]:
     if action.get("kind") in ALWAYS:
         head = str(action["label"]) if action.get("reach") else "Allow from now on: "
         lines += wrap([(clean_line(head), look.soft)], view.prose)
-        said = wrap([(always_words(action), look.ink)], max(1, view.prose - 2))
-        lines += prefixed(said, [("  ", look.plain)])
-    words = "to confirm," if action.get("danger") else "to always allow this,"
-    return [*lines, _confirm(words, view)]
+        rule = wrap([(always_words(action), look.ink)], max(1, view.prose - 2))
+        lines += prefixed(rule, [("  ", look.plain)])
+    purpose = "to confirm," if action.get("danger") else "to always allow this,"
+    return [*lines, _confirm(purpose, view)]
 
 
 def _all_alike(block: Block, verdict: str, view: View) -> list[Line]:
-    """What one key answers, each whole."""
+    """Return all asks that one key answers, each in full."""
     look, same = view.look, lenient.sequence(block, "same")
     lines: list[Line] = []
     for at, each in enumerate(same, 1):
@@ -102,16 +102,16 @@ def _all_alike(block: Block, verdict: str, view: View) -> list[Line]:
     return [*lines, _confirm(f"to {verdict} these {len(same)} once,", view)]
 
 
-def _confirm(words: str, view: View) -> Line:
+def _confirm(purpose: str, view: View) -> Line:
     look, key = view.look, view.key("ask.confirm")
     press = Style.from_meta({"choose": "ask.confirm"})
-    go: Line = [(f" {key} ", look.key + press), (f" {words} ", look.heading + press)]
+    go: Line = [(f" {key} ", look.key + press), (f" {purpose} ", look.heading + press)]
     back: Line = [("any other key to go back", look.soft + Style.from_meta({"choose": "back"}))]
     return trimmed([*go, *back], view.width)
 
 
 def _answers(block: Block, view: View) -> list[Line]:
-    """Each way to answer with its key; those that are rarely wanted only on demand."""
+    """Return each way to answer with its key; those rarely used only on demand."""
     look = view.look
     seen, more = choices(block)
     lines = _flow([(each.name, each.words) for each in seen], view)
@@ -131,15 +131,15 @@ def _answers(block: Block, view: View) -> list[Line]:
 
 
 def _flow(keys: list[tuple[str, str]], view: View, lines: list[Line] | None = None) -> list[Line]:
-    """Keys with their words, as many on a line as fit."""
+    """Return the keys with their labels, as many on a line as fit."""
     look = view.look
     lines = lines or [[]]
-    for name, words in keys:
+    for name, text in keys:
         press = Style.from_meta({"choose": name})
         press += Style(reverse=name == view.chosen)
         key = f" {view.key(name)} "
-        said = _fitting(words, view.width - width_of(key) - 3)
-        group: Line = [(key, look.key + press), (f" {said} ", look.ink + press)]
+        fitted = _fitting(text, view.width - width_of(key) - 3)
+        group: Line = [(key, look.key + press), (f" {fitted} ", look.ink + press)]
         group.append((" ", look.plain))
         if lines[-1] and width_of_line([*lines[-1], *group]) > view.prose:
             lines.append([])
@@ -147,16 +147,17 @@ def _flow(keys: list[tuple[str, str]], view: View, lines: list[Line] | None = No
     return [trimmed(line, view.width) for line in lines]
 
 
-def _fitting(words: str, room: int) -> str:
-    """Where they are too long, the code in them is cut: what follows says how far it reaches."""
-    before, _, rest = words.partition("`")
+def _fitting(text: str, room: int) -> str:
+    """Cut the code in a label that is too long: what follows the code says how far the answer
+    reaches."""
+    before, _, rest = text.partition("`")
     code, _, after = rest.rpartition("`")
     left = room - width_of(f"{before}``{after}")
-    return f"{before}`{cut(code, left)}`{after}" if code and left >= LEAST_CODE else words
+    return f"{before}`{cut(code, left)}`{after}" if code and left >= LEAST_CODE else text
 
 
 def _going(lines: list[Line], view: View) -> list[Line]:
-    """The key that leads here, while others are elsewhere."""
+    """Add the key that leads to the ask, unless it has the focus."""
     if view.focused:
         return lines
     here: Line = [(f" {view.key('ask.next')} to answer", view.look.needs)]
@@ -164,21 +165,21 @@ def _going(lines: list[Line], view: View) -> list[Line]:
 
 
 def question(block: Block, view: View) -> str:
-    words = asks.question(block, view.agent, view.cwd, short=block["status"] != "asked")
-    return words[:1].upper() + words[1:]
+    text = asks.question(block, view.agent, view.cwd, short=block["status"] != "asked")
+    return text[:1].upper() + text[1:]
 
 
 def _closed(block: Block, view: View) -> list[Line]:
-    """How it ended, and where: `✓ You allowed it (in the browser)`."""
+    """Return how an ask ended, and where: `✓ You allowed it (in the browser)`."""
     look = view.look
-    said, mark = captions.outcome(block, "terminal"), captions.outcome_mark(block)
+    outcome, mark = captions.outcome(block, "terminal"), captions.outcome_mark(block)
     asked = question(block, view)
     sign, style = look.states[mark] if mark else ("↳", look.faint)
     runs: Line = [(f"  {sign} ", style)]
     if block["parent"] is None:
         runs = [(f"{look.states['needs-you'][0]} ", look.faint)]
         runs.append((f"{asked}  ", look.soft))
-    lines = [trimmed([*runs, (said, look.soft)], view.prose)]
+    lines = [trimmed([*runs, (outcome, look.soft)], view.prose)]
     for row in captions.remark(block, clean).split("\n") if block.get("reason") else ():
         lines += prefixed(wrap([(row, look.ink)], max(1, view.prose - 4)), [("    ", look.plain)])
     return lines

@@ -1,5 +1,5 @@
-"""What an ask is about, as lines: whole on the card; of very long text its beginning and its end,
-and all of it in the window."""
+"""The content of an ask as lines: in full on the card, except that a very long text is cut to its
+beginning and its end; all of it in the window."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ CARD = 200
 """Lines in total."""
 LARGEST = 40_000
 """Larger changes are only compared in the window: that takes a moment."""
-LONGEST = 1000
+MAX_LINE_LENGTH = 1000
 """Longer lines of a change have no colours."""
 
 _EDGE = "│ "
@@ -30,11 +30,11 @@ _EDGE = "│ "
 
 
 def on_card(block: Block, view: View) -> list[Line]:
-    """What is left out is counted, with the key that shows it."""
-    found: list[Line] = []
+    """Return the content for the card; lines left out are counted, with the key for them."""
+    lines: list[Line] = []
     for piece in asks.pieces(block, view.agent, view.cwd, short=False):
-        found += _on_card(piece, view)
-    return _ends(found, CARD - TAIL, TAIL, view)
+        lines += _on_card(piece, view)
+    return _ends(lines, CARD - TAIL, TAIL, view)
 
 
 def _on_card(piece: asks.Piece, view: View) -> list[Line]:
@@ -81,7 +81,7 @@ def _path(piece: asks.Piece, look: Look) -> list[Line]:
 
 
 def _ends(lines: list[Line], head: int, tail: int, view: View) -> list[Line]:
-    """The first and the last lines."""
+    """Return the first and the last lines."""
     if len(lines) <= head + tail:
         return lines
     return [*lines[:head], _more(len(lines) - head - tail, "line", view), *lines[-tail:]]
@@ -89,8 +89,8 @@ def _ends(lines: list[Line], head: int, tail: int, view: View) -> list[Line]:
 
 def _more(number: int, noun: str, view: View) -> Line:
     key = view.key("block.open")
-    words = f"… {count(max(1, number), f'more {noun}')} · {key} to show all"
-    return [(words, view.look.needs + Style.from_meta({"want": "open"}))]
+    text = f"… {count(max(1, number), f'more {noun}')} · {key} to show all"
+    return [(text, view.look.needs + Style.from_meta({"want": "open"}))]
 
 
 def _change(change: dict[str, Any], view: View) -> list[Line]:
@@ -100,7 +100,7 @@ def _change(change: dict[str, Any], view: View) -> list[Line]:
         return [*_beginning(old, new, view), _more(more, "line", view)]
     rows = rows_of(change)
     longest = max((len(row.text) for row in rows), default=0)
-    if longest > LONGEST:
+    if longest > MAX_LINE_LENGTH:
         lines = whole_change(change, view.width, view.look)
         return _ends(lines, WHOLE - TAIL, TAIL, view)
     lines = diff.rendered(change, view.width, view.look, split=view.split, most=WHOLE)
@@ -109,42 +109,42 @@ def _change(change: dict[str, Any], view: View) -> list[Line]:
 
 
 def _beginning(old: str, new: str, view: View) -> list[Line]:
-    """The first lines of a large change, not compared."""
+    """Return the first lines of a large change, not compared."""
     sides = [("-", side) for side in _first(old)] + [("+", side) for side in _first(new)]
     rows = [Row(sign, None, None, clean(text)) for sign, text in sides]
     return [line for row in rows for line in _row(row, 0, view.width, view.look)][:WHOLE]
 
 
 def _first(text: str) -> list[str]:
-    return text[: WHOLE * LONGEST].split("\n")[:WHOLE] if text else []
+    return text[: WHOLE * MAX_LINE_LENGTH].split("\n")[:WHOLE] if text else []
 
 
 # --- in the window -------------------------------------------------------------------------------
 
 
 def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Line]:
-    """All of it. May take a while: not for the screen's thread."""
-    found: list[Line] = []
+    """Return the whole content. May take a while: do not call it on the screen's thread."""
+    lines: list[Line] = []
     view = View(width, look, agent, cwd, opened=True)
     for piece in asks.pieces(block, agent, cwd):
         match piece.look:
             case "plan":
-                found += part.rendered(_plan(piece), view)
+                lines += part.rendered(_plan(piece), view)
             case "words":
-                found += [[], *wrap([(clean_line(piece.text), look.heading)], width)]
+                lines += [[], *wrap([(clean_line(piece.text), look.heading)], width)]
             case "note":
-                found += wrap([(clean_line(piece.text), look.needs)], width)
+                lines += wrap([(clean_line(piece.text), look.needs)], width)
             case "diff":
-                found += _path(piece, look)
-                found += whole_change(piece.part or {}, width, look)
+                lines += _path(piece, look)
+                lines += whole_change(piece.part or {}, width, look)
             case _:
                 style = look.soft if piece.look == "input" else look.ink
                 rows = _code(piece.text.strip("\n"), max(1, width - len(_EDGE)), style)
-                found += prefixed(rows, [(_EDGE, look.faint)])
+                lines += prefixed(rows, [(_EDGE, look.faint)])
     for each in block["parts"]:
         if asks.says_more(each, block):
-            found += [[], *part.rendered(each, view)]
-    return found or [[("No more details.", look.soft)]]
+            lines += [[], *part.rendered(each, view)]
+    return lines or [[("No more details.", look.soft)]]
 
 
 def whole_change(change: dict[str, Any], width: int, look: Look) -> list[Line]:
@@ -165,7 +165,7 @@ def _row(row: Row, wide: int, width: int, look: Look) -> list[Line]:
 
 
 def _code(text: str, width: int, style: Style) -> list[Line]:
-    """Broken as a terminal does it: blanks matter."""
+    """Return code as lines, broken as a terminal does it: blanks matter."""
     return [
         [(piece, style)]
         for line in clean(text).split("\n")

@@ -19,7 +19,7 @@ LIVE, LIVE_TEXT = 6, 1200
 
 
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
-    """`terminals`: those of a call."""
+    """Return a block as lines. `terminals`: those of a call."""
     match block["role"]:
         case "tool":
             return card.rendered(block, terminals, view)
@@ -30,7 +30,7 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
 
 
 def can_open(block: Block, terminals: list[Block]) -> bool:
-    """Whether a block has more than its folded lines."""
+    """Tell whether a block has more than its folded lines."""
     text = block["text"]
     match block["role"]:
         case "thought" | "divider":
@@ -49,22 +49,22 @@ def can_open(block: Block, terminals: list[Block]) -> bool:
 
 
 def text_of(block: Block, terminals: list[Block]) -> str:
-    """A whole block as text, to copy or edit."""
+    """Return a whole block as text, to copy or edit."""
     if block.get("does") and block["status"] == "asked":
         return asks.as_text(block)
-    found = [block["text"]] if block["text"] else []
+    texts = [block["text"]] if block["text"] else []
     for each in captions.parts_of(block):
         match each:
             case {"type": "markdown" | "terminal", "text": str(text)}:
-                found.append(text)
+                texts.append(text)
             case {"type": "diff", "path": path, "new": new}:
-                found.append(f"--- {path}\n{new}")
+                texts.append(f"--- {path}\n{new}")
             case {"type": "checklist", "items": items}:
-                found += [f"- {item.get('text', '')}" for item in items]
+                texts += [f"- {item.get('text', '')}" for item in items]
             case {"type": "link", "uri": uri}:
-                found.append(str(uri))
-    found += [each["text"] for each in terminals if each["text"]]
-    return "\n".join(found) or block["title"]
+                texts.append(str(uri))
+    texts += [each["text"] for each in terminals if each["text"]]
+    return "\n".join(texts) or block["title"]
 
 
 def _prompt(block: Block, view: View) -> list[Line]:
@@ -90,7 +90,7 @@ def _answer(block: Block, view: View) -> list[Line]:
 
 
 def _message(block: Block, view: View) -> list[Line]:
-    """Of a sub-agent: what it says, is told, and hands over."""
+    """Return a sub-agent's message: what it says, is told, or hands over."""
     look, text = view.look, block["text"][:LONGEST_TEXT]
     lines = markdown.rendered(text, view.prose, look, view.width) if text.strip() else []
     for each in block["parts"]:
@@ -127,7 +127,7 @@ def _plan(block: Block, view: View) -> list[Line]:
 
 
 def _plan_line(title: str, block: Block, view: View) -> Line:
-    """With the current step."""
+    """Return the headline of a plan, with its current step."""
     look = view.look
     items = [item for each in block["parts"] for item in lenient.mappings(each, "items")]
     now = next((item for item in items if lenient.text(item, "status") == "in_progress"), None)
@@ -137,11 +137,11 @@ def _plan_line(title: str, block: Block, view: View) -> Line:
 
 def _divider(block: Block, view: View) -> list[Line]:
     look = view.look
-    words = f" {clean_line(block['title'])} "
+    title = f" {clean_line(block['title'])} "
     wide = view.prose
     left = 3 if wide > 12 else 0
-    right = max(0, wide - left - width_of(words))
-    rule = trimmed([("─" * left, look.line), (words, look.soft), ("─" * right, look.line)], wide)
+    right = max(0, wide - left - width_of(title))
+    rule = trimmed([("─" * left, look.line), (title, look.soft), ("─" * right, look.line)], wide)
     text = clean(block["text"][:LONGEST_TEXT]).strip()
     body = wrap([(text, look.soft)], view.prose) if text else []
     lines = [rule, *(part.capped(body, part.OPENED if view.opened else 3, view))]
@@ -151,7 +151,7 @@ def _divider(block: Block, view: View) -> list[Line]:
 
 
 def _raw(block: Block, view: View) -> list[Line]:
-    """An update of an unknown kind."""
+    """Return an update of an unknown kind as lines."""
     look = view.look
     value = block["parts"][0].get("value") if block["parts"] else ""
     head: Line = [("· ", look.faint), (clean_line(block["title"]), look.soft)]
@@ -167,7 +167,7 @@ def _raw(block: Block, view: View) -> list[Line]:
 
 
 def _coded(text: str, look: Look) -> Line:
-    """Text, with what is between backticks as code."""
+    """Return a text in which the parts between backticks look like code."""
     pieces = text.split("`")
     if len(pieces) % 2 == 0:
         return [(text, look.soft)]
@@ -175,7 +175,7 @@ def _coded(text: str, look: Look) -> Line:
 
 
 def _notice(block: Block, view: View) -> list[Line]:
-    """What happened, why, what helps, and keys for it."""
+    """Return a notice as lines: what happened, why, what helps, and the keys for that."""
     look = view.look
     sign, style = look.states[notice_state(block)]
     inner = view.narrower(2)

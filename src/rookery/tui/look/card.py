@@ -1,4 +1,4 @@
-"""A tool call as a card: one line with its state, verb and object, which opens to its details."""
+"""A tool call as a card: a line with its state, verb and object that opens to details."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ save nothing."""
 
 
 PICTURES = 3
-"""Of a folded card."""
+"""Pictures that a folded card shows."""
 
 
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
@@ -60,7 +60,7 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
 
 
 def _command(block: Block, view: View) -> list[Line]:
-    """A command of several lines, as it was written; a shorter one is in the headline."""
+    """Return a command of several lines as it was written; a shorter one is in the headline."""
     command = captions.command_of(block) if captions.is_command(block) else ""
     if "\n" not in command or view.folded:
         return []
@@ -76,7 +76,7 @@ def _command(block: Block, view: View) -> list[Line]:
 
 
 def is_short_change(block: Block) -> bool:
-    """Whether a card shows a change whole without being opened."""
+    """Tell whether a card shows a change in full without being opened."""
     if captions.is_rejected(block) or block["status"] == "failed":
         return False
     parts = captions.diffs(block)
@@ -84,21 +84,21 @@ def is_short_change(block: Block) -> bool:
 
 
 def _changes(block: Block, view: View) -> list[Line]:
-    """What it changes; of much, the beginning."""
+    """Return what a call changes; of much, the beginning."""
     parts = captions.diffs(block)
-    found: list[Line] = []
+    lines: list[Line] = []
     room, more = CHANGE, 0
     for each in parts:
         rows = len(rows_of(each))
         shown = min(rows, room if rows > room + SLACK else rows) if room > 0 else 0
         if shown and len(parts) > 1:
-            found.append(_path(each, view))
+            lines.append(_path(each, view))
         if shown:
-            found += diff.body(each, view.width, view.look, split=view.split, most=shown)
+            lines += diff.body(each, view.width, view.look, split=view.split, most=shown)
         room, more = room - shown, more + rows - shown
     if more:
-        found.append([(f"… {count(more, 'more line')}", view.look.soft)])
-    return part.capped(found, 3 * CHANGE, view)
+        lines.append([(f"… {count(more, 'more line')}", view.look.soft)])
+    return part.capped(lines, 3 * CHANGE, view)
 
 
 def _path(change: dict[str, Any], view: View) -> Line:
@@ -106,7 +106,7 @@ def _path(change: dict[str, Any], view: View) -> Line:
 
 
 def _last_lines(block: Block, terminals: list[Block], view: View) -> list[Line]:
-    """The end of what a command printed, which says how it went."""
+    """Return the end of a command's output, which shows how it went."""
     texts = [each["text"] for each in terminals]
     texts += [
         captions.unfenced(lenient.text(each, "text"))
@@ -120,7 +120,8 @@ def _last_lines(block: Block, terminals: list[Block], view: View) -> list[Line]:
 
 
 def headline(block: Block, terminals: list[Block], view: View) -> Line:
-    """`✓ edit src/app.py +12 −3`, `✓ run pytest -q · 4.2 s · exit 0`."""
+    """Return the headline, such as `✓ edit src/app.py +12 −3` or `✓ run pytest -q · 4.2 s · exit
+    0`."""
     look = view.look
     sign, style = look.states[captions.mark_of(block)]
     verb, thing = words_of(block, view.cwd)
@@ -142,12 +143,12 @@ def words_of(block: Block, cwd: str) -> tuple[str, str]:
 
 
 def _ending(block: Block, terminals: list[Block], view: View) -> list[Run]:
-    look, found = view.look, list[Run]()
+    look, runs = view.look, list[Run]()
     if counts := call.changes(block):
-        found = [(f" +{counts[0]}", look.done), (f" −{counts[1]}", look.failed)]
-    for words, bad in call.extras(block, terminals, _seconds(block, view.now)):
-        found += [(" · ", look.faint), (words, look.failed if bad else look.soft)]
-    return found
+        runs = [(f" +{counts[0]}", look.done), (f" −{counts[1]}", look.failed)]
+    for text, bad in call.extras(block, terminals, _seconds(block, view.now)):
+        runs += [(" · ", look.faint), (text, look.failed if bad else look.soft)]
+    return runs
 
 
 def _seconds(block: Block, now: int) -> float | None:
@@ -158,37 +159,37 @@ def _seconds(block: Block, now: int) -> float | None:
 
 
 def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
-    """Diffs and output, or else the arguments."""
-    found: list[Line] = []
+    """Return diffs and output, or else the arguments."""
+    lines: list[Line] = []
     several = len(captions.diffs(block)) > 1
     for each in captions.parts_of(block):
         kind, text = lenient.text(each, "type"), lenient.text(each, "text")
         if kind == "diff" and several:
-            found.append(_path(each, view))
+            lines.append(_path(each, view))
         output = captions.as_output(block, text) if kind == "markdown" else None
         if output is not None:
-            found += part.output(output, view, part.most(view), tail=False)
+            lines += part.output(output, view, part.most(view), tail=False)
         elif kind != "terminal" or text:
-            found += part.rendered(each, view)
+            lines += part.rendered(each, view)
     for terminal in terminals:
-        found += part.output(terminal["text"], view, part.most(view))
-    return found or _arguments(block, view)
+        lines += part.output(terminal["text"], view, part.most(view))
+    return lines or _arguments(block, view)
 
 
 def _pictures(block: Block, view: View) -> list[Line]:
-    """The first ones of a folded card, where the terminal draws them."""
-    found = [each for each in captions.parts_of(block) if lenient.text(each, "type") == "image"]
-    drawn = (part.image(each, view) for each in found[:PICTURES])
+    """Return the first pictures of a folded card, if the terminal can draw them."""
+    images = [each for each in captions.parts_of(block) if lenient.text(each, "type") == "image"]
+    drawn = (part.image(each, view) for each in images[:PICTURES])
     return [line for lines in drawn if lines[1:] for line in lines]
 
 
 def _arguments(block: Block, view: View) -> list[Line]:
-    found: list[Line] = []
+    lines: list[Line] = []
     for key in ("input", "output"):
         value = lenient.mapping(block, key).get("value")
         if key in block and not (isinstance(value, dict) and set(value) <= set(captions.EXITS)):
-            found += part.as_json(value, view)
-    return found or [[("no details", view.look.faint)]]
+            lines += part.as_json(value, view)
+    return lines or [[("no details", view.look.faint)]]
 
 
 def has_details(block: Block, terminals: list[Block]) -> bool:

@@ -1,4 +1,4 @@
-"""Code and terminal output in a theme's colours: those a program chose are made legible."""
+"""Code and terminal output in a theme's colours; a program's own are made legible."""
 
 from functools import lru_cache
 
@@ -18,15 +18,15 @@ STEPS = 10
 
 
 def highlighted(text: str, language: str, look: Look, *, ground: bool = False) -> list[Line]:
-    """A line of runs for each line of the text. `ground`: on that of code."""
+    """Return a line of runs for each line of the text. `ground`: use the background of code."""
     styles = look.grounded if ground else look.syntax
-    return [[(words, styles[kind]) for words, kind in line] for line in code.tokens(text, language)]
+    return [[(piece, styles[kind]) for piece, kind in line] for line in code.tokens(text, language)]
 
 
 def printed(text: str, look: Look) -> list[Line]:
-    """The lines that a terminal would show."""
+    """Return the lines that a terminal would show."""
     return [
-        [(words, legible(style_of(style), look)) for words, style in line]
+        [(piece, legible(style_of(style), look)) for piece, style in line]
         for line in terminal.lines_of(text)
     ]
 
@@ -53,15 +53,15 @@ def _linear(value: float) -> float:
 
 
 def contrast(one: ColorTriplet, other: ColorTriplet) -> float:
-    """As WCAG counts it: from 1 to 21."""
+    """Return the contrast of two colours by the definition of WCAG: from 1 to 21."""
     darker, lighter = sorted((luminance(one), luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
 @lru_cache(maxsize=1000)
 def legible(style: Style, look: Look) -> Style:
-    """The style with its colour moved towards the ink as far as needed. One with a ground of its
-    own stays as it is."""
+    """Return the style with its colour moved towards the ink as far as needed. A style with a
+    background of its own stays as it is."""
     colour = style.color
     if colour is None or colour.is_default or style.bgcolor is not None or style.reverse:
         return style
@@ -69,8 +69,8 @@ def legible(style: Style, look: Look) -> Style:
     paper, ink = triplet(palette.paper), triplet(palette.ink)
     given = colour.get_truecolor(MONOKAI if palette.dark else DEFAULT_TERMINAL_THEME)
     mixed = (_between(given, ink, step) for step in range(STEPS + 1))
-    found = next((each for each in mixed if contrast(each, paper) >= LEAST), ink)
-    return style + Style.from_color(Color.from_triplet(found))
+    chosen = next((each for each in mixed if contrast(each, paper) >= LEAST), ink)
+    return style + Style.from_color(Color.from_triplet(chosen))
 
 
 def _between(one: ColorTriplet, other: ColorTriplet, step: int) -> ColorTriplet:

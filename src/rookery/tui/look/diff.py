@@ -15,17 +15,17 @@ SPLIT_FROM = 100
 
 
 def rendered(part: Part, width: int, look: Look, *, split: bool, most: int) -> list[Line]:
-    """At most about `most` lines; says how many more there are."""
-    found = body(part, width, look, split=split, most=most)
+    """Return a diff as about `most` lines at most; a last line says how many more there are."""
+    lines = body(part, width, look, split=split, most=most)
     if (more := len(rows_of(part)) - most) > 0:
-        found.append([(f"… {count(more, 'more line')}", look.soft)])
+        lines.append([(f"… {count(more, 'more line')}", look.soft)])
     if part.get("cut"):
-        found.append([("… the rest is in the file", look.soft)])
-    return found
+        lines.append([("… the rest is in the file", look.soft)])
+    return lines
 
 
 def body(part: Part, width: int, look: Look, *, split: bool, most: int) -> list[Line]:
-    """The first `most` rows."""
+    """Return the first `most` rows."""
     rows = rows_of(part)
     path = part.get("path")
     language = language_of(path) if isinstance(path, str) else ""
@@ -35,41 +35,41 @@ def body(part: Part, width: int, look: Look, *, split: bool, most: int) -> list[
 
 
 def number_width(rows: tuple[Row, ...]) -> int:
-    """Columns of the largest number; 0: there are none."""
+    """Return the columns of the largest number; 0 if there are none."""
     largest = max((row.old or row.new or 0 for row in rows), default=0)
     return len(str(largest)) if largest else 0
 
 
 def _in_one(rows: tuple[Row, ...], width: int, wide: int, language: str, look: Look) -> list[Line]:
-    found: list[Line] = []
+    lines: list[Line] = []
     for row in rows:
         if row.sign == GAP:
-            found.append([("⋯".rjust(wide), look.faint)])
+            lines.append([("⋯".rjust(wide), look.faint)])
         else:
-            found += _side(row, row.number, width, wide, language, look)
-    return found
+            lines += _side(row, row.number, width, wide, language, look)
+    return lines
 
 
 def _in_two(rows: tuple[Row, ...], width: int, wide: int, language: str, look: Look) -> list[Line]:
     half = (width - 3) // 2
-    found: list[Line] = []
+    lines: list[Line] = []
     for old, new in pairs(rows):
         if old is not None and old.sign == GAP:
-            found.append([("⋯".rjust(wide), look.faint)])
+            lines.append([("⋯".rjust(wide), look.faint)])
             continue
         left = _side(old, old.old if old else None, half, wide, language, look)
         right = _side(new, new.new if new else None, half, wide, language, look)
         for place in range(max(len(left), len(right))):
             one = left[place] if place < len(left) else [(" " * half, look.plain)]
             other = right[place] if place < len(right) else [(" " * half, look.plain)]
-            found.append([*one, (" │ ", look.line), *other])
-    return found
+            lines.append([*one, (" │ ", look.line), *other])
+    return lines
 
 
 def _side(
     row: Row | None, number: int | None, width: int, wide: int, language: str, look: Look
 ) -> list[Line]:
-    """One side of a row; a long line goes on below."""
+    """Return one side of a row; a long line continues below."""
     if row is None:
         return []
     numbered = [(f"{number or '':>{wide}} ", look.faint)] if wide else []
@@ -92,21 +92,21 @@ def ground(row: Row, look: Look) -> Style:
 
 
 def _painted(row: Row, language: str, look: Look) -> Line:
-    """The code in its colours, on the ground of its sign; the changed words in plain ink, which is
-    legible on their stronger one."""
+    """Return the code in its colours, on the background of its sign; the changed words in plain
+    ink, which is legible on their stronger background."""
     text = row.text[:2000]
     runs = highlighted(text, language, look)[0] if text else []
     grounds = look.grounds
     strong = {"+": grounds.added_word, "-": grounds.removed_word}.get(row.sign, look.plain)
     word = look.ink + strong
     paper = ground(row, look)
-    found: Line = []
+    painted: Line = []
     at = 0
     for piece, style in runs:
         for begin, end, marked in _cuts(at, at + len(piece), row.marks):
-            found.append((text[begin:end], word if marked else style + paper))
+            painted.append((text[begin:end], word if marked else style + paper))
         at += len(piece)
-    return found
+    return painted
 
 
 def _cuts(begin: int, end: int, marks: Marks) -> list[tuple[int, int, bool]]:

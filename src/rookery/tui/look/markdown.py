@@ -32,8 +32,8 @@ BOXES = {"x": "☑ ", " ": "☐ "}
 
 
 def rendered(text: str, width: int, look: Look, wide: int = 0) -> list[Line]:
-    """The lines of a text, at most `width` columns each, or `wide` for code and tables; no empty
-    line at either end."""
+    """Return a text as lines of at most `width` columns each, or `wide` for code and tables; no
+    empty line at either end."""
     writer = _Writer(look, max(0, wide - width))
     lines = writer.blocks(markdown.blocks(text), max(width, 1), 0)
     while lines and not lines[-1]:
@@ -42,20 +42,21 @@ def rendered(text: str, width: int, look: Look, wide: int = 0) -> list[Line]:
 
 
 class _Writer:
-    """`more`: columns that code and tables may have beyond those of prose."""
+    """Renders the nodes of a text. `more`: columns that code and tables may have beyond those of
+    prose."""
 
     def __init__(self, look: Look, more: int) -> None:
         self._look = look
         self._more = more
 
     def blocks(self, nodes: Sequence[Node], width: int, depth: int) -> list[Line]:
-        found: list[Line] = []
+        output: list[Line] = []
         for node in nodes:
             lines = self._block(node, width, depth)
-            if found and lines and not node.tight:
-                found.append([])
-            found += lines
-        return found
+            if output and lines and not node.tight:
+                output.append([])
+            output += lines
+        return output
 
     def _block(self, node: Node, width: int, depth: int) -> list[Line]:
         look = self._look
@@ -75,8 +76,8 @@ class _Writer:
             case "fence" if node.info == "mermaid":
                 from rookery.render.notation.diagrams import readable
 
-                said = readable(node.text)
-                return self._code(node._replace(text=said or node.text), width + self._more)
+                diagram = readable(node.text)
+                return self._code(node._replace(text=diagram or node.text), width + self._more)
             case "fence" | "code_block":
                 return self._code(node, width + self._more)
             case "hr":
@@ -103,7 +104,7 @@ class _Writer:
 
     def _list(self, node: Node, width: int, depth: int) -> list[Line]:
         look, number = self._look, int(node.info)
-        found: list[Line] = []
+        output: list[Line] = []
         for place, item in enumerate(node.children):
             bullet = ("• ", "◦ ", "▪ ")[min(depth, 2)]
             mark = f"{number + place}. " if node.kind == "ordered_list" else bullet
@@ -112,11 +113,11 @@ class _Writer:
             if depth >= DEEPEST or room < 8:
                 mark, room = "", width
             lines = self.blocks(item.children, room, depth + 1) or [[]]
-            found += prefixed(lines, [(mark, look.soft)], [(" " * width_of(mark), look.plain)])
-        return found
+            output += prefixed(lines, [(mark, look.soft)], [(" " * width_of(mark), look.plain)])
+        return output
 
     def _code(self, node: Node, width: int) -> list[Line]:
-        """On a ground of its own, with its language at the right of the first line."""
+        """Return code on its own background, with its language at the right of the first line."""
         look = self._look
         edge: Line = [("  ", look.ground)] if width > 8 else []
         room = width - 2 if edge else width
@@ -131,14 +132,14 @@ class _Writer:
             used += [columns] if columns <= room else [width_of_line(row) for row in folded]
         label = f" {node.info} " if node.info and edge else ""
         wide = min(room, max(max(used, default=0) + 1, [*used, 0][0] + width_of(label), CODE))
-        found: list[Line] = [
+        output: list[Line] = [
             [*row, (" " * (wide - each), _under(row, look))]
             for row, each in zip(rows, used, strict=True)
         ]
-        if found and wide - used[0] >= width_of(label):
+        if output and wide - used[0] >= width_of(label):
             blank = " " * (wide - used[0] - width_of(label))
-            found[0] = [*rows[0], (blank, look.ground), (label, look.soft + look.ground)]
-        return prefixed(found, edge)
+            output[0] = [*rows[0], (blank, look.ground), (label, look.soft + look.ground)]
+        return prefixed(output, edge)
 
     def _runs(self, spans: Sequence[Span], base: Style) -> list[Run]:
         look, runs = self._look, list[Run]()
@@ -158,7 +159,7 @@ class _Writer:
 
 
 def _changed(line: Line, look: Look) -> Line:
-    """A line of a patch on the ground of its sign; those that name the files have none."""
+    """Return a patch's line on the background of its sign; lines naming files have none."""
     text = "".join(piece for piece, _ in line)
     if text.startswith(("+++", "---")) or text[:1] not in ("+", "-"):
         return line
@@ -167,25 +168,26 @@ def _changed(line: Line, look: Look) -> Line:
 
 
 def _under(row: Line, look: Look) -> Style:
-    """The ground that goes on behind a line."""
+    """Return the background that continues behind a line."""
     last = row[-1][1].bgcolor if row else None
     return Style(bgcolor=last) if last is not None else look.ground
 
 
-def _address(said: str, address: str, look: Look) -> Iterable[Run]:
-    """Where a link leads, unless its words say so already; and why it may mislead."""
-    found = target(address, said)
+def _address(label: str, address: str, look: Look) -> Iterable[Run]:
+    """Yield where a link leads, unless its label says so already, and why it may mislead."""
+    link = target(address, label)
     address = clean(address)[:300]
-    if said != address and (found is None or found.shown):
+    if label != address and (link is None or link.shown):
         yield f" ({address})", look.faint
-    if found is not None and found.warning:
-        yield f" ({found.warning})", look.needs
+    if link is not None and link.warning:
+        yield f" ({link.warning})", look.needs
 
 
 def laid_out(
     rows: list[list[list[Run]]], width: int, look: Look, aligned: Sequence[str] = ()
 ) -> list[Line]:
-    """A table in columns, each aligned as it says, or one field a line where they do not fit."""
+    """Return a table in columns, each aligned as specified, or one field per line if they do not
+    fit."""
     columns = max((len(row) for row in rows), default=0)
     if not columns:
         return []
@@ -198,7 +200,7 @@ def laid_out(
     if room < 4 * columns:
         return [line for row in rows for cell in row for line in wrap(cell, width)]
     widths = shared(wants, room)
-    found: list[Line] = []
+    lines: list[Line] = []
     for number, row in enumerate(rows):
         cells = [wrap(row[at] if at < len(row) else [], widths[at]) for at in range(columns)]
         for height in range(max(len(cell) for cell in cells)):
@@ -213,14 +215,14 @@ def laid_out(
                 line += [(" " * before, look.plain), *part]
                 if at < columns - 1:
                     line.append((" " * (free - before), look.plain))
-            found.append(line)
+            lines.append(line)
         if number == 0:
-            found.append([("─┼─".join("─" * wide for wide in widths), look.line)])
-    return found
+            lines.append([("─┼─".join("─" * wide for wide in widths), look.line)])
+    return lines
 
 
 def shared(wants: list[int], room: int) -> list[int]:
-    """Columns that want little get it; the others share what is left."""
+    """Return column widths: those that need little get it, the others share what is left."""
     widths = [0] * len(wants)
     left, open_ = room, sorted(range(len(wants)), key=lambda at: wants[at])
     while open_:

@@ -9,8 +9,8 @@ from rookery.render.signs import SIGNS
 
 
 class Palette(NamedTuple):
-    """`chosen` is the ground of the current row, `field` of inputs, `code` of code; `added` and
-    `removed` are those of a line and of a changed word."""
+    """The colours of a theme. `chosen` is the background of the current row, `field` of inputs,
+    `code` of code; `added` and `removed` are those of a line and of a changed word."""
 
     name: str
     dark: bool
@@ -62,7 +62,7 @@ PALETTES = {palette.name: palette for palette in (DARK, LIGHT, CONTRAST)}
 
 
 class Grounds(NamedTuple):
-    """Of lines that a diff adds or removes, and of the changed words in them."""
+    """The backgrounds of lines that a diff adds or removes, and of the changed words in them."""
 
     added: Style
     added_word: Style
@@ -71,8 +71,9 @@ class Grounds(NamedTuple):
 
 
 def _grounds(palette: Palette, colours: str) -> Grounds:
-    """A terminal with few colours takes the nearest one, and of two pale or two dark grounds that
-    is the same: there it gets strong ones of its own, with an ink that is legible on them."""
+    """Return the backgrounds of a diff. A terminal with few colours takes the nearest one, and for
+    two pale or two dark backgrounds that is the same: it gets strong ones of its own, with an ink
+    that is legible on them."""
     if colours not in ("256", "standard"):
         return Grounds(*(Style(bgcolor=each) for each in (*palette.added, *palette.removed)))
     if colours == "256":
@@ -90,7 +91,7 @@ def _grounds(palette: Palette, colours: str) -> Grounds:
 
 class Look:
     """The styles of one palette; there is one object for each. `colours`: how many the terminal
-    has, as Rich says it."""
+    has, in Rich's terms."""
 
     def __init__(self, palette: Palette, colours: str = "") -> None:
         self.palette = palette
@@ -142,25 +143,25 @@ class Look:
 
     @cached_property
     def syntax(self) -> dict[str, Style]:
-        """By the kinds of a token of code."""
+        """The styles of code, by the kind of token."""
         palette, names = self.palette, ("Builtin", "Function", "Class", "Attribute")
-        found = {"": self.plain, "Comment": Style(color=palette.ink_2, italic=True)}
-        found |= dict.fromkeys(
+        styles = {"": self.plain, "Comment": Style(color=palette.ink_2, italic=True)}
+        styles |= dict.fromkeys(
             ("Keyword", "Operator.Word", "Name.Tag"), Style(color=palette.keyword)
         )
-        found |= dict.fromkeys((f"Name.{name}" for name in names), self.accent)
-        found |= dict.fromkeys(("Name.Decorator", "Literal.Number"), Style(color=palette.number))
-        found |= {"Literal.String": Style(color=palette.string), "Generic.Heading": self.heading}
-        found |= {"Generic.Inserted": self.done, "Generic.Deleted": self.failed}
-        return {kind: self.ink + style for kind, style in found.items()}
+        styles |= dict.fromkeys((f"Name.{name}" for name in names), self.accent)
+        styles |= dict.fromkeys(("Name.Decorator", "Literal.Number"), Style(color=palette.number))
+        styles |= {"Literal.String": Style(color=palette.string), "Generic.Heading": self.heading}
+        styles |= {"Generic.Inserted": self.done, "Generic.Deleted": self.failed}
+        return {kind: self.ink + style for kind, style in styles.items()}
 
     @cached_property
     def grounded(self) -> dict[str, Style]:
-        """The same, on the ground of code."""
+        """The styles of code on its background, by the kind of token."""
         return {kind: style + self.ground for kind, style in self.syntax.items()}
 
 
 @lru_cache(maxsize=8)
 def look_of(name: str, colours: str = "") -> Look:
-    """An unknown theme gets the dark look."""
+    """Return the look of a theme. An unknown theme gets the dark look."""
     return Look(PALETTES.get(name, DARK), colours)

@@ -1,4 +1,4 @@
-"""Parts as lines."""
+"""The parts of a block as lines."""
 
 import json
 from typing import Any
@@ -39,7 +39,7 @@ CHOICES = 20
 
 
 def rendered(part: Part, view: View) -> list[Line]:
-    """A part of an unknown or damaged shape is shown as JSON."""
+    """Return a part as lines. One of an unknown or damaged shape is shown as JSON."""
     match part:
         case {"type": "markdown", "text": str(text)}:
             return _markdown(part, text, view)
@@ -83,7 +83,7 @@ def capped(lines: list[Line], most: int, view: View) -> list[Line]:
 
 
 def output(text: str, view: View, most: int, *, tail: bool = True) -> list[Line]:
-    """What a command printed: its last lines, or its first ones."""
+    """Return the output of a command: its last lines, or its first ones."""
     text = text.strip("\n")
     if not text.strip():
         return []
@@ -98,10 +98,10 @@ def output(text: str, view: View, most: int, *, tail: bool = True) -> list[Line]
 
 
 def _folded(text: str, view: View, most: int) -> list[Line]:
-    found: list[Line] = []
+    lines: list[Line] = []
     for line in printed(text, view.look):
-        found += fold([(words, view.look.soft + style) for words, style in line], view.width)
-    return capped(found, most, view)
+        lines += fold([(piece, view.look.soft + style) for piece, style in line], view.width)
+    return capped(lines, most, view)
 
 
 STEPS = {"completed": "done", "in_progress": "running"}
@@ -110,26 +110,26 @@ STEPS = {"completed": "done", "in_progress": "running"}
 
 def checklist(items: list[Any], view: View) -> list[Line]:
     look = view.look
-    found: list[Line] = []
+    lines: list[Line] = []
     for item in items:
         status = lenient.text(item, "status")
         box, style = look.states[STEPS.get(status, "pending")]
-        words = {"completed": look.soft, "in_progress": look.heading}.get(status, look.ink)
+        text_style = {"completed": look.soft, "in_progress": look.heading}.get(status, look.ink)
         text = clean_line(lenient.text(item, "text"))
-        found += prefixed(
-            wrap([(text, words)], max(1, view.prose - 2)),
+        lines += prefixed(
+            wrap([(text, text_style)], max(1, view.prose - 2)),
             [(f"{box} ", style)],
             [("  ", look.plain)],
         )
-    return found
+    return lines
 
 
 def image(part: Part, view: View) -> list[Line]:
-    """Its caption, and the picture itself where the terminal draws it between lines."""
+    """Return an image's caption, and the picture if the terminal draws it between lines."""
     name = clean_line(lenient.text(part, "name"))
     size = lenient.number(part, "bytes")
-    said = [name, clean_line(lenient.text(part, "mime")), units.size(size) if size else ""]
-    words = " · ".join(each for each in said if each)
+    details = [name, clean_line(lenient.text(part, "mime")), units.size(size) if size else ""]
+    caption_text = " · ".join(each for each in details if each)
     why = unshown(part)
     drawing = view.drawing() if part.get("blob") and not why else None
     keys = f"  {view.key('block.show')} to open" if part.get("blob") else ""
@@ -137,7 +137,7 @@ def image(part: Part, view: View) -> list[Line]:
         keys = f"  {view.key('block.view')} to view, {view.key('block.show')} to open"
     look = view.look
     press = Style.from_meta({"want": "view"}) if drawing is not None else look.plain
-    caption = [("▣ ", look.accent + press), (words or "image", look.ink + press)]
+    caption = [("▣ ", look.accent + press), (caption_text or "image", look.ink + press)]
     line = trimmed([*caption, (f"  {why}" if why else keys, look.faint)], view.width)
     rows = drawing.rows(part, view.width) if drawing is not None else []
     return [line, *([(text, style + press) for text, style in row] for row in rows)]
@@ -156,26 +156,26 @@ def form(part: Part, view: View) -> list[Line]:
     look = view.look
     schema = lenient.mapping(part, "schema")
     needed = lenient.texts(schema, "required")
-    found: list[Line] = []
+    output: list[Line] = []
     for name, field in list(lenient.mapping(schema, "properties").items())[:50]:
-        words = clean_line(lenient.text(field, "title") or name)
+        label = clean_line(lenient.text(field, "title") or name)
         about = clean_line(lenient.text(field, "description"))
-        runs = [("▢ ", look.faint), (words, look.ink)]
+        runs = [("▢ ", look.faint), (label, look.ink)]
         if name in needed:
             runs.append((" required", look.needs))
         if about:
             runs.append((f"  {about}", look.soft))
-        found += wrap(runs, view.prose)
+        output += wrap(runs, view.prose)
         for choice in forms.choices(field)[:CHOICES]:
-            words = clean_line(choice.name)
-            told: Line = [(words, look.ink), (f"  {clean_line(choice.about)}", look.soft)]
-            lines = wrap(told, max(1, view.prose - 4))
-            found += prefixed(lines, [("  · ", look.faint)], [("    ", look.faint)])
-    return found
+            label = clean_line(choice.name)
+            option: Line = [(label, look.ink), (f"  {clean_line(choice.about)}", look.soft)]
+            lines = wrap(option, max(1, view.prose - 4))
+            output += prefixed(lines, [("  · ", look.faint)], [("    ", look.faint)])
+    return output
 
 
 def brief_json(value: object) -> str:
-    """The start of a value, on one line."""
+    """Return the start of a value, on one line."""
     try:
         return json.dumps(value, ensure_ascii=False)[:300]
     except (ValueError, RecursionError):
@@ -183,16 +183,16 @@ def brief_json(value: object) -> str:
 
 
 def as_json(value: object, view: View) -> list[Line]:
-    """A value, indented and in colour."""
+    """Return a value, indented and in colour."""
     if isinstance(value, str):
-        said = clean(value[:4000]).strip("\n").split("\n")
-        lines = [line for row in said for line in fold([(row, view.look.soft)], view.width)]
+        rows = clean(value[:4000]).strip("\n").split("\n")
+        lines = [line for row in rows for line in fold([(row, view.look.soft)], view.width)]
         return capped(lines, most(view), view)
     try:
         text = json.dumps(value, indent=2, ensure_ascii=False)[:20_000]
     except (ValueError, RecursionError):
         text = f"a {type(value).__name__} nested too deeply"
-    found: list[Line] = []
+    output: list[Line] = []
     for line in highlighted(text, "json", view.look)[: most(view) + 2]:
-        found += fold(line, view.width)
-    return capped(found, most(view), view)
+        output += fold(line, view.width)
+    return capped(output, most(view), view)

@@ -26,12 +26,12 @@ _WORDS = re.compile(r"\s+|\S+")
 
 
 def width_of(text: str) -> int:
-    """Columns of a clean text."""
+    """Return the columns of a clean text."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def cut(text: str, most: int) -> str:
-    """A clean line of at most `most` columns, with an ellipsis where something is missing."""
+    """Return a clean line cut to `most` columns, with an ellipsis where something is missing."""
     if width_of(text) <= most:
         return text
     if most <= 1:
@@ -89,7 +89,7 @@ def _pieces(runs: Iterable[Run]) -> Iterable[Run]:
 
 
 def broken(word: str, width: int) -> list[str]:
-    """A word in pieces that fit; a letter wider than the line becomes an ellipsis."""
+    """Return a word in pieces that fit; a letter wider than the line becomes an ellipsis."""
     if word.isascii():
         return [word[at : at + width] for at in range(0, len(word), width)]
     if width < 2:
@@ -137,7 +137,7 @@ def _head(text: str, room: int) -> str:
 
 
 def trimmed(line: Line, width: int) -> Line:
-    """A line cut to a width, with an ellipsis where something is missing."""
+    """Return a line cut to a width, with an ellipsis where something is missing."""
     if width_of_line(line) <= width:
         return line
     kept: Line = []
@@ -160,8 +160,8 @@ def prefixed(lines: list[Line], first: Line, rest: Line | None = None) -> list[L
 
 @lru_cache(maxsize=500)
 def leading_to(address: str) -> Style:
-    """A link for the terminal (OSC 8) and for a click. `address`: one that may be followed, so it
-    has no sign that ends the terminal's sequence."""
+    """Return the style of a link, for the terminal (OSC 8) and for a click. `address`: one that may
+    be followed, so it has no character that ends the terminal's sequence."""
     return Style(link=address, meta={"link": address})
 
 

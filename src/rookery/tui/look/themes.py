@@ -24,7 +24,7 @@ def themes() -> list[Theme]:
 
 
 def look_for(app: App[Any]) -> Look:
-    """In the app's theme, with as many colours as its terminal has."""
+    """Return the look of the app's theme, with as many colours as its terminal has."""
     colours = "" if app.is_headless else app.console.color_system
     return look_of(app.theme, colours or "")
 
@@ -70,8 +70,8 @@ def variables(palette: Palette) -> dict[str, str]:
 
 
 class Colourless(LineFilter):
-    """For NO_COLOR. A ground that stands out becomes reverse (a cursor) or an underline (a chosen
-    row, a changed word)."""
+    """A filter for NO_COLOR. A background that stands out becomes reverse (a cursor) or an
+    underline (a chosen row, a changed word)."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         paper = ColorTriplet(*background.rgb)

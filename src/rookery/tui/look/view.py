@@ -1,4 +1,5 @@
-"""What the rendering of a block depends on besides the block."""
+"""The context for rendering a block: its width, its look, and what the user has opened or
+chosen."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -14,14 +15,14 @@ alike."""
 
 
 class Drawing(Protocol):
-    """What draws pictures, where the terminal can."""
+    """The interface of a drawer of pictures, for terminals that can show them."""
 
     @property
     def can_open(self) -> bool:
         """Whether a picture can be seen in a window."""
 
     def rows(self, part: Mapping[str, Any], width: int) -> list[Line]:
-        """A picture between lines of text; none: not there."""
+        """Return a picture as lines between those of text; none if it is not available."""
 
 
 def _no_drawing() -> Drawing | None:
@@ -60,7 +61,7 @@ class View(NamedTuple):
     """The user's own, by name."""
 
     def key(self, name: str) -> str:
-        """The first key for an action, as on the keyboard."""
+        """Return the first key for an action, as it is written on the keyboard."""
         return first(self.keys, name)
 
     @property

@@ -1,1 +1,1 @@
-"""Pictures drawn in the terminal itself: what it can draw, and how each protocol is spoken."""
+"""Pictures drawn in the terminal: what it can draw, and the encoding of each protocol."""

@@ -1,9 +1,8 @@
-"""Draws one picture anew, as a program of its own: `python -m rookery.tui.pictures.decode KIND FORM
+"""Re-encodes one picture, as a program of its own: `python -m rookery.tui.pictures.decode KIND FORM
 WIDTH HEIGHT GROUND` reads an agent's bytes and writes a PNG or sixels of at most that size.
 
-A decoder may hang, run out of memory or fall for a crafted file: it has little of each, and what it
-writes is checked by who started it.
-"""
+A decoder may hang, run out of memory or be exploited by a crafted file: it has little time and
+memory, and its output is checked by the process that started it."""
 
 import io
 import resource
@@ -39,7 +38,7 @@ def _bound(what: int, most: int) -> None:
 
 
 def _opened(data: bytes, kind: str, size: tuple[int, int]) -> "Image":
-    """Its first frame, upright, no larger than `size`."""
+    """Return the first frame of a picture, upright, no larger than `size`."""
     from PIL import Image, ImageOps
 
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS

@@ -1,4 +1,4 @@
-"""An agent's bytes as something that a terminal may be sent."""
+"""Converts an agent's bytes into a picture that is safe to send to a terminal."""
 
 import subprocess
 import sys
@@ -20,8 +20,8 @@ _one = Lock()
 
 
 def drawn(data: bytes, how: str, size: tuple[int, int], ground: str) -> bytes | None:
-    """A PNG or sixels of at most `size` pixels; None: it cannot be drawn. `ground`: the colour
-    behind it, as six digits. Takes a while: not for the screen's thread."""
+    """Return a PNG or sixels of at most `size` pixels; None if it cannot be drawn. `ground`: the
+    background colour, as six digits. Takes a while: do not call it on the screen's thread."""
     picture = look_at(data)
     if picture is None or picture.refusal or len(data) > LARGEST:
         return None
@@ -41,12 +41,12 @@ def drawn(data: bytes, how: str, size: tuple[int, int], ground: str) -> bytes | 
 
 
 def as_it_is(data: bytes, kind: str, how: str) -> bytes | None:
-    """Terminals decode some kinds themselves."""
+    """Return the bytes unchanged if terminals decode this kind themselves, else None."""
     fits = len(data) <= LARGEST_AS_IT_IS
     return data if fits and (how == "iterm2" or (how == "kitty" and kind == "image/png")) else None
 
 
 @cache
 def can_decode() -> bool:
-    """Whether Pillow is installed; Rookery's own agent brings it."""
+    """Tell whether Pillow is installed; Rookery's own agent brings it."""
     return find_spec("PIL") is not None

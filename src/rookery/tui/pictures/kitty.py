@@ -1,10 +1,9 @@
-"""Kitty's graphics protocol: what a picture is sent as, and the cells that stand for it.
+"""Kitty's graphics protocol: the commands that send a picture, and the cells that stand for it.
 
-A placeholder is one character with three marks: the row and the column of the picture that its
-cell shows, and the highest byte of the picture's number. The other bytes are the character's
-colour. With 256 colours that is the place in the palette, else red, green and blue; the colours
-taken here are the same ones in both, so that nothing on the way to the terminal changes them.
-"""
+A placeholder is one character with three marks: the row and the column of the picture that its cell
+shows, and the highest byte of the picture's number. The other bytes are the character's colour.
+With 256 colours that is the index in the palette, else red, green and blue; the colours used here
+are the same in both, so that nothing on the way to the terminal changes them."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ CHUNK = 4096
 
 _LEVELS = (95, 135, 175, 215, 255)
 _COLOURS = tuple(each for each in product(range(5), repeat=3) if len(set(each)) > 1)
-"""By their levels of red, green and blue. Greys have another place in the palette."""
+"""Colours by their levels of red, green and blue. Greys have another place in the palette."""
 
 
 def _marks() -> Iterator[str]:
@@ -35,19 +34,19 @@ def _marks() -> Iterator[str]:
 
 
 MARKS = tuple(_marks())
-MOST = len(MARKS)
-"""Rows and columns."""
+MAX_SIDE = len(MARKS)
+"""Rows and columns of a picture."""
 
 
 class Number:
-    """Of one picture in the terminal. `place`: the how-manieth it is."""
+    """The number of one picture in the terminal. `place`: its position in their order."""
 
     __slots__ = ("_levels", "high", "low")
 
     def __init__(self, place: int, colours: str) -> None:
         turn, at = divmod(place, len(_COLOURS))
         self._levels = red, green, blue = _COLOURS[at]
-        self.high = 1 + turn % (MOST - 1)
+        self.high = 1 + turn % (MAX_SIDE - 1)
         r, g, b = self._rgb
         index = 16 + 36 * (red + 1) + 6 * (green + 1) + blue + 1
         self.low = index if colours == "256" else r << 16 | g << 8 | b
@@ -67,14 +66,14 @@ class Number:
 
 
 def row_of(number: Number, row: int, columns: int) -> str:
-    """The cells of one row."""
+    """Return the cells of one row."""
     end = MARKS[number.high]
     return "".join(PICTURE + MARKS[row] + MARKS[column] + end for column in range(columns))
 
 
 def sent(number: int, png: bytes, columns: int = 0, rows: int = 0) -> Iterator[str]:
-    """The commands that send a picture. With a size, it is seen where its placeholders are; else it
-    is only kept, until it is placed."""
+    """Yield the commands that send a picture. With a size, it is visible where its placeholders
+    are; else it is only stored, until it is placed."""
     does = f"a=T,U=1,c={columns},r={rows}" if columns else "a=t"
     head = f"{does},f=100,t=d,i={number},q=2,"
     text = b64encode(png).decode("ascii")
@@ -85,7 +84,7 @@ def sent(number: int, png: bytes, columns: int = 0, rows: int = 0) -> Iterator[s
 
 
 def placed(number: int, columns: int, rows: int) -> str:
-    """At the cursor, which stays."""
+    """Return the command that shows a picture at the cursor, which stays."""
     return f"\x1b_Ga=p,i={number},p=1,c={columns},r={rows},C=1,q=2\x1b\\"
 
 
@@ -94,5 +93,5 @@ CUT = "\x1b_Gm=0,q=2;\x1b\\"
 
 
 def deleted(number: int) -> str:
-    """Also from the terminal's memory."""
+    """Return the command that deletes a picture, also from the terminal's memory."""
     return f"\x1b_Ga=d,d=I,i={number},q=2\x1b\\"

@@ -1,11 +1,11 @@
-"""A whole picture at the cursor, in iTerm2's protocol and in sixels. Nothing of an agent's bytes
-stands in it as it came: they are base64, or were drawn anew."""
+"""Sequences that draw a whole picture at the cursor, in iTerm2's protocol and in sixels. None of an
+agent's bytes is in them as it came: they are base64, or were re-encoded."""
 
 import re
 from base64 import b64encode
 
 _PLAIN = re.compile(rb"[!-~]*")
-"""Of sixels; nothing among it ends the sequence."""
+"""The characters of sixels; none of them ends the sequence."""
 
 
 def iterm2(data: bytes, columns: int, rows: int) -> str:
@@ -15,10 +15,10 @@ def iterm2(data: bytes, columns: int, rows: int) -> str:
 
 
 def sixels(data: bytes) -> str:
-    """ "": they are none."""
+    """Return the sequence for sixels; "" if the bytes are none."""
     return f"\x1bP0;1;0q{data.decode('ascii')}\x1b\\" if _PLAIN.fullmatch(data) else ""
 
 
 def moved_to(column: int, row: int, sequence: str) -> str:
-    """Drawn at a cell, counted from 0; the cursor is where it was afterwards."""
+    """Return a sequence drawn at a cell, counted from 0; the cursor is restored."""
     return f"\x1b7\x1b[{row + 1};{column + 1}H{sequence}\x1b8"

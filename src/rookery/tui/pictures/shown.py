@@ -1,8 +1,7 @@
-"""The pictures of the transcript: asked for when they are painted, sent once, deleted at the end.
+"""The pictures of the transcript: requested when they are painted, sent once, deleted at the end.
 
-Their cells are painted at once, empty; the terminal fills them when it has the bytes. Those that
-were not painted for long are deleted when there are too many.
-"""
+Their cells are painted at once, empty; the terminal fills them when it has the bytes. Pictures not
+painted for long are deleted when there are too many."""
 
 import asyncio
 import os
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     from rookery.tui.shell import Shell
 
 ROWS, COLUMNS = 12, 64
-"""Of a picture in the transcript, at most."""
-MOST = 128
-"""Pictures that the terminal has."""
+"""The largest size of a picture in the transcript."""
+MAX_PICTURES = 128
+"""Pictures that the terminal keeps."""
 PAUSE = 0.01
 """Seconds between two looks whether the terminal took what was written."""
 PIECE = 16
@@ -40,7 +39,7 @@ class Place(NamedTuple):
 
 class Pictures:
     def __init__(self, app: "Shell", driver: Driver | None) -> None:
-        """`driver`: of a terminal; None: there is none."""
+        """`driver`: of a terminal; None if there is none."""
         self._app, self._driver = app, driver
         self.ability = terminal.Ability()
         self._answers: list[str] | None = None
@@ -69,19 +68,20 @@ class Pictures:
 
     @property
     def cell(self) -> tuple[int, int]:
-        """Pixels of a cell. The user may have changed the font since the terminal said it."""
+        """The pixels of a cell. The user may have changed the font since the terminal
+        reported it."""
         now = terminal.cell_of(self._driver.fileno) if self._driver is not None else None
         return now or self.ability.cell
 
     def _ask(self) -> None:
-        """Once, when the first picture is painted."""
+        """Query the terminal once, when the first picture is painted."""
         driver = self._driver
         if driver is None or self._answers is not None or not self._app.taste.pictures:
             return
         self._answers = []
         if terminal.can_be_asked(os.environ):
             driver.question(terminal.QUESTIONS)
-            self._app.set_timer(terminal.PATIENCE, self._stop_waiting)
+            self._app.set_timer(terminal.ANSWER_TIMEOUT, self._stop_waiting)
 
     def _stop_waiting(self) -> None:
         if self._driver is not None and not any(map(terminal.is_last, self._answers or ())):
@@ -94,15 +94,15 @@ class Pictures:
         if terminal.is_last(message.text):
             self._driver.stop_waiting(answered=True)
             cell = terminal.cell_of(self._driver.fileno)
-            found = terminal.ability(self._answers, os.environ, cell)
-            if found.how and (found.how != "sixel" or drawing.can_decode()):
-                self.ability = found
+            ability = terminal.ability(self._answers, os.environ, cell)
+            if ability.how and (ability.how != "sixel" or drawing.can_decode()):
+                self.ability = ability
                 self._paint_again()
 
     # --- in the transcript ---------------------------------------------------------------------
 
     def rows(self, part: Mapping[str, Any], width: int) -> list[Line]:
-        """The lines of one; none where it is not drawn."""
+        """Return the lines of a picture; none if it is not drawn."""
         blob = lenient.text(part, "blob")
         across, down = lenient.integer(part, "width"), lenient.integer(part, "height")
         if not blob or not across or not down or unshown(dict(part)):
@@ -112,7 +112,7 @@ class Pictures:
             return []
         if self._app.no_color:
             return []
-        room = max(1, min(width, COLUMNS, kitty.MOST))
+        room = max(1, min(width, COLUMNS, kitty.MAX_SIDE))
         columns, rows = terminal.fitted(across, down, self.ability.cell, room, ROWS)
         number = self._number(Place(self._app.session, blob, columns, rows))
         if number is None:
@@ -125,7 +125,7 @@ class Pictures:
             return number
         number = self._known[place] = self.new_number()
         self._app.reader.blob(place.session, place.blob, partial(self._got, place, number))
-        if len(self._known) > MOST:
+        if len(self._known) > MAX_PICTURES:
             oldest = next(iter(self._known))
             self._forget(oldest)
             self._app.window.forget_lines()
@@ -140,8 +140,8 @@ class Pictures:
             return
         wide, high = self.ability.cell
         size = (place.columns * wide, place.rows * high)
-        found = partial(drawing.drawn, data or b"", "kitty", size, "")
-        self._app.reader.fetch(found, partial(self._drawn, place, number))
+        draw = partial(drawing.drawn, data or b"", "kitty", size, "")
+        self._app.reader.fetch(draw, partial(self._drawn, place, number))
 
     def _drawn(self, place: Place, number: kitty.Number, png: bytes | None) -> None:
         if self._known.get(place) is not number:
@@ -164,14 +164,14 @@ class Pictures:
     # --- to the terminal -----------------------------------------------------------------------
 
     def write(self, text: str) -> None:
-        """At once, between two pictures."""
+        """Write to the terminal at once, between two pictures."""
         if self._driver is not None and text:
             self._driver.write(text)
             self._driver.flush()
 
     def send(self, number: int, commands: Iterable[str]) -> None:
-        """When what was written before is gone. One picture after the other: the protocol knows
-        only one that is half sent."""
+        """Send a picture once everything written before is out. One after the other: the protocol
+        allows only one that is partly sent."""
         self._there.add(number)
         self._line_up(commands)
 
@@ -201,7 +201,7 @@ class Pictures:
         self._sending = None
 
     def _parting(self) -> str:
-        """The terminal is left: nothing stays in it."""
+        """Return what deletes all pictures: the terminal is left, and nothing is to stay in it."""
         if self._sending is not None:
             self._sending.cancel()
         ended = [kitty.CUT] if self._amid else []

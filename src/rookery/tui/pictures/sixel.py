@@ -1,5 +1,5 @@
-"""Sixel: bands of six lines, a row of characters for each colour in a band. Each character says
-which of its six dots have the colour."""
+"""Encodes sixels: bands of six lines, a row of characters for each colour in a band. Each character
+says which of its six dots have the colour."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,17 +9,16 @@ _TO_TEXT = bytes((value & 63) + 63 for value in range(256))
 
 
 def encoded(dots: bytes, width: int, height: int, palette: Sequence[tuple[int, int, int]]) -> bytes:
-    """What stands between the sequence's beginning and its end. `dots`: a colour's place for each,
-    line by line."""
-    found = [b'"1;1;%d;%d' % (width, height)]
+    """Return the body of the sequence. `dots`: the index of each dot's colour, line by line."""
+    pieces = [b'"1;1;%d;%d' % (width, height)]
     for place, colour in enumerate(palette):
         red, green, blue = (round(part * 100 / 255) for part in colour)
-        found.append(b"#%d;2;%d;%d;%d" % (place, red, green, blue))
+        pieces.append(b"#%d;2;%d;%d;%d" % (place, red, green, blue))
     for top in range(0, height, 6):
         lines = [dots[at * width : (at + 1) * width] for at in range(top, min(top + 6, height))]
-        found.append(b"$".join(_band(lines, width)))
-        found.append(b"-")
-    return b"".join(found[:-1])
+        pieces.append(b"$".join(_band(lines, width)))
+        pieces.append(b"-")
+    return b"".join(pieces[:-1])
 
 
 def _band(lines: Sequence[bytes], width: int) -> Iterator[bytes]:

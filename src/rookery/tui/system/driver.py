@@ -29,11 +29,11 @@ KEY = 0.1
 """Seconds after which what may be an answer's beginning is a key: Esc, for one."""
 LATE = 3.0
 """Seconds after which the rest of an answer will not come."""
-LONGEST = 4096
+MAX_ANSWER_LENGTH = 4096
 
 
 class Answered(Message):
-    """The terminal answered."""
+    """The terminal has answered a question."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -55,10 +55,10 @@ class Parser(XTermParser):
             return
         text, self._held = self._held + data, ""
         at = 0
-        for found in _WHOLE.finditer(text):
-            yield from self._typed(text[at : found.start()])
-            yield Answered(found[0])
-            at = found.end()
+        for match in _WHOLE.finditer(text):
+            yield from self._typed(text[at : match.start()])
+            yield Answered(match[0])
+            at = match.end()
         begun = _BEGUN.search(text, at)
         if begun is not None and self._may_be_one(begun[0]):
             self._held, self._since = begun[0], time.monotonic()
@@ -68,7 +68,7 @@ class Parser(XTermParser):
 
     @override
     def tick(self) -> Iterable[Message]:
-        """What is held too long was a key, or is dropped."""
+        """Release input that was held too long: it was a key, or is dropped."""
         waited = time.monotonic() - self._since
         is_sure = self._held.startswith(_SURE)
         if self._held and waited >= (LATE if is_sure else KEY):
@@ -77,10 +77,10 @@ class Parser(XTermParser):
         yield from super().tick()
 
     def _may_be_one(self, text: str) -> bool:
-        return len(text) <= LONGEST and (Parser.soon or text.startswith(_SURE))
+        return len(text) <= MAX_ANSWER_LENGTH and (Parser.soon or text.startswith(_SURE))
 
     def _typed(self, text: str) -> Iterable[Message]:
-        """An empty text would end the input."""
+        """Parse text as typed. An empty text is skipped: it would end the input."""
         if text:
             yield from super().feed(text)
 
@@ -95,17 +95,17 @@ class Driver(linux_driver.LinuxDriver):
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that was written is on its way."""
+        """Whether everything written is on its way to the terminal."""
         return self._writer_thread is not None and self._writer_thread._queue.empty()
 
     def question(self, text: str) -> None:
-        """Answers come as `Answered`."""
+        """Ask the terminal; answers come as `Answered`."""
         Parser.asked = Parser.soon = True
         self.write(text)
         self.flush()
 
     def stop_waiting(self, *, answered: bool) -> None:
-        """`answered`: all answers came. Others may come late."""
+        """Stop waiting for answers. `answered`: all of them came; otherwise some may come late."""
         Parser.soon = False
         Parser.asked = not answered
 

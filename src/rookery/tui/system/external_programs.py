@@ -11,24 +11,25 @@ from threading import Thread
 
 
 def editor() -> list[str]:
-    """$VISUAL or $EDITOR, or the first one installed; empty: none."""
+    """Return the command of $VISUAL or $EDITOR, or of the first editor installed; empty if there is
+    none."""
     for name in ("VISUAL", "EDITOR"):
-        if words := shlex.split(os.environ.get(name, "")):
-            return words
+        if argv := shlex.split(os.environ.get(name, "")):
+            return argv
     return next(([name] for name in ("nano", "vim", "vi") if shutil.which(name)), [])
 
 
 def edit(text: str, ending: str = ".md") -> str | None:
-    """The edited text; None: there is no editor."""
-    words = editor()
-    if not words:
+    """Return the text as edited by the user; None if there is no editor."""
+    argv = editor()
+    if not argv:
         return None
     with tempfile.TemporaryDirectory(prefix="rookery-") as place:
         path = os.path.join(place, f"text{ending}")
         with open(path, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
         try:
-            subprocess.run([*words, path], check=False)
+            subprocess.run([*argv, path], check=False)
         except OSError:
             return None
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -36,8 +37,8 @@ def edit(text: str, ending: str = ".md") -> str | None:
 
 
 def log_in(group: str, name: str) -> bool:
-    """`rookery agents login` or `rookery mcp login`, in this terminal; what went wrong stays until
-    it was read."""
+    """Run `rookery agents login` or `rookery mcp login` in this terminal; an error message stays
+    until the user has read it."""
     print(f"Logging in to {name}", flush=True)
     line = [sys.executable, "-P", "-m", "rookery", group, "login", name]
     done = subprocess.run(line, check=False).returncode == 0
@@ -48,7 +49,7 @@ def log_in(group: str, name: str) -> bool:
 
 
 def show(data: bytes, mime: str) -> str:
-    """Open an image with the system's viewer; returns its path."""
+    """Open an image with the system's viewer; return its path."""
     kind = mime.partition("/")[2]
     ending = kind if kind.isalnum() else "bin"
     handle, path = tempfile.mkstemp(prefix="rookery-", suffix=f".{ending}")
@@ -59,12 +60,12 @@ def show(data: bytes, mime: str) -> str:
 
 
 def follow(address: str) -> str:
-    """Open an address in the browser; returns what there is to say."""
+    """Open an address in the browser; return a message for the user."""
     return f"Opening {address}" if _open(address) else f"No program opens links here: {address}"
 
 
 def no_browser() -> str:
-    """Why no browser can be opened from this terminal; "": one can."""
+    """Return why no browser can be opened from this terminal; "" if one can."""
     environment = os.environ
     if environment.get("BROWSER") and shutil.which("xdg-open"):
         return ""
@@ -82,7 +83,7 @@ def _viewer() -> str | None:
 
 
 def _open(what: str) -> bool:
-    """With the system's own program for it; whether there is one."""
+    """Open something with the system's own program for it; return whether there is one."""
     viewer = _viewer()
     if viewer:
         quiet = subprocess.DEVNULL

@@ -6,7 +6,7 @@ from time import monotonic
 QUIET = 2.0
 """Seconds without a key or news before a full collection."""
 
-LONGEST = 120.0
+MAX_INTERVAL = 120.0
 """Seconds between two full collections at most."""
 
 
@@ -15,8 +15,8 @@ YOUNG = 5000
 
 
 class GarbageCollection:
-    """`begin` in a process of its own, `wake` after the first paint, `stir` when something happens,
-    `sweep` every `QUIET` seconds."""
+    """Schedules collections. Call `begin` in a process of its own, `wake` after the first paint,
+    `stir` when something happens, `sweep` every `QUIET` seconds."""
 
     def __init__(self) -> None:
         self._stirred = self._swept = monotonic()
@@ -29,13 +29,13 @@ class GarbageCollection:
         gc.disable()
 
     def wake(self) -> None:
-        """What was loaded for the first paint is never looked at: the first keys come now."""
+        """Exempt what the first paint loaded, without a collection: the first keys come now."""
         if self._own:
             gc.freeze()
             gc.enable()
 
     def settle(self) -> None:
-        """What is loaded by now is never collected."""
+        """Collect once, and exempt everything loaded by now from later collections."""
         if self._own:
             gc.collect()
             gc.freeze()
@@ -47,6 +47,6 @@ class GarbageCollection:
     def sweep(self) -> None:
         now = monotonic()
         quiet = self._stirred > self._swept and now - self._stirred > QUIET
-        if self._own and (quiet or now - self._swept > LONGEST):
+        if self._own and (quiet or now - self._swept > MAX_INTERVAL):
             gc.collect()
             self._swept = now

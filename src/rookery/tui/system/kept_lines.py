@@ -1,4 +1,4 @@
-"""Lines that are made once for each change: whenever one widget changes, at every key, Textual asks
+"""Caches a widget's lines until it changes: whenever one widget changes, at every key, Textual asks
 those around it for all of theirs."""
 
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ class KeptLines(Base):
     _kept: tuple[object, list[Strip]] | None = None
 
     def _set_dirty(self, *regions: Region) -> None:
-        """It is to be painted again."""
+        """Drop the cached lines: the widget is to be painted again."""
         self._kept = None
         super()._set_dirty(*regions)
 

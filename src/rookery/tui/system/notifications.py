@@ -11,7 +11,7 @@ PUSH, POP = "\x1b[22;0t", "\x1b[23;0t"
 
 
 class Notifications:
-    """`write` goes to the terminal; `heed` gets every new session list."""
+    """Watches the session list. `write` goes to the terminal; `heed` gets every new list."""
 
     def __init__(self, write: Callable[[str], object], environment: Mapping[str, str]) -> None:
         self._write = write
@@ -29,10 +29,10 @@ class Notifications:
             name, status = str(block["id"]), str(block["status"])
             if focused and name == shown:
                 continue
-            if words := _news(before.get(name, ""), status):
+            if text := _news(before.get(name, ""), status):
                 if status == "needs-you" and block.get("paused"):
-                    words += ": budget reached"
-                self._call(f"{clean_line(block['title'], 80) or 'A session'} {words}")
+                    text += ": budget reached"
+                self._call(f"{clean_line(block['title'], 80) or 'A session'} {text}")
 
     def _entitle(self, sessions: list[Block]) -> None:
         needs = sum(block["status"] == "needs-you" for block in sessions)
@@ -52,10 +52,10 @@ class Notifications:
         if self._title:
             self._write(POP)
 
-    def _call(self, words: str) -> None:
+    def _call(self, text: str) -> None:
         self._write("\x07")
         if self._how:
-            self._write(self._how.format(words=words.replace(";", ",")))
+            self._write(self._how.format(words=text.replace(";", ",")))
 
 
 def _news(before: str, now: str) -> str:
@@ -69,7 +69,7 @@ def _news(before: str, now: str) -> str:
 
 
 def _way(environment: Mapping[str, str]) -> str:
-    """The sequence for a notification; empty: unknown, since a terminal might print it."""
+    """Return a notification's sequence; "" if unknown, since a terminal might print it."""
     term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM", "")
     if "TMUX" in environment or term.startswith(("screen", "tmux", "linux", "dumb")):
         return ""

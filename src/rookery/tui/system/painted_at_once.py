@@ -1,5 +1,5 @@
-"""A widget that is seen as soon as it has changed: the screen's next frame may be 16 ms away, and
-paints all else that changed with it."""
+"""A widget that is painted as soon as it has changed: the screen's next frame may be 16 ms away,
+and paints everything else that changed with it."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ else:
 
 class PaintedAtOnce(Base):
     def _check_refresh(self) -> None:
-        """Textual calls this when the widget has done all it was asked to."""
+        """Paint the widget; Textual calls this when the widget has done all it was asked to."""
         if self._repaint_required and self._can_be_painted():
             self._repaint_required = False
             screen = self.screen
@@ -21,7 +21,8 @@ class PaintedAtOnce(Base):
         super()._check_refresh()
 
     def _can_be_painted(self) -> bool:
-        """Not under a window, nor before a layout: then the next frame paints it."""
+        """Tell whether the widget can be painted now: not under a window, nor before a layout, when
+        the next frame paints it."""
         if not self.is_attached or not self.display or self._closing or self.app._batch_count:
             return False
         screen = self.screen
@@ -31,6 +32,6 @@ class PaintedAtOnce(Base):
 
 
 def after_this_key(screen: "Screen[object]") -> None:
-    """The screen's next frame waits until the widget with the focus has taken its key."""
+    """Delay the screen's next frame until the widget with the focus has taken its key."""
     screen._update_timer.pause()
     screen.check_idle()

@@ -48,8 +48,8 @@ State = Enum("State", "OFF STARTING READY RUNNING REPORTING")
 
 
 class UserShell:
-    """Lives in the reader's thread. `say` gets output, and at the end of a line its exit code:
-    negative if it was stopped."""
+    """A shell, run in the reader's thread. `say` gets output, and at the end of a line its exit
+    code: negative if it was stopped."""
 
     def __init__(self, cwd: str, say: Callable[[str, int | None], object]) -> None:
         self.cwd = cwd
@@ -101,7 +101,7 @@ class UserShell:
             self._begin()
 
     def type(self, text: str) -> None:
-        """For the command that runs, or will."""
+        """Pass typed text to the command that runs, or is about to."""
         if self._line:
             self._typed += text
         else:
@@ -113,8 +113,9 @@ class UserShell:
                 os.write(self._master, text.encode())
 
     async def stop(self) -> None:
-        """Interrupt the line; what ignores that is killed, at last with the shell. One interrupt is
-        not enough: it may fall between two commands, or before one that has just begun."""
+        """Interrupt the line; a command that ignores that is killed, at last with the shell. One
+        interrupt is not enough: it may fall between two commands, or before one that has just
+        begun."""
         self._stopped = True
         if self._state is State.STARTING:
             self.close()
@@ -128,14 +129,14 @@ class UserShell:
                     await self._over.wait()
 
     def close(self) -> None:
-        """Hang up. The shell passes it on to its jobs."""
+        """Hang up. The shell passes that on to its jobs."""
         if self._process is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGHUP)
         self._end()
 
     async def gone(self) -> None:
-        """The last process has ended."""
+        """Wait until the last process has ended."""
         if self._ending is not None:
             await self._ending
 
@@ -172,7 +173,7 @@ class UserShell:
             self._end()
 
     def _end(self) -> None:
-        """The shell is gone; the next line starts another one, in the same directory."""
+        """Clean up after the shell; the next line starts another one, in the same directory."""
         busy = self.is_busy
         if self._master >= 0:
             with suppress(RuntimeError):
@@ -210,7 +211,7 @@ class UserShell:
             asyncio.get_running_loop().add_reader(self._master, self._read)
 
     def _read(self) -> bool:
-        """Whether there was something."""
+        """Read output; return whether there was any."""
         loop = asyncio.get_running_loop()
         try:
             data = os.read(self._master, PIECE) if self._master >= 0 else b""
@@ -226,10 +227,10 @@ class UserShell:
 
     def _take(self, text: str) -> None:
         place = 0
-        for found in self._mark.finditer(text):
-            self._show(text[place : found.start()])
-            place = found.end()
-            self._prompted(found)
+        for match in self._mark.finditer(text):
+            self._show(text[place : match.start()])
+            place = match.end()
+            self._prompted(match)
         rest = text[place:]
         at = rest.rfind("\x1b")
         is_mark = at >= 0 and (rest[at:].startswith(_SIGN) or _SIGN.startswith(rest[at:]))
@@ -243,7 +244,7 @@ class UserShell:
                 self._next_frame()
 
     def _next_frame(self) -> None:
-        """The first output at once, what follows together."""
+        """Show the first output at once, and what follows together."""
         self._frame = None
         if self._flush():
             self._frame = asyncio.get_running_loop().call_later(FRAME, self._next_frame)
@@ -273,7 +274,7 @@ class UserShell:
                 self._finish(self._code)
 
     def _begin(self) -> None:
-        """Through a file: a terminal cuts long lines."""
+        """Run the line from a file: a terminal cuts long lines."""
         handle, self._file = tempfile.mkstemp(prefix="rookery-line-")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(self._line)
@@ -300,7 +301,7 @@ _REPORT = ' printf \'\\033]7331;{token};%s;%s\\007\' "$?" "$PWD"\n'
 
 
 def shell_of(preferred: str) -> list[str]:
-    """The program and its flags."""
+    """Return the shell's program and its flags."""
     name = os.path.basename(preferred)
     if name not in FLAGS or shutil.which(preferred) is None:
         preferred = shutil.which("bash") or "/bin/sh"
@@ -308,7 +309,7 @@ def shell_of(preferred: str) -> list[str]:
 
 
 def _quieten(terminal: int) -> None:
-    """Our lines are not to be read again."""
+    """Turn off echo, so that our own lines are not read back."""
     flags = termios.tcgetattr(terminal)
     flags[3] &= ~termios.ECHO
     termios.tcsetattr(terminal, termios.TCSANOW, flags)

@@ -1,11 +1,10 @@
-"""Whether a key on an ask answers it, or begins a text that somebody writes.
+"""Decides whether a key on an ask answers it, or begins a text that somebody writes.
 
 An answer is one key, alone: nothing was typed just before it, and nothing follows within a moment.
 In the first second after an ask took the focus by itself, when the user may look elsewhere and go
-on typing, no key answers, then only after a longer moment, the longer the slower somebody types.
-After that the moment is short: nobody has typed for two seconds. Letters that are no answer go to
-the composer.
-"""
+on typing, no key answers; then only after a longer pause, the longer the slower the user types.
+After that the pause is short: nobody has typed for two seconds. Letters that are no answer go to
+the composer."""
 
 from typing import NamedTuple
 
@@ -15,8 +14,8 @@ PAUSE = 0.22
 """Seconds around an answer in which nothing else is typed."""
 FRESH, FRESH_PAUSE = 0.3, 0.6
 """Seconds after the first ones, and the pause then."""
-LONGEST = 1.2
-"""The longest pause then, for those who type slowly."""
+MAX_PAUSE = 1.2
+"""The longest pause for users who type slowly."""
 RECENT = 3.0
 """Seconds for which a letter that did nothing may belong to the next one."""
 _SLOWEST, _WEIGHT = 1.5, 0.25
@@ -43,14 +42,14 @@ class AnswerGuard:
         self._typed, self._rhythm = 0.0, 0.0
 
     def begin(self, at: float, *, by_itself: bool) -> None:
-        """An ask has the focus from now on."""
+        """Guard an ask that has the focus from now on."""
         self.forget()
         self._until = self._fresh = 0.0
         if by_itself:
             self.seen(at)
 
     def seen(self, at: float) -> None:
-        """The ask that came by itself is painted now."""
+        """Note that the ask that took the focus by itself is painted now."""
         self._until = at + self.first
         self._fresh = self._until + FRESH
 
@@ -62,11 +61,11 @@ class AnswerGuard:
 
     @property
     def waits(self) -> bool:
-        """An answer is about to stand."""
+        """Whether an answer is about to take effect."""
         return self._waits > 0
 
     def typed(self, at: float) -> None:
-        """A letter was typed elsewhere: how fast is this user?"""
+        """Note a letter typed elsewhere, which shows how fast this user types."""
         since, self._typed = at - self._typed, at
         if since < _SLOWEST:
             self._rhythm += _WEIGHT * (since - self._rhythm)
@@ -91,7 +90,7 @@ class AnswerGuard:
     def _pause(self, at: float) -> float:
         if at >= self._fresh:
             return self.pause
-        return min(LONGEST, max(FRESH_PAUSE, 2 * self._rhythm))
+        return min(MAX_PAUSE, max(FRESH_PAUSE, 2 * self._rhythm))
 
     def _is_typing(self, letter: str, at: float) -> bool:
         since = at - self._at
@@ -99,8 +98,8 @@ class AnswerGuard:
         return self.waits or since < self.pause or (since < RECENT and not again)
 
     def settle(self, at: float | None = None) -> bool:
-        """Whether the answer given at that time stands, since nothing followed; without a time: any
-        answer."""
+        """Return whether the answer given at that time takes effect, since nothing followed;
+        without a time: any answer."""
         stands = self.waits and at in (None, self._at)
         if stands:
             self.forget()

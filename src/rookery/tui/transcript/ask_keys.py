@@ -21,7 +21,7 @@ CONFIRM = "ask.confirm"
 MORE = "ask.more"
 EXPLAIN = "ask.explain"
 ALIKE = {"ask.alike": -1, "ask.alike_deny": -2}
-"""By the key: which of `ALL_ALIKE` waits for its confirmation then."""
+"""The keys for all asks that are alike: which of `ALL_ALIKE` then waits for its confirmation."""
 _WANTS = ("amend", "reject", "defer", "fill", "decline", "all", "risky", "qr")
 
 
@@ -30,7 +30,7 @@ def is_open(block: Block | None) -> bool:
 
 
 class Answerable(Scroll):
-    """What the keys of an ask do, by the transcript."""
+    """The transcript's interface for the keys of an ask."""
 
     @property
     def current(self) -> Block | None:
@@ -71,14 +71,15 @@ class AskKeys:
         """The ask took the focus by itself."""
 
     def begin(self, *, by_itself: bool, new: bool = False) -> None:
-        """The ask under the cursor has the focus from now on. `new`: it has just come."""
+        """Take the keys of the ask under the cursor. `new`: it has just come."""
         self._alone, self._chosen = by_itself, ""
         self.guard.begin(time.monotonic(), by_itself=by_itself or new)
         if by_itself or new:
             self._transcript.call_after_refresh(lambda: self.guard.seen(time.monotonic()))
 
     def begin_again(self) -> None:
-        """The user comes back to this terminal, and may not have seen what has the focus."""
+        """Start over when the user comes back to this terminal, and may not have seen what has the
+        focus."""
         if is_open(self._transcript.current):
             self.begin(by_itself=True)
 
@@ -87,7 +88,7 @@ class AskKeys:
         self.guard.forget()
 
     def chosen_of(self, block: Block) -> str:
-        """The key that answers this ask in a moment."""
+        """Return the key that answers this ask in a moment; "" if none does."""
         return self._chosen if self._transcript.current is block else ""
 
     def step_of(self, block: Block) -> int | None:
@@ -96,7 +97,7 @@ class AskKeys:
     # --- which key is meant --------------------------------------------------------------------
 
     def took(self, event: events.Key) -> bool:
-        """Whether nobody else gets this key."""
+        """Handle a key; return whether nobody else gets it."""
         block = self._transcript.current
         letter = (event.character or "") if event.is_printable else ""
         if self._transcript.screen.focused is not self._transcript:
@@ -117,7 +118,7 @@ class AskKeys:
         return bool(meant)
 
     def _meant(self, key: str, block: Block) -> str:
-        """The name of a key, if the card lists it."""
+        """Return the name of a key, if the card lists it, else ""."""
         if self.step_of(block) is not None:
             return CONFIRM if self._is(key, CONFIRM) else BACK
         if self.more and key == "escape":
@@ -125,11 +126,12 @@ class AskKeys:
         return next((name for name in self.listed(block) if self._is(key, name)), "")
 
     def is_answer(self, letter: str, block: Block) -> bool:
-        """Whether a letter would answer an ask, had it the focus."""
+        """Tell whether a letter would answer an ask if that had the focus."""
         return len(letter) == 1 and any(self._is(letter, name) for name in self.listed(block))
 
     def listed(self, block: Block) -> list[str]:
-        """Digits always are, as the agent's own list."""
+        """Return the names of the keys that the card lists. Digits always are, as the agent's own
+        list."""
         from rookery.core.blocks.asks import shows_diff
         from rookery.render.ask_choices import choices
 
@@ -143,7 +145,7 @@ class AskKeys:
         return [*names, MORE, *(each.name for each in more if self._works_unseen(each))]
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool:
-        """Whether an action of the transcript is one here; the last line lists those that are."""
+        """Tell whether an action is available here; the last line lists those that are."""
         block = self._transcript.current
         what = str(parameters[0]) if parameters else ""
         if block is None or not is_open(block):
@@ -156,7 +158,8 @@ class AskKeys:
         return name in self.listed(block)
 
     def _works_unseen(self, choice: "Choice") -> bool:
-        """The digits, and keys of the user's own that are no letters."""
+        """Tell whether a choice works without being listed: digits do, and keys of the user's own
+        that are no letters."""
         keys = keys_of(self._transcript.app, choice.name).split(",")
         return choice.place is not None or all(len(key) > 1 for key in keys)
 
@@ -183,18 +186,18 @@ class AskKeys:
         self._transcript.repaint_cursor()
 
     def _drop(self) -> None:
-        """A key that is no letter: whatever was chosen is not."""
+        """Drop the choice: a key was pressed that is no letter."""
         if self.guard.waits:
             self.guard.forget()
             self._choose("")
 
     def settle(self) -> None:
-        """A key was pressed that nobody types: what was chosen stands."""
+        """Confirm the choice: a key was pressed that is not part of a text."""
         if self.guard.settle():
             self.do(self._chosen)
 
     def _due(self, letter: str, at: float, meant: str) -> None:
-        """After every key that was pressed until now: they wait in these two queues."""
+        """Settle the answer after every key pressed until now: they wait in these two queues."""
         transcript = self._transcript
         settle = partial(self._settle, letter, at, meant)
         transcript.app.call_later(lambda: transcript.call_later(settle))
@@ -239,7 +242,8 @@ class AskKeys:
         transcript.repaint_cursor()
 
     def needs_second(self, block: Block, place: int) -> bool:
-        """What cannot be undone, and what is allowed for good but not in sight."""
+        """Tell whether an action needs a second key: it cannot be undone, or allows something for
+        good that is not in sight."""
         from rookery.render.ask_choices import asks_twice
 
         action = block["actions"][place]

@@ -1,4 +1,4 @@
-"""Find in the transcript: the blocks that have the words, and the words marked where they stand."""
+"""Find in the transcript: the blocks with the search text, and its occurrences marked."""
 
 from itertools import pairwise
 
@@ -11,24 +11,24 @@ from rookery.tui.transcript.scroll import Scroll
 
 
 class Finding(Scroll):
-    """`finding`: the words, in small letters; empty: nothing is looked for."""
+    """The search in a transcript. `finding`: the search text, case-folded; "" for no search."""
 
     finding = ""
 
-    def matches(self, words: str) -> list[str]:
-        """The names of the loaded blocks that have the words, from the top."""
-        wanted, found = words.casefold(), dict[str, None]()
+    def matches(self, query: str) -> list[str]:
+        """Return the names of the loaded blocks that contain the text, from the top."""
+        wanted, names = query.casefold(), dict[str, None]()
         for item in self._items if wanted else ():
-            if item.name not in found and wanted in _text(item).casefold():
-                found[item.name] = None
-        return list(found)
+            if item.name not in names and wanted in _text(item).casefold():
+                names[item.name] = None
+        return list(names)
 
-    def mark(self, words: str) -> None:
-        self.finding = words.casefold()
+    def mark(self, query: str) -> None:
+        self.finding = query.casefold()
         self.refresh()
 
     def reveal_match(self, name: str) -> None:
-        """Scroll to the first place in a block that has the words; a folded one is opened."""
+        """Scroll to the first occurrence in a block; a folded block is opened."""
         from rookery.tui.look.block import can_open
 
         at = next((at for at, item in enumerate(self._items) if item.name == name), None)
@@ -50,14 +50,15 @@ class Finding(Scroll):
         self.refresh()
 
     def item_of(self, block: str) -> Item | None:
-        """The item that shows a block: also a row of calls that is folded."""
+        """Return the item that shows a block, perhaps a folded row of calls; None if absent."""
         for item in self._items:
             if block in {each["id"] for each in (item.block, *item.members, *item.terminals)}:
                 return item
         return None
 
     def _row_of(self, name: str) -> int | None:
-        """The line with the words; stretches of a long text that are out of sight are painted."""
+        """Return the line of the first occurrence; stretches of a long text that are out of sight
+        are painted for that."""
         for at, item in enumerate(self._items):
             if item.name != name:
                 continue
@@ -84,16 +85,16 @@ def _text(item: Item) -> str:
     return "\n".join(f"{each['title']}\n{text_of(each, terminals)}" for each in members)
 
 
-def _marked(line: Strip, words: str, style: Style) -> Strip:
-    """Segments are cut where the words begin and end."""
+def _marked(line: Strip, query: str, style: Style) -> Strip:
+    """Mark the occurrences in a line. Segments are cut where they begin and end."""
     text = line.text.casefold()
     if len(text) != len(line.text):  # a letter that folds into two: the places would not fit
         return line
-    spans, at = list[tuple[int, int]](), text.find(words)
+    spans, at = list[tuple[int, int]](), text.find(query)
     while at >= 0:
-        spans.append((at, at + len(words)))
-        at = text.find(words, at + len(words))
-    found: list[Segment] = []
+        spans.append((at, at + len(query)))
+        at = text.find(query, at + len(query))
+    segments: list[Segment] = []
     begin = 0
     for piece, own, _ in line:
         end = begin + len(piece)
@@ -101,6 +102,6 @@ def _marked(line: Strip, words: str, style: Style) -> Strip:
         for first, last in pairwise(edges):
             inside = any(a <= first < b for a, b in spans)
             shown = (own or Style()) + style if inside else own
-            found.append(Segment(piece[first - begin : last - begin], shown))
+            segments.append(Segment(piece[first - begin : last - begin], shown))
         begin = end
-    return Strip(found, line.cell_length)
+    return Strip(segments, line.cell_length)

@@ -13,7 +13,7 @@ class Tasteful(Protocol):
 
 
 def opens(item: Item, app: object) -> bool:
-    """As the settings say; a change that fits on its card is open already."""
+    """Tell whether an item is open at first, by the settings; a change that fits its card is."""
     taste = app.taste if isinstance(app, Tasteful) else Interface()
     match item.block["role"]:
         case "plan":

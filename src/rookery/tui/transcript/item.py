@@ -1,4 +1,4 @@
-"""What the transcript is made of: pieces of blocks, each with its lines."""
+"""The items of the transcript: pieces of blocks, each with its lines."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -53,7 +53,7 @@ class Item:
         return f"{self.block['id']}*" if self.members else str(self.block["id"])
 
     def guessed(self, width: int) -> int:
-        """A height until it is painted."""
+        """Return the height to assume until it is painted."""
         if self.block["role"] == "tool" and not self.members:
             from rookery.core.blocks.captions import diffs  # the first paint has no call
 
@@ -64,18 +64,18 @@ class Item:
         return self.gap + 1 + min(len(self.block["text"]), 1600) // wide
 
     def forget(self) -> None:
-        """Paint it again; its height stays as a guess."""
+        """Have it painted again; its height stays as a guess."""
         if self.lines is not None:
             self.before = self.lines
         self.lines = None
 
     def let_go(self) -> None:
-        """It is far out of sight: free its lines."""
+        """Free its lines: it is far out of sight."""
         self.lines, self.before, self.runs = None, [], []
         self.ready.clear()
 
     def strips(self, lines: list[Line]) -> list[Strip]:
-        """Those of unchanged lines are the same ones as before."""
+        """Return lines as strips, reusing those of unchanged lines."""
         known = self.runs if len(self.runs) == len(self.before) else []
         self.runs = lines
         return [
@@ -84,7 +84,7 @@ class Item:
         ]
 
     def paint(self, lines: list[Strip]) -> None:
-        """Unchanged lines stay ready: of a growing text, only the end is new."""
+        """Take painted lines. Unchanged ones stay ready: of a growing text, only the end is new."""
         for number, line in enumerate(lines):
             if number >= len(self.before) or self.before[number] is not line:
                 self.ready.pop(number, None)
@@ -93,7 +93,7 @@ class Item:
 
 
 def offered(block: Block | None) -> Sequence[Json]:
-    """The actions of a block."""
+    """Return the actions of a block."""
     from rookery.core.blocks import captions  # the first paint does without
 
     return captions.actions_of(block) if block else ()

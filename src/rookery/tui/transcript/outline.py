@@ -21,7 +21,7 @@ CLOSE = frozenset({"tool", "terminal", "thought", "raw"})
 
 
 class Outline:
-    """Of one page. Unchanged items are kept, with their lines."""
+    """The items of one page. Unchanged items are kept, with their lines."""
 
     def __init__(self) -> None:
         self._known: dict[str, Item] = {}
@@ -36,12 +36,12 @@ class Outline:
         return self._starts.get(name, (Start(0),))
 
     def forget(self, name: str) -> None:
-        """Paint a block again, and the card that shows it."""
+        """Have a block painted again, and the card that shows it."""
         for item in self._of.get(name, ()):
             item.forget()
 
     def grew(self, block: Block) -> bool:
-        """Paint only the end of a text that grew. Whether it needs another item."""
+        """Have only the end of a text that grew painted. Return whether it needs another item."""
         name = block["id"]
         if block["role"] != "answer" or name not in self._starts:
             self.forget(name)
@@ -63,7 +63,7 @@ class Outline:
         return False
 
     def grew_above(self, name: str, text: str, added: int) -> None:
-        """More of a text's beginning was loaded: its stretches stay the same."""
+        """Note that more of a text's beginning was loaded: its stretches stay the same."""
         known = self._starts.get(name)
         if known is not None:
             above = starts_of(text[:added])
@@ -72,17 +72,17 @@ class Outline:
             self._bases[name] = self._bases.get(name, 0) + len(above)
 
     def items(self, blocks: dict[str, Block], opened: dict[str, bool]) -> list[Item]:
-        """`opened`: what the user unfolded, by name."""
-        found: list[Item] = []
-        self._walk(tops(blocks), 0, families_of(blocks), opened, found)
-        _space(found)
-        self._known = {_identity(item): item for item in found}
+        """Return the items of the blocks. `opened`: what the user unfolded, by name."""
+        items: list[Item] = []
+        self._walk(tops(blocks), 0, families_of(blocks), opened, items)
+        _space(items)
+        self._known = {_identity(item): item for item in items}
         self._of = {}
-        for item in found:
+        for item in items:
             for block in (item.block, *item.terminals, *item.members[1:]):
                 self._of.setdefault(block["id"], []).append(item)
-        self._found = found
-        return found
+        self._found = items
+        return items
 
     def _walk(
         self,
@@ -90,14 +90,14 @@ class Outline:
         depth: int,
         families: Families,
         opened: dict[str, bool],
-        found: list[Item],
+        items: list[Item],
     ) -> None:
         children, terminals = families
         for row in rows(blocks, children):
             name = f"{row[0]['id']}*"
             if len(row) >= FEWEST:
                 head = self._item(row[0], 0, depth, row)
-                found.append(head)
+                items.append(head)
                 if not opened.get(name):
                     continue
             inner = depth + 1 if len(row) >= FEWEST else depth
@@ -106,13 +106,13 @@ class Outline:
                 below = children.get(block["id"], [])
                 asks = [each for each in below if each["role"] == "ask"]
                 if not any(map(says_all, asks)):
-                    found += self._of_block(block, min(inner, DEEPEST), owned)
+                    items += self._of_block(block, min(inner, DEEPEST), owned)
                 if asks:  # asks come right after the call
-                    self._walk(asks, inner, families, opened, found)
+                    self._walk(asks, inner, families, opened, items)
                 folded = is_folded(block, children, opened.get(block["id"]))
                 if len(below) > len(asks) and not folded:
                     rest = [each for each in below if each["role"] != "ask"]
-                    self._walk(rest, inner + 1, families, opened, found)
+                    self._walk(rest, inner + 1, families, opened, items)
 
     def _of_block(self, block: Block, depth: int, terminals: list[Block]) -> Iterable[Item]:
         name = block["id"]

@@ -21,7 +21,8 @@ MOST_PAGES = 20
 
 
 def last_pages(log: History) -> tuple[Document, int, list[Page]]:
-    """The end of the last turn as a document, the number of the last event, and the last pages."""
+    """Return the end of the last turn as a document, the number of the last event, and the last
+    pages."""
     opened = excerpt(log, room=FIRST_ROOM)
     document, page = opened.document, page_of(opened)
     page.blocks = {name: dict(block) for name, block in document.blocks.items()}
@@ -34,38 +35,38 @@ def last_pages(log: History) -> tuple[Document, int, list[Page]]:
 def older_pages(
     log: History, before: int, enough: int = ENOUGH, hidden: Ranges | None = None
 ) -> list[Page]:
-    """Pages before an event, oldest first, until there are enough blocks: whole turns, or a stretch
-    of a long one. `hidden`: what a rewind hides, where that is known."""
-    found: list[Page] = []
+    """Return pages before an event, oldest first, until there are enough blocks: whole turns, or a
+    stretch of a long one. `hidden`: what a rewind hides, if that is known."""
+    pages: list[Page] = []
     if hidden is None and before > 1 and enough > 0:
         hidden = log.header().get("hidden", [])
-    while before > 1 and enough > 0 and len(found) < MOST_PAGES:
+    while before > 1 and enough > 0 and len(pages) < MOST_PAGES:
         page = page_of(excerpt(log, before - 1, hidden=hidden))
         if not page.first:
             break
-        found.append(page)
+        pages.append(page)
         before, enough = page.first, 0 if page.above else enough - len(page.blocks)
-    return found[::-1]
+    return pages[::-1]
 
 
 def pages_upto(log: History, before: int, seq: int) -> list[Page]:
-    """Pages before an event, as far as that of the event `seq`."""
-    found = older_pages(log, before)
-    while found and found[0].first > seq:
-        more = older_pages(log, found[0].first)
+    """Return pages before an event, as far as that of the event `seq`."""
+    pages = older_pages(log, before)
+    while pages and pages[0].first > seq:
+        more = older_pages(log, pages[0].first)
         if not more:
             break
-        found = [*more, *found]
-    return found
+        pages = [*more, *pages]
+    return pages
 
 
-def page_of(found: Excerpt) -> Page:
-    document = found.document
-    page = Page(document.header["turn"], document.blocks, found.first)
+def page_of(extract: Excerpt) -> Page:
+    document = extract.document
+    page = Page(document.header["turn"], document.blocks, extract.first)
     page.carried, page.late = document.carried, document.late
-    page.above, page.cut = found.above, found.cut
+    page.above, page.cut = extract.above, extract.cut
     return page
 
 
-def told(document: Document) -> Json:
+def shown_header(document: Document) -> Json:
     return shown(document.header)

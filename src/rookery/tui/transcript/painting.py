@@ -47,18 +47,18 @@ def _stretch(item: Item, starts: tuple[Start, ...], view: View) -> list[Line]:
 
 
 def _row(item: Item, view: View) -> Line:
-    """`✓ 4 reads, 2 searches · app.py, main.py, …`"""
+    """Return the line of a folded row: `✓ 4 reads, 2 searches · app.py, main.py, …`"""
     look = view.look
     kinds: dict[str, int] = {}
     for member in item.members:
         kind = member.get("kind", "")
         kinds[kind] = kinds.get(kind, 0) + 1
-    said = ", ".join(
+    summary = ", ".join(
         f"{number} {(NOUNS if number == 1 else PLURALS).get(kind, kind)}"
         for kind, number in kinds.items()
     )
     things = ", ".join(words_of(member, view.cwd)[1] for member in item.members[:12])
     sign = "▾" if view.opened else "▸"
-    line: Line = [("✓ ", look.done), (said or count(len(item.members), "call"), look.soft)]
+    line: Line = [("✓ ", look.done), (summary or count(len(item.members), "call"), look.soft)]
     rest: Line = [] if view.opened else [(f" · {things}", look.faint)]
     return trimmed([*line, (f" {sign}", look.faint), *rest], view.width)

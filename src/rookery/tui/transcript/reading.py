@@ -1,7 +1,6 @@
 """The transcript's cursor, which opens, copies and answers blocks.
 
-Only keys pressed here act on a block: what is typed elsewhere can never answer an ask.
-"""
+Only keys pressed here act on a block: text typed elsewhere can never answer an ask."""
 
 from collections import deque
 from collections.abc import Callable
@@ -43,7 +42,8 @@ class Transcript(Answerable, Finding):
         action: dict[str, Any]
 
     class Wanted(Record):
-        """Anything else: copy, edit, show, view, open, reject, defer, fill, decline, all, risky."""
+        """Any other request about a block: copy, edit, show, view, open, reject, defer, fill,
+        decline, all, risky."""
 
         what: str
         block: Block
@@ -82,8 +82,8 @@ class Transcript(Answerable, Finding):
         )
 
     def _drawing(self) -> Drawing | None:
-        found: Drawing | None = getattr(self.app, "pictures", None)
-        return found
+        pictures: Drawing | None = getattr(self.app, "pictures", None)
+        return pictures
 
     @override
     def is_open(self, item: Item) -> bool:
@@ -92,17 +92,17 @@ class Transcript(Answerable, Finding):
         return super().is_open(item)
 
     def fold_plan(self, *, beside: bool) -> None:
-        """`beside`: the side panel shows the newest list of steps."""
+        """Fold the newest list of steps if the side panel shows it (`beside`)."""
         plans = (block for block in self.window.blocks() if block["role"] == "plan")
         listed = (each["id"] for each in plans if any("items" in part for part in each["parts"]))
         newest = deque(listed, maxlen=1)
-        found = newest[0] if beside and newest else ""
-        if found == self._plan_beside:
+        plan_id = newest[0] if beside and newest else ""
+        if plan_id == self._plan_beside:
             return
         for item in self.window.items():
-            if item.name in (found, self._plan_beside):
+            if item.name in (plan_id, self._plan_beside):
                 item.forget()
-        self._plan_beside = found
+        self._plan_beside = plan_id
         self.settle()
 
     def gutter_of(self, item: Item, number: int) -> Segment:
@@ -112,7 +112,8 @@ class Transcript(Answerable, Finding):
 
     @override
     def below(self, row: int) -> str:
-        """Nobody answers an ask without a word of what is not in sight."""
+        """Return a note about the lines of an ask that are not in sight: nobody is to answer it
+        without one."""
         at = self._at(row) if self.has_focus else None
         if at is not None and self._items[at].name == self.cursor and is_open(self.current):
             rest = self._starts[at + 1] - row - 1
@@ -123,7 +124,7 @@ class Transcript(Answerable, Finding):
     # --- the prompt, which stays on the first line while its answer scrolls --------------------
 
     def prompt_above(self) -> Item | None:
-        """The prompt of what stands at the top of the view; None: it is in sight, or not loaded."""
+        """Return the prompt of what is at the top of the view; None if in sight or not loaded."""
         top = round(self.scroll_y)
         at = self._at(top) if top > 0 and self.scrollable_content_region.height >= STICKY else None
         while at is not None and at >= 0:
@@ -142,8 +143,8 @@ class Transcript(Answerable, Finding):
         look, width = self.look, self.scrollable_content_region.width
         ground = self.base + Style(bgcolor=look.palette.chosen)
         text = cut(clean_line(item.block["text"], 500), max(1, width - GUTTER - 4))
-        words = [(" " * GUTTER, ground), ("▎ ", ground + look.accent), (text, ground + look.soft)]
-        line = strip_of(words).extend_cell_length(width, ground)
+        runs = [(" " * GUTTER, ground), ("▎ ", ground + look.accent), (text, ground + look.soft)]
+        line = strip_of(runs).extend_cell_length(width, ground)
         return line.extend_cell_length(self.size.width, self.base)
 
     # --- the cursor ----------------------------------------------------------------------------
@@ -160,7 +161,8 @@ class Transcript(Answerable, Finding):
         self._repaint(self.cursor)
 
     def _find_cursor(self) -> None:
-        """On the first open ask, else where it was, else on the last visible item."""
+        """Put the cursor on the first open ask, else leave it where it was, else on the last
+        visible item."""
         asks = self.window.open_asks()
         if asks and self.window.block(self.cursor.rstrip("*")) not in asks:
             self.go_to(asks[0]["id"])
@@ -177,16 +179,16 @@ class Transcript(Answerable, Finding):
         self._reveal(begin=begin)
         self.refresh_bindings()
 
-    def show_place(self, block: str, words: str) -> bool:
-        """Go to a block, and to the words in it, which are marked until the focus leaves. Whether
-        the block is here."""
+    def show_place(self, block: str, query: str) -> bool:
+        """Go to a block, and to a text in it, which is marked until the focus leaves. Return
+        whether the block is loaded."""
         if (item := self.item_of(block)) is None:
             return False
         self.following = False
         self.go_to(item.name, begin=True)
-        if words:
+        if query:
             self._marked = True
-            self.mark(words)
+            self.mark(query)
             self.reveal_match(item.name)
         return True
 
@@ -230,8 +232,8 @@ class Transcript(Answerable, Finding):
         return self._starts[first], self._starts[last + 1]
 
     def _here(self) -> int | None:
-        found = (at for at, item in enumerate(self._items) if item.name == self.cursor)
-        return next(found, None)
+        places = (at for at, item in enumerate(self._items) if item.name == self.cursor)
+        return next(places, None)
 
     def _visible(self) -> list[Item]:
         top = self.scroll_offset.y
@@ -304,8 +306,9 @@ class Transcript(Answerable, Finding):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A digit on a block without options is for others, and so are an answer without an ask
-        and a look without a picture. On an ask only its own keys act."""
+        """Disable actions that do not apply: a digit on a block without options is for others, and
+        so are an answer without an ask and a look without a picture. On an ask only its own keys
+        act."""
         if action == "press" and not offered(self.current):
             return False
         if parameters == ("view",) and not kept_pictures((self.current or {}).get("parts", ())):
@@ -329,14 +332,15 @@ class Transcript(Answerable, Finding):
         self._act(block, action)
 
     def _act(self, block: Block, action: Json) -> None:
-        """To the app at once: on the way through the widgets above, a paint would come first."""
+        """Post an action to the app at once: on the way through the widgets above, a paint would
+        come first."""
         self.app.post_message(self.Acted(block, action))
 
     def action_answer(self, what: str) -> None:
         self.asks.do(f"ask.{what}")
 
     def action_confirm(self) -> None:
-        """The second key for what cannot be undone."""
+        """Take the second key for an action that cannot be undone."""
         block, place = self.current, self.asks.step_of(self.current) if self.current else None
         self.asks.step = None
         if block is not None and place in ALL_ALIKE:
@@ -389,7 +393,7 @@ class Transcript(Answerable, Finding):
             self._focus_ask(item)
 
     def _focus_ask(self, item: Item) -> None:
-        """A second key may follow a click."""
+        """Focus an ask that was clicked: a second key may follow."""
         if is_open(item.block) and self.screen.focused is not self:
             self.post_message(self.Wanted("focus", item.block, ""))
 

@@ -1,4 +1,4 @@
-"""The transcript's widget: one scroll view over cached strips. What is in view stays in place."""
+"""The transcript's widget: a scroll view over cached strips; lines in view stay in place."""
 
 from bisect import bisect_right
 from collections.abc import Callable
@@ -36,7 +36,7 @@ ROUNDS = 6
 
 
 def thumb(size: int, high: int, window: int, top: float) -> tuple[int, int]:
-    """Start and end of a scrollbar's thumb in eighths of a cell; 0, 0: none is needed."""
+    """Return start and end of a scrollbar's thumb in eighths of a cell; 0, 0 if unneeded."""
     if not size or window >= high:
         return 0, 0
     long = max(1.0, window * size / high)
@@ -87,7 +87,7 @@ class Scroll(KeptLines, ScrollView):
         self.settle()
 
     def grown(self) -> None:
-        """Older pages were loaded."""
+        """Lay out again after older pages were loaded."""
         self.asked_older = False
         self.settle()
 
@@ -109,7 +109,7 @@ class Scroll(KeptLines, ScrollView):
         )
 
     def is_open(self, item: Item) -> bool:
-        """As the user left it, else as the settings say."""
+        """Tell whether an item is open: as the user left it, else by the settings."""
         chosen = self.window.opened.get(item.name)
         if chosen is not None:
             return chosen
@@ -154,7 +154,8 @@ class Scroll(KeptLines, ScrollView):
         self._move_bar()
 
     def _find_live(self) -> None:
-        """A thought folds once something else follows it, or the turn is over."""
+        """Find the thought that still grows. It folds once something else follows it, or the turn
+        is over."""
         last = self._items[-1] if self._items else None
         lives = last and last.block["role"] == "thought" and self.window.header["state"] != "idle"
         live = last.name if last and lives else ""
@@ -165,12 +166,13 @@ class Scroll(KeptLines, ScrollView):
             self._live = live
 
     def end_live(self) -> None:
-        """The header changed; that alone paints nothing."""
+        """Fold the growing thought if the turn is over: a new header alone paints nothing."""
         if self._live and self.window.header["state"] == "idle":
             self.settle()
 
     def _move_bar(self) -> None:
-        """Painted again only if that is visible: beside a long text it hardly moves."""
+        """Move the scrollbar. It is painted again only if the change is visible: beside a long text
+        it hardly moves."""
         bar, high = self.vertical_scrollbar, self.virtual_size.height
         window = self.scrollable_content_region.height
         seen = thumb(bar.size.height, high, window, self.scroll_y)
@@ -186,7 +188,7 @@ class Scroll(KeptLines, ScrollView):
         self._starts = [0, *accumulate(item.height for item in self._items)]
 
     def _place(self) -> tuple[str, int] | None:
-        """The item at the top of the view, and how far it is scrolled out of it."""
+        """Return the item at the top of the view, and how far it is scrolled out of it."""
         y = round(self.scroll_y)
         at = self._at(y)
         if at is None:
@@ -205,7 +207,7 @@ class Scroll(KeptLines, ScrollView):
         return min(end, round(self.scroll_y))
 
     def _paint_from(self, top: int, height: int) -> bool:
-        """Render what is in view and around it. Whether a guessed height was wrong."""
+        """Render what is in view and around it. Return whether a guessed height was wrong."""
         first, moved = self._at(max(0, top - height // 2)) or 0, False
         for at in range(first, len(self._items)):
             if self._starts[at] > top + height + height // 2:
@@ -225,14 +227,14 @@ class Scroll(KeptLines, ScrollView):
         item.paint(painted(item, starts, self.view_of(item)))
 
     def _at(self, y: int) -> int | None:
-        """The index of the item at line y."""
+        """Return the index of the item at line y."""
         if not self._items:
             return None
         at = bisect_right(self._starts, y) - 1
         return max(0, min(at, len(self._items) - 1))
 
     def item_at(self, y: int) -> Item | None:
-        """The item under a line of the view."""
+        """Return the item under a line of the view."""
         row = y + self.scroll_offset.y
         at = self._at(row)
         return self._items[at] if at is not None and row < self._starts[-1] else None
@@ -252,14 +254,14 @@ class Scroll(KeptLines, ScrollView):
         self.ask_older()
 
     def ask_older(self) -> None:
-        """If the beginning of what is loaded is near."""
+        """Request older pages if the beginning of what is loaded is near."""
         near = self.scroll_y < max(10, self.size.height // 2)
         if near and self.window.first > 1 and not self.asked_older:
             self.asked_older = True
             self.post_message(self.OlderWanted())
 
     def _scroll_to(self, *places: Any, **how: Any) -> bool:
-        """Not animated: news would move its target."""
+        """Scroll without animation: news would move its target."""
         return super()._scroll_to(*places, **{**how, "animate": False})
 
     def to_end(self) -> None:
@@ -274,7 +276,7 @@ class Scroll(KeptLines, ScrollView):
         self.settle()
 
     def _tick(self) -> None:
-        """Running cards count their seconds."""
+        """Update running cards, which count their seconds."""
         self._let_go()
         moved = False
         for item in self._items[self._at(self.scroll_offset.y) or 0 :]:
@@ -285,7 +287,7 @@ class Scroll(KeptLines, ScrollView):
             self.settle()
 
     def _let_go(self) -> None:
-        """Free the lines of what is far out of view."""
+        """Free the lines of items far out of view."""
         far = KEPT * max(1, self.size.height)
         top = self.scroll_offset.y - far
         for at, item in enumerate(self._items):
@@ -295,7 +297,7 @@ class Scroll(KeptLines, ScrollView):
     # --- painting ------------------------------------------------------------------------------
 
     def made_lines(self, crop: Region) -> list[Strip]:
-        """Ready lines go to the screen as they are; Textual would make each one again."""
+        """Return the ready lines as they are; Textual would make each one again."""
         background, width, top = self.background_colors[1], self.size.width, round(self.scroll_y)
         strips = [self._line(y, y + top, width) for y in crop.line_range]
         for each in self.get_line_filters():
@@ -305,22 +307,22 @@ class Scroll(KeptLines, ScrollView):
         return strips
 
     def render_line(self, y: int) -> Strip:
-        """With offsets, for selecting with the mouse."""
+        """Return a line with offsets, for selecting with the mouse."""
         row = y + round(self.scroll_y)
         return self._line(y, row, self.size.width).apply_offsets(0, row)
 
     def _line(self, y: int, row: int, width: int) -> Strip:
         at = self._at(row)
         if at is None or row >= self._starts[-1] or self._items[at].lines is None:
-            words = self._hint() if y == 1 and not self._items else Strip([])
-            return self._overlay(y, row, words.crop_extend(0, width, self.base))
+            strip = self._hint() if y == 1 and not self._items else Strip([])
+            return self._overlay(y, row, strip.crop_extend(0, width, self.base))
         line = self._ready(self._items[at], row - self._starts[at], width)
         chosen = self.text_selection is not None
         return self._overlay(y, row, self._selected(line, row) if chosen else line)
 
     def _hint(self) -> Strip:
-        words = [(" " * GUTTER, self.look.plain), (self.window.hint, self.look.soft)]
-        return strip_of(words).apply_style(self.base)
+        runs = [(" " * GUTTER, self.look.plain), (self.window.hint, self.look.soft)]
+        return strip_of(runs).apply_style(self.base)
 
     def _ready(self, item: Item, number: int, width: int) -> Strip:
         gutter, base = self.gutter_of(item, number), self.base
@@ -358,17 +360,17 @@ class Scroll(KeptLines, ScrollView):
         return Segment(" " * GUTTER)
 
     def below(self, row: int) -> str:  # noqa: ARG002
-        """What is said of the lines after the view's last one."""
+        """Return the note about the lines below the view."""
         return "new below · End" if self.news else ""
 
     def _overlay(self, y: int, row: int, line: Strip) -> Strip:
-        """`new below`, over the last line."""
-        if not (said := self.below(row)) or y != self.scrollable_content_region.height - 1:
+        """Put the note about the lines below, such as `new below`, over the last line."""
+        if not (note := self.below(row)) or y != self.scrollable_content_region.height - 1:
             return line
         look, base = self.look, self.base
-        words = strip_of([(f" ↓ {said} ", look.accent + look.bold)]).apply_style(base)
-        kept = max(0, self.scrollable_content_region.width - words.cell_length - 2)
-        return Strip.join([line.crop(0, kept), words]).extend_cell_length(self.size.width, base)
+        strip = strip_of([(f" ↓ {note} ", look.accent + look.bold)]).apply_style(base)
+        kept = max(0, self.scrollable_content_region.width - strip.cell_length - 2)
+        return Strip.join([line.crop(0, kept), strip]).extend_cell_length(self.size.width, base)
 
     def _selected(self, line: Strip, row: int) -> Strip:
         selection = self.text_selection

@@ -1,4 +1,4 @@
-"""The loaded part of a session: pages, which grow by ops at the end and by older ones above."""
+"""The loaded part of a session: pages that grow by ops at the end, older ones above."""
 
 from collections.abc import Iterable, Sequence
 
@@ -36,11 +36,11 @@ class Page:
         return [Item(self._top()), *self._items] if self.above or self.cut else self._items
 
     def _top(self) -> Block:
-        words = MORE if self.above else CUT.format(self.turn)
-        return make_block(f"{self.turn}.above", "divider", title=words)
+        title = MORE if self.above else CUT.format(self.turn)
+        return make_block(f"{self.turn}.above", "divider", title=title)
 
     def extend_upward(self, older: "Page") -> None:
-        """More of the same turn was loaded."""
+        """Add more of the same turn above."""
         both = join(older.as_document(), self.as_document())
         for name in self.carried:
             if name in older.blocks:
@@ -57,7 +57,7 @@ class Page:
 
 
 class Window:
-    """Applies the four ops; knows no events."""
+    """The loaded pages. Applies the four ops; knows no events."""
 
     def __init__(self, header: Json | None = None) -> None:
         self.header: Json = dict(EMPTY if header is None else header)
@@ -69,7 +69,7 @@ class Window:
 
     @property
     def first(self) -> int:
-        """The first loaded event; at most 1: there are no older ones."""
+        """The first loaded event; at most 1 if there are no older ones."""
         return self.pages[0].first if self.pages else 0
 
     def add_older(self, pages: Sequence[Page]) -> None:
@@ -88,7 +88,7 @@ class Window:
                 self._apply(op)
 
     def apply(self, ops: list[Op]) -> bool:
-        """Whether anything but the header changed."""
+        """Apply ops; return whether anything but the header changed."""
         changed = False
         for op in ops:
             if op[0] == "set" and op[1] == HEADER:
@@ -170,7 +170,7 @@ class Window:
             yield from page.blocks.values()
 
     def forget_lines(self) -> None:
-        """The width or the look changed."""
+        """Drop all painted lines: the width or the look changed."""
         for item in self.items():
             item.forget()
 
@@ -179,11 +179,11 @@ class Window:
 
 
 def is_top(item: Item) -> bool:
-    """Whether an item is the note about more above."""
+    """Tell whether an item is the note about more above."""
     return str(item.block["id"]).endswith(".above")
 
 
 def turn_of(name: str) -> int:
-    """The turn of a block, from its id."""
+    """Return the turn of a block, from its id."""
     turn = name.partition(".")[0]
     return int(turn) if turn.isdigit() and len(turn) < 12 else 0

@@ -1,1 +1,1 @@
-"""The parts of the screen."""
+"""The widgets of the screen."""

@@ -1,4 +1,4 @@
-"""The files for the next prompt."""
+"""The widget for the files of the next prompt."""
 
 from typing import TYPE_CHECKING
 
@@ -32,8 +32,8 @@ class Chips(LineWidget):
     def lines(self, width: int) -> list[Line]:  # noqa: ARG002
         look = self.look
         line: Line = [(" ", look.plain)]
-        for words in self._words():
-            line += [("▣ ", look.accent), (words, look.ink), (" ×  ", look.soft)]
+        for label in self._words():
+            line += [("▣ ", look.accent), (label, look.ink), (" ×  ", look.soft)]
         line.append(("Backspace to remove the last", look.faint))
         return [line]
 
@@ -45,8 +45,8 @@ class Chips(LineWidget):
 
     def on_click(self, event: events.Click) -> None:
         at = 1
-        for place, words in enumerate(self._words()):
-            at += width_of(words) + 6
+        for place, label in enumerate(self._words()):
+            at += width_of(label) + 6
             if event.x < at:
                 self.post_message(self.Clicked(place))
                 return

@@ -1,4 +1,4 @@
-"""Where the user writes. Nothing written is ever lost."""
+"""The text field for prompts. Nothing written in it is ever lost."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
     BINDINGS = bindings.WRITING
 
     class Submitted(Record):
-        """A prompt, for the session it was written to."""
+        """A prompt was submitted, for the session it was written to."""
 
         text: str
         session: str
@@ -42,8 +42,8 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
         """After the running turn, also where the agent could take it now."""
 
     class Wanted(Record):
-        """commands or files for a word; search, editor, attach, detach, paste, queue, shell; begin,
-        where nothing is written."""
+        """Something is requested: commands or files for a word; search, editor, attach, detach,
+        paste, queue, shell; begin, if nothing is written."""
 
         what: str
         word: str = ""
@@ -86,15 +86,15 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
         return self.app.screen_stack[0].query_one("#suggestions", Suggestions)
 
     def invite(self, *, answering: bool) -> None:
-        """`answering`: the keys are an ask's now."""
-        words = _ANSWER if answering else _HINT
-        if self.placeholder != words:
-            self.placeholder = words
+        """Show the placeholder; `answering` means that the keys belong to an ask now."""
+        hint = _ANSWER if answering else _HINT
+        if self.placeholder != hint:
+            self.placeholder = hint
 
     @override
     def _refresh_size(self) -> None:
-        """Only a text that is higher than the field may get a scrollbar: else every new line would
-        show one and take it away, each time with a layout of the whole screen."""
+        """Allow a scrollbar only if the text is higher than the field. Otherwise every new line
+        would show one and remove it again, each time with a layout of the whole screen."""
         wanted = "auto" if self.wrapped_document.height > HIGHEST else "hidden"
         if self.styles.overflow_y != wanted:
             self.styles.overflow_y = wanted
@@ -102,8 +102,8 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
 
     @override
     def made_lines(self, crop: Region) -> list[Strip]:
-        """A text area asks the style sheet for all its colours at every key: half of what a key
-        costs."""
+        """Render the lines without asking the style sheet again: a text area looks up all its
+        colours at every key, half of a key's cost."""
         if self._styled is not None and self._styled is self._theme:
             return ScrollView.render_lines(self, crop)
         self._styled = self._theme
@@ -115,14 +115,14 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
         super().notify_style_update()
 
     async def _on_key(self, event: events.Key) -> None:
-        """Before the text area takes these keys as letters or moves."""
+        """Handle our keys before the text area takes them as letters or cursor movements."""
         if self._took(event.key):
             event.stop()
             event.prevent_default()
 
     @override
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """A letter that is a key elsewhere is text here, unless the user moved that action to
+        """Treat a letter that is a key elsewhere as text, unless the user moved that action to
         another key."""
         names = bindings.LETTERS.get(key)
         if names and all(name in self.app._keymap for name in names):
@@ -131,7 +131,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Ctrl+C clears what is written, unless it copies a part of it."""
+        """Let Ctrl+C clear the text, unless it copies a selection."""
         if action == "clear_text":
             return bool(self.text) and not self.selected_text
         return super().check_action(action, parameters)
@@ -159,7 +159,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
         return True
 
     def _meant(self, key: str, among: Sequence[BindingType]) -> str:
-        """The name of a key, as the user may have changed it."""
+        """Return the name of the binding that a key has, as the user may have changed it, or ""."""
         names = (str(binding.id) for binding in among if isinstance(binding, Binding))
         return next((name for name in names if key in keys_of(self.app, name).split(",")), "")
 
@@ -173,7 +173,8 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
             self.post_message(self.Wanted("begin"))
 
     def action_clear_text(self) -> None:
-        """It stays among the earlier prompts of this run: nothing written is lost."""
+        """Clear the text, but keep it among the earlier prompts of this run: nothing written is
+        lost."""
         self.popup.close()
         self.past.add(self.take())
 
@@ -216,13 +217,14 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
     # --- completion ----------------------------------------------------------------------------
 
     def word(self) -> tuple[str, str]:
-        """The command or mention at the cursor: its sign and its letters; both empty if none."""
+        """Return the command or mention at the cursor: its sign and its letters; both are "" if
+        there is none."""
         row, column = self.cursor_location
         before = self.document.get_line(row)[:column]
-        if row == 0 and (found := _COMMAND.search(before)):
-            return "/", found.group(1)
-        found = _MENTION.search(before)
-        return ("@", found.group(1)) if found else ("", "")
+        if row == 0 and (match := _COMMAND.search(before)):
+            return "/", match.group(1)
+        match = _MENTION.search(before)
+        return ("@", match.group(1)) if match else ("", "")
 
     def on_text_area_changed(self) -> None:
         sign, letters = self.word()
@@ -232,13 +234,13 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
         self._dismissed = ""
         self.post_message(self.Wanted("commands" if sign == "/" else "files", letters))
 
-    def offer(self, sign: str, letters: str, found: "list[Suggestion]") -> None:
-        """Suggestions for a word, if it is still there."""
+    def offer(self, sign: str, letters: str, suggestions: "list[Suggestion]") -> None:
+        """Show suggestions for a word, if it is still there."""
         if self.word() == (sign, letters):
-            self.popup.offer(found)
+            self.popup.offer(suggestions)
 
     def action_complete(self) -> None:
-        """If there is nothing to complete, the key moves the focus."""
+        """Complete the word at the cursor; if there is nothing to complete, move the focus."""
         sign, _ = self.word()
         if self.popup.is_open:
             self.accept()

@@ -1,4 +1,4 @@
-"""Feedback on the critic's verdict, with one key: saved in the home, never sent."""
+"""Feedback on the critic's verdict, given with one key: saved in the home, never sent."""
 
 import json
 import os
@@ -15,7 +15,7 @@ FILE = "feedback.jsonl"
 
 
 class Feedback(LineWidget):
-    """Shown while the last turn has a verdict without feedback."""
+    """The question for feedback, shown while the last turn has a verdict without any."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -32,7 +32,7 @@ class Feedback(LineWidget):
         self.refresh()
 
     def say(self, place: int) -> Json | None:
-        """What to save; None: nothing."""
+        """Record the feedback and return the row to save, or None if there is nothing to save."""
         if self._about is None or self._about in self._said:
             return None
         self._said[self._about] = FEEDBACK[place]
@@ -49,11 +49,11 @@ class Feedback(LineWidget):
         keys = ",".join(keys_of(self.app, f"critic.{number}") for number in (1, 2, 3))
         if any(len(key) == 1 for key in keys.split(",")):  # letters, in a text field
             line += [(label(self.app, "focus.next"), look.key), (", then ", look.soft)]
-        for number, words in enumerate(FEEDBACK, 1):
-            line += [(label(self.app, f"critic.{number}"), look.key), (f" {words}   ", look.soft)]
+        for number, verdict in enumerate(FEEDBACK, 1):
+            line += [(label(self.app, f"critic.{number}"), look.key), (f" {verdict}   ", look.soft)]
         return [line]
 
 
-def keep(home: str, said: Json) -> None:
+def keep(home: str, feedback: Json) -> None:
     with suppress(OSError):
-        paths.append_line(os.path.join(home, FILE), json.dumps(said))
+        paths.append_line(os.path.join(home, FILE), json.dumps(feedback))

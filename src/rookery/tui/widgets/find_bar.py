@@ -1,4 +1,4 @@
-"""Find in the transcript: through what is loaded, then through what is older."""
+"""Find in the transcript: first in the loaded pages, then in older ones."""
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -10,7 +10,7 @@ from rookery.tui.transcript.reading import Transcript
 
 
 class FindBar(Horizontal, inherit_bindings=False):
-    """The line in which one types the words; hidden until it is opened."""
+    """The line for the search text; hidden until it is opened."""
 
     BINDINGS = bindings.FIND
 
@@ -60,7 +60,7 @@ class FindBar(Horizontal, inherit_bindings=False):
         self.screen.query_one("#composer").focus()
 
     def _find(self) -> None:
-        """The newest match first: it is what one has just read."""
+        """Search, and show the newest match first, since that is what the user has just read."""
         self._transcript.mark(self._words)
         self._found, self._seeking = self._transcript.matches(self._words), False
         self._at = len(self._found) - 1
@@ -80,7 +80,7 @@ class FindBar(Horizontal, inherit_bindings=False):
         self._transcript.post_message(Transcript.OlderWanted())
 
     def loaded(self) -> None:
-        """Older pages came."""
+        """Search again after older pages were loaded."""
         if not self.display:
             return
         before = self._found[self._at] if 0 <= self._at < len(self._found) else ""
@@ -105,5 +105,5 @@ class FindBar(Horizontal, inherit_bindings=False):
         else:
             self._tell("no matches ")
 
-    def _tell(self, words: str) -> None:
-        self.query_one(".told", Label).update(words)
+    def _tell(self, text: str) -> None:
+        self.query_one(".told", Label).update(text)

@@ -1,4 +1,4 @@
-"""The queued prompts, in order."""
+"""The list of queued prompts, in order."""
 
 from textual import events
 
@@ -17,7 +17,7 @@ class Queue(LineWidget):
     BINDINGS = bindings.QUEUE
 
     class Changed(Record):
-        """`what`: edit, earlier, later, remove, send."""
+        """The user acted on a prompt; `what` is edit, earlier, later, remove or send."""
 
         what: str
         item: Json
@@ -73,20 +73,20 @@ class Queue(LineWidget):
         look = self.look
         top = self._top()
         rows = self.items[top : top + self.MOST]
-        found: list[Line] = []
+        lines: list[Line] = []
         for place, item in enumerate(rows, top):
-            words = clean_line(words_of(lenient.sequence(item, "prompt")))
+            text = clean_line(words_of(lenient.sequence(item, "prompt")))
             here = self.has_focus and place == self.at
             line: Line = [("▌" if here else " ", look.accent)]
             state = "held" if self.held and not item.get("placeless") else "queued"
             line += [(f"{place + 1} {state}  ", look.needs)]
-            line.append((words, look.ink if here else look.soft))
-            found.append(line)
+            line.append((text, look.ink if here else look.soft))
+            lines.append(line)
         more = len(self.items) - len(rows)
         if more > 0:
-            found[-1].append((f"  and {more} more", look.faint))
-        elif found and not self.has_focus:
+            lines[-1].append((f"  and {more} more", look.faint))
+        elif lines and not self.has_focus:
             way = label(self.app, "queue.focus")
             send = f", then {label(self.app, 'queue.send')} to send" if self.held else " to edit"
-            found[-1].append((f"  {way}{send}", look.faint))
-        return found
+            lines[-1].append((f"  {way}{send}", look.faint))
+        return lines

@@ -1,5 +1,5 @@
-"""The session list at the left: those that need you first. A session is a row with its state, title
-and age; below, its agent and directory."""
+"""The session list at the left, with those that need the user first. A session has a line with its
+state, title and age, and below it one with its agent and directory."""
 
 from collections.abc import Callable
 from itertools import groupby
@@ -56,7 +56,8 @@ class Fleet(KeptLines, ScrollView):
         session: str
 
     class Wanted(Record):
-        """A key for the session under the cursor: rename, archive, stop or delete."""
+        """The user pressed a key for the session under the cursor: rename, archive, stop or
+        delete."""
 
         what: str
         block: Block
@@ -100,8 +101,8 @@ class Fleet(KeptLines, ScrollView):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        words = self.filter or ""
-        self.listed = [each for each in self.sessions if _matches(each, words)]
+        query = self.filter or ""
+        self.listed = [each for each in self.sessions if _matches(each, query)]
         if self.has_focus:
             self.on_focus()
         self._rows = self._laid_out()
@@ -109,13 +110,13 @@ class Fleet(KeptLines, ScrollView):
         self.refresh()
 
     def _laid_out(self) -> list[Row]:
-        """Sessions by what they need, each in two lines, or in one."""
+        """Lay out the sessions by what they need, each in two lines, or in one."""
         rows: list[Row] = [Heading(), Heading()] if self.filter is not None else []
         if not self.listed:
             none = "No matches" if self.sessions else "No sessions yet"
             rows.append(Heading("", none))
-        for name, found in groupby(self.listed, itemgetter("group")):
-            blocks = list(found)
+        for name, group in groupby(self.listed, itemgetter("group")):
+            blocks = list(group)
             rows.append(Heading(name, f" {len(blocks)}"))
             lines = 1 if self.compact else 2
             rows += [(block, line) for block in blocks for line in range(lines)]
@@ -137,7 +138,8 @@ class Fleet(KeptLines, ScrollView):
             self.refresh()
 
     def scroll_to_row(self, at: int) -> None:
-        """Its session whole, and what is above the first one."""
+        """Scroll so that a session is entirely visible; for the first one, also what is
+        above it."""
         name = self.listed[at]["id"] if at < len(self.listed) else ""
         lines = [y for y, row in enumerate(self._rows) if _session(row) == name]
         top, height = self.scroll_offset.y, self.size.height
@@ -173,28 +175,28 @@ class Fleet(KeptLines, ScrollView):
     def action_filter(self) -> None:
         self._set_filter(self.filter or "")
 
-    def _set_filter(self, words: str | None) -> None:
-        if words != self.filter:
-            self.filter = words
+    def _set_filter(self, query: str | None) -> None:
+        if query != self.filter:
+            self.filter = query
             self._lay_out()
             self.scroll_to_row(self._place() if self.listed else 0)
 
     def on_key(self, event: events.Key) -> None:
-        """While the filter is typed, every letter belongs to it: also those that came right after
+        """Give every letter to the filter while it is being typed, even those that come right after
         its key, before a binding would have opened it."""
-        words = self.filter
-        if words is None and event.key not in keys_of(self.app, "fleet.filter").split(","):
+        query = self.filter
+        if query is None and event.key not in keys_of(self.app, "fleet.filter").split(","):
             return
-        if words is None:
+        if query is None:
             self.action_filter()
         elif event.key == "escape":
             self._set_filter(None)
         elif event.key == "enter":
             self.action_choose()
         elif event.key == "backspace":
-            self._set_filter(words[:-1] if words else None)
+            self._set_filter(query[:-1] if query else None)
         elif event.is_printable and event.character:
-            self._set_filter(words + event.character)
+            self._set_filter(query + event.character)
         else:
             return
         event.stop()
@@ -211,7 +213,7 @@ class Fleet(KeptLines, ScrollView):
             self._choose(session)
 
     def neighbour(self, step: int) -> str | None:
-        """The session after or before the shown one, cyclic."""
+        """Return the session after or before the shown one, cyclically."""
         names = [block["id"] for block in self.sessions]
         if not names:
             return None
@@ -232,7 +234,8 @@ class Fleet(KeptLines, ScrollView):
 
     @override
     def made_lines(self, crop: Region) -> list[Strip]:
-        """Asking for the style takes longer than painting a line, and most lines are empty."""
+        """Render the lines with a cached style: looking it up takes longer than painting a line,
+        and most lines are empty."""
         self._base = self.rich_style
         self._empty = self._strip(len(self._rows))
         return super().made_lines(crop)
@@ -275,7 +278,7 @@ def _session(row: Row) -> str:
 
 
 def _title(block: Block, look: Look, width: int, now: int, *, strong: bool, unread: bool) -> Line:
-    """The first line; in the one-line list, the only one."""
+    """Render the first line of a session; in the one-line list, its only one."""
     sign, style = look.states.get(block["condition"], look.states["idle"])
     name = clean_line(block["title"])
     end: Line = [(f" {age(block['began'], now)} ", look.faint)]
@@ -288,7 +291,8 @@ def _title(block: Block, look: Look, width: int, now: int, *, strong: bool, unre
 
 
 def _state(block: Block, now: int) -> str:
-    """Its state, unless the heading above says it; of a failure, why."""
+    """Return the session's state, unless the heading above gives it; for a failure, also the
+    reason."""
     label = signs.label(block, now)
     if label == block["group"].lower():
         return ""
@@ -297,21 +301,22 @@ def _state(block: Block, now: int) -> str:
 
 
 def _details(block: Block, look: Look, width: int, now: int) -> Line:
-    """Agent, directory, the plan's progress and the queue; its state where no heading says it."""
+    """Render the agent, the directory, the plan's progress and the queue; also the state, unless a
+    heading gives it."""
     sign_style = look.states.get(block["condition"], look.states["idle"])[1]
     state = _state(block, now)
-    words = [clean_line(block["agentName"] or block["agent"])]
+    facts = [clean_line(block["agentName"] or block["agent"])]
     if (kind := lenient.text(block, "sandbox")) not in ("", NONE):
-        words.append(f"in {kind}")
+        facts.append(f"in {kind}")
     if branch := clean_line(lenient.text(block, "branch")):
-        words.append(branch)
+        facts.append(branch)
     if block["queue"] and block["condition"] != "held":
-        words.append(f"{block['queue']} queued")
+        facts.append(f"{block['queue']} queued")
     done, steps = [*lenient.sequence(block, "plan"), 0, 0][:2]
     if steps:
-        words.append(f"plan {done}/{steps}")
+        facts.append(f"plan {done}/{steps}")
     line: Line = [("  ", look.plain), (f"{state} · " if state else "", sign_style)]
-    line.append((" · ".join(words), look.soft))
+    line.append((" · ".join(facts), look.soft))
     cwd = with_tilde(clean_line(str(block["cwd"])))
     room = width - width_of_line(line) - 4
     if cwd and room >= min(8, width_of(cwd)):
@@ -320,7 +325,8 @@ def _details(block: Block, look: Look, width: int, now: int) -> Line:
 
 
 def _end_of(path: str, room: int) -> str:
-    """A path's end says more than its beginning: whole folders of it, if they fit."""
+    """Shorten a path from the left, since its end says more than its beginning; whole directories
+    of it are kept if they fit."""
     if width_of(path) <= room:
         return path
     kept = path
@@ -331,9 +337,9 @@ def _end_of(path: str, room: int) -> str:
     return f"…{kept}"
 
 
-def _matches(block: Block, words: str) -> bool:
-    """Whether a session has all the words of a filter."""
+def _matches(block: Block, query: str) -> bool:
+    """Tell whether a session matches all words of a filter."""
     keys = ("id", "title", "agent", "agentName", "cwd", "status", "group")
     about = " ".join(str(block[key]) for key in keys)
     about = f"{about} {states.label_of(block['condition'])}".casefold()
-    return all(word in about for word in words.casefold().split())
+    return all(word in about for word in query.casefold().split())

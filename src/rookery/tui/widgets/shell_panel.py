@@ -1,4 +1,5 @@
-"""The output of a shell command, above the composer. The agent sees it only if you send it."""
+"""The output of a shell command, above the composer. The agent sees it only if the user
+sends it."""
 
 import os
 
@@ -8,7 +9,7 @@ from rookery.tui.look.colours import printed
 from rookery.tui.look.runs import Line, clean_line, cut, width_of
 from rookery.tui.widgets.status import LineWidget
 
-MOST = 12
+MAX_ROWS = 12
 KEPT = 20_000
 
 
@@ -42,14 +43,17 @@ class ShellPanel(LineWidget):
         self.display = False
 
     def _rows(self) -> list[Line]:
-        return printed(self.output.rstrip("\n"), self.look)[-MOST:] if self.output.strip() else []
+        return (
+            printed(self.output.rstrip("\n"), self.look)[-MAX_ROWS:] if self.output.strip() else []
+        )
 
     def _grow(self) -> None:
         self.styles.height = 1 + len(self._rows())
         self.refresh()
 
     def _place_in(self, room: int) -> str:
-        """The directory, or its last part: the command comes first."""
+        """Return the directory, or only its last part if there is no room: the command is more
+        important."""
         place = clean_line(paths.with_tilde(self.where))
         if width_of(place) > room:
             place = "…/" + os.path.basename(place)
@@ -66,8 +70,8 @@ class ShellPanel(LineWidget):
             how = f"exit {self.code}" if (self.code or 0) >= 0 else "stopped"
             sign, style, end = "✗", look.failed, f"{how} · not sent{give} · {key} to close"
         room = max(10, width - len(end) - 7)
-        said = cut(clean_line(f"! {self.line}"), room)
-        where = self._place_in(room - width_of(said) - 1)
-        head: Line = [(f" {sign} ", style), (where, look.soft), (said, look.heading)]
+        command = cut(clean_line(f"! {self.line}"), room)
+        where = self._place_in(room - width_of(command) - 1)
+        head: Line = [(f" {sign} ", style), (where, look.soft), (command, look.heading)]
         head.append((f"  {end}", look.soft))
         return [head, *([(" │ ", look.line), *row] for row in self._rows())]

@@ -1,4 +1,5 @@
-"""The panel at the right of a wide screen: the plan, the changed files, and the diffs of one."""
+"""The panel at the right of a wide screen: the plan, the changed files, and the diffs of one
+file."""
 
 from typing import NamedTuple
 
@@ -56,20 +57,21 @@ class File(NamedTuple):
 
 
 class ChangedFiles:
-    """Folded from the calls that are loaded, call by call: news cost as much as they bring."""
+    """The changed files, folded from the loaded calls one by one: an update costs only as much as
+    it brings."""
 
     def __init__(self) -> None:
         self._of: dict[str, list[Change]] = {}
         """By call."""
 
     def load(self, window: Window) -> None:
-        """Pages were loaded: take them all."""
+        """Take all loaded calls, after pages were loaded."""
         self._of = {}
         for block in window.blocks():
             self._take(block)
 
     def heed(self, window: Window, ops: list[Op]) -> bool:
-        """Whether news changed anything."""
+        """Apply ops; return whether they changed anything."""
         moved = False
         for op in ops:
             if op[0] == "append":
@@ -82,28 +84,28 @@ class ChangedFiles:
 
     def _take(self, block: Block) -> bool:
         before = self._of.get(block["id"])
-        found: list[Change] = []
+        changes: list[Change] = []
         over = block["role"] == "tool" and captions.is_over(block)
         if over and captions.status_of(block) not in REJECTED:
             for part in captions.diffs(block):
                 plus, minus = changed(part)
                 path = lenient.text(part, "path")
-                found.append(Change(block["id"], path, plus, minus, part))
-        if found:
-            self._of[block["id"]] = found
+                changes.append(Change(block["id"], path, plus, minus, part))
+        if changes:
+            self._of[block["id"]] = changes
         else:
             self._of.pop(block["id"], None)
-        return bool(found or before)
+        return bool(changes or before)
 
     def files(self) -> list[File]:
-        """In the order in which they were changed first."""
-        found: dict[str, list[Change]] = {}
+        """Return the files in the order in which they were first changed."""
+        by_path: dict[str, list[Change]] = {}
         for changes in self._of.values():
             for each in changes:
-                found.setdefault(each.path, []).append(each)
+                by_path.setdefault(each.path, []).append(each)
         return [
             File(path, sum(c.plus for c in changes), sum(c.minus for c in changes), changes)
-            for path, changes in found.items()
+            for path, changes in by_path.items()
         ]
 
 
@@ -112,12 +114,12 @@ class SidePanel(KeptLines, ScrollView):
     BINDINGS = bindings.PANEL
 
     class Chosen(Record):
-        """Show the call that changed the file last."""
+        """A file was chosen: show the call that changed it last."""
 
         call: str
 
     class Fitted(Record):
-        """It opened, closed, or shows something else."""
+        """The panel opened, closed, or shows something else."""
 
         has_plan: bool
 
@@ -141,7 +143,7 @@ class SidePanel(KeptLines, ScrollView):
     # --- what it shows -------------------------------------------------------------------------
 
     def load(self, window: Window) -> None:
-        """Another session, or older pages of the same."""
+        """Show another session, or more pages of the same one."""
         self._changes.load(window)
         self._refresh(window, files=True)
 
@@ -160,7 +162,8 @@ class SidePanel(KeptLines, ScrollView):
         self.refresh()
 
     def fit(self, columns: int = 0) -> None:
-        """Shown where there is room for it, and something to show. `columns`: of the screen."""
+        """Show the panel if there is room for it and something to show. `columns` is the screen's
+        width."""
         columns = columns or self.app.size.width
         room = columns >= LEAST and not self.closed
         self.display = room and bool(self._plan or self._files)
@@ -168,7 +171,7 @@ class SidePanel(KeptLines, ScrollView):
         self.post_message(self.Fitted(bool(self.display and self._plan)))
 
     def toggle(self) -> bool:
-        """Whether it is open now."""
+        """Open or close the panel; return whether it is open now."""
         self.closed = not self.closed
         self.fit()
         return self.display
@@ -226,8 +229,8 @@ class SidePanel(KeptLines, ScrollView):
             lines += self._list(len(lines), inner, look)
         if (current := self._current) is not None:
             lines += _diffs(current, inner, look)
-        found = prefixed(lines, [(" ", look.plain)])
-        self._lines = [strip_of(line) for line in found]
+        painted = prefixed(lines, [(" ", look.plain)])
+        self._lines = [strip_of(line) for line in painted]
         high = max(1, len(self._lines))
         self.call_after_refresh(setattr, self, "virtual_size", Size(width, high))
 

@@ -1,4 +1,4 @@
-"""The line under the transcript: state, agent, usage, and the keys that matter now."""
+"""The status line under the transcript: state, agent, usage, and the keys that matter now."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ OFTEN, SELDOM = 20, 5
 
 
 class LineWidget(KeptLines, Widget):
-    """Lines painted by a function of their width."""
+    """A widget whose lines are painted by a function of its width."""
 
     def lines(self, width: int) -> list[Line]:  # noqa: ARG002
         return []
@@ -40,7 +40,7 @@ class LineWidget(KeptLines, Widget):
 
 
 class Status(LineWidget):
-    """Painted again whenever one of these changes."""
+    """The status line, repainted whenever one of these fields changes."""
 
     header: reactive[Json | None] = reactive[Json | None](None)
     place: reactive["Place | None"] = reactive["Place | None"](None)
@@ -71,18 +71,19 @@ class Status(LineWidget):
         self._counts = self.set_interval(1.0, self._count, pause=True)
         self.watch_header(self.header)
 
-    def report(self, key: object, words: str) -> None:
-        """Say how far a work has come, which is known by its key; "": it is over."""
+    def report(self, key: object, text: str) -> None:
+        """Report the progress of an operation, identified by its key; "" means that it is over."""
         self._works.pop(key, None)
-        if words:
-            self._works[key] = words
+        if text:
+            self._works[key] = text
         self.work = next(reversed(self._works.values()), "")
 
     def watch_work(self) -> None:
         self.watch_header(self.header)
 
     def watch_header(self, header: Json | None) -> None:
-        """The sign turns while a session works; while it waits for the user, seconds pass."""
+        """Run timers: the sign turns while a session works, and seconds are counted while it waits
+        for the user."""
         if self._turns is None or self._counts is None:
             return
         waits = header is not None and _waits(header)
@@ -92,7 +93,7 @@ class Status(LineWidget):
             (timer.resume if runs else timer.pause)()
 
     def _count(self) -> None:
-        """Each second at first, then every five: a question may wait all night."""
+        """Repaint each second at first, then every five: a question may wait all night."""
         self._counted += 1
         if self._counted < OFTEN or self._counted % SELDOM == 0:
             self.refresh()

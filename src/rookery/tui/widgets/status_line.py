@@ -1,7 +1,6 @@
-"""What the status line says of a session: its state, what it does now, and what it runs with.
+"""The content of the status line for a session: its state, what it is doing, and what it runs with.
 
-Where the line is too narrow for all of it, what matters least goes first.
-"""
+If the line is too narrow for everything, the least important fields are dropped first."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -29,7 +28,7 @@ NEAR = 40
 """The newest blocks among which a running call is looked for."""
 END = 400
 """Characters of a thought's end that are read."""
-LEAST, MOST, PROGRESS = 24, 72, 44
+LEAST, MAX_COLUMNS, PROGRESS = 24, 72, 44
 """Columns for what is done now; at least so many for how far a work has come."""
 
 NAME, PART = 14, 6
@@ -48,13 +47,14 @@ IDLE = Doing()
 
 
 class Place(NamedTuple):
-    """Where a session works, as it is shown."""
+    """The place where a session works, as displayed."""
 
     directory: str = ""
     branch: str = ""
 
     def words(self, width: int) -> str:
-        """The branch; the directory where there is none: the list has it, too."""
+        """Return the branch, or the directory if there is none; the session list shows that,
+        too."""
         shown = f"⎇ {self.branch}" if self.branch else self.directory
         return _name(shown, width)
 
@@ -66,7 +66,7 @@ class Field(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """What stands at the left, the figures at the right, and the keys after them."""
+    """The fields at the left, the figures at the right, and the keys after them."""
 
     left: list[Field]
     right: list[Field]
@@ -79,7 +79,7 @@ class Sides(NamedTuple):
 
 
 class About(NamedTuple):
-    """What the line says besides the header."""
+    """The things that the line shows besides the header."""
 
     doing: Doing = IDLE
     place: Place = Place()
@@ -110,7 +110,7 @@ def _others(number: int) -> list[Field]:
 
 
 def of_new(new: Json, about: About, look: Look, width: int) -> Line:
-    """Of the session that the first prompt makes (`modes.beginning`)."""
+    """Render the line for the session that the first prompt will create (`modes.beginning`)."""
     place = Field(2, about.place.words(width))
     fields = [Field(1, "new session"), Field(0, modes.label(new)), place]
     state: Line = [(f" {new['agent']}", look.soft)]
@@ -118,7 +118,7 @@ def of_new(new: Json, about: About, look: Look, width: int) -> Line:
 
 
 def laid_out(state: Line, doing: Doing, sides: Sides, look: Look, width: int) -> Line:
-    """Fields are dropped until all have room; what is done now gets what is left."""
+    """Drop fields until the rest fits; what is being done gets the remaining room."""
     wanted = min(doing.least, width_of(doing.words)) + 3 if doing.words else 0
     kept = Sides(*([each for each in side if each.words] for side in sides))
     while any(kept) and width_of_line(state) + wanted + kept.width + 2 > width:
@@ -127,9 +127,9 @@ def laid_out(state: Line, doing: Doing, sides: Sides, look: Look, width: int) ->
             break
         next(side for side in kept if heaviest in side).remove(heaviest)
     rest = width - width_of_line(state) - kept.width - 2
-    now = _now(doing, min(rest - 3, MOST), look) if doing.words else []
-    words: Line = [(f"  {_joined(kept.left)}", look.soft)] if kept.left else []
-    begin = [*state, *now, *words]
+    now = _now(doing, min(rest - 3, MAX_COLUMNS), look) if doing.words else []
+    fields: Line = [(f"  {_joined(kept.left)}", look.soft)] if kept.left else []
+    begin = [*state, *now, *fields]
     end: Line = [(_joined(kept.right), look.soft)] if kept.right else []
     for each in kept.keys:
         key, _, word = each.words.partition(" ")
@@ -139,8 +139,8 @@ def laid_out(state: Line, doing: Doing, sides: Sides, look: Look, width: int) ->
 
 
 def _keys(about: About, *, busy: bool = False) -> list[Field]:
-    """The last one leads to all others, so it stays longest; the first does where a session works
-    or waits."""
+    """Return the keys as fields. The last one leads to all others, so it is dropped last; the first
+    one is, if a session is working or waiting."""
     first, last = (1, 2) if busy else (2, 1)
     weights = [first, *[4 if busy else 6] * (len(about.keys) - 2), last]
     pairs = zip(weights, about.keys, strict=False)
@@ -154,13 +154,13 @@ def _name(text: str, width: int) -> str:
 def _now(doing: Doing, room: int, look: Look) -> list[Run]:
     if room < 4:
         return []
-    words = doing.words
-    if doing.grows and width_of(words) > room:
-        kept = words
+    text = doing.words
+    if doing.grows and width_of(text) > room:
+        kept = text
         while width_of(kept) > room - 1:
             kept = kept[max(1, (width_of(kept) - room + 1) // 2) :]
-        words = f"…{kept.lstrip()}"
-    return [(" · ", look.faint), (cut(words, room), look.ink)]
+        text = f"…{kept.lstrip()}"
+    return [(" · ", look.faint), (cut(text, room), look.ink)]
 
 
 def _width(fields: list[Field]) -> int:
@@ -175,7 +175,7 @@ def _joined(fields: list[Field]) -> str:
 
 
 def doing(window: Window) -> Doing:
-    """The newest call that runs, or the end of a thought that streams."""
+    """Return the newest running call, or the end of a thought that is streaming."""
     if window.header["state"] != "running" or not window.pages:
         return IDLE
     newest = islice(reversed(window.pages[-1].blocks.values()), NEAR)
@@ -203,24 +203,24 @@ def _last_line(text: str) -> str:
 
 
 def state_of(header: Json, look: Look, at: int) -> Line:
-    """A waiting session never looks busy."""
-    found = session_state.said(header, at)
-    sign, style = look.states[found.sign]
-    sign = sign_at(at) if found.sign == "running" else sign
-    return [(f" {sign} {_timed(found, at)}", style)]
+    """Render the state; a waiting session never looks busy."""
+    status = session_state.status_of(header, at)
+    sign, style = look.states[status.sign]
+    sign = sign_at(at) if status.sign == "running" else sign
+    return [(f" {sign} {_timed(status, at)}", style)]
 
 
 def sign_at(at: int) -> str:
-    """Of what is running, at a point in time."""
+    """Return the sign of a running session at a point in time."""
     return FRAMES[at // FRAME % len(FRAMES)]
 
 
-def _timed(found: session_state.Said, at: int) -> str:
-    if found.until is not None:
-        return f"{found.words} in {units.duration((found.until - at + 999) // 1000)}"
-    if found.since is None:
-        return found.words
-    return f"{found.words} · {units.duration(max(0, at - found.since) // 1000)}"
+def _timed(status: session_state.SessionStatus, at: int) -> str:
+    if status.until is not None:
+        return f"{status.words} in {units.duration((status.until - at + 999) // 1000)}"
+    if status.since is None:
+        return status.words
+    return f"{status.words} · {units.duration(max(0, at - status.since) // 1000)}"
 
 
 def _who(header: Json, width: int) -> list[Field]:
@@ -228,13 +228,13 @@ def _who(header: Json, width: int) -> list[Field]:
     weak = confinement.WORDS[guard] if guard == confinement.WEAK else ""
     kind = lenient.text(header, "sandbox")
     chosen = {each["category"]: each for each in reversed(header["options"])}
-    told = {name: _value(header, chosen.get(name)) for name in ("model", "thought_level", "mode")}
+    values = {name: _value(header, chosen.get(name)) for name in ("model", "thought_level", "mode")}
     return [
         Field(0, agent_name(header)),
-        Field(3, _name(told["model"], width)),
-        Field(8, _name(told["thought_level"], width)),
+        Field(3, _name(values["model"], width)),
+        Field(8, _name(values["thought_level"], width)),
         Field(0, _name(modes.label(header), 200)),
-        Field(8, _name(told["mode"], width)),
+        Field(8, _name(values["mode"], width)),
         Field(1, f"in {clean_line(kind)}") if kind else Field(4, weak),
         Field(3, clean_line(worktree.fate(header["worktree"]))),
         Field(1, _refinement(header)),
@@ -243,8 +243,8 @@ def _who(header: Json, width: int) -> list[Field]:
 
 
 def _value(header: Json, option: Json | None) -> str:
-    """An option's value, where it says something: not a default, nor the mode an agent begins in,
-    which is the first that it offers."""
+    """Return an option's value if it is worth showing: neither a default, nor the mode that an
+    agent starts in, which is the first that it offers."""
     if option is None or not modes.is_telling(header, option):
         return ""
     first = option["choices"][0]["value"] if option["choices"] else ""
@@ -265,13 +265,13 @@ def _tokens(number: float) -> str:
 
 
 def _figures(header: Json, at: int) -> list[Field]:
-    """A quota only where it is nearly used up."""
-    usage, found = header["usage"], list[Field]()
+    """Return the usage figures; a quota only if it is nearly used up."""
+    usage, fields = header["usage"], list[Field]()
     if window := quota.pressing(header, at):
-        found.append(Field(2, window.words))
+        fields.append(Field(2, window.words))
     used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
     if used is not None:
-        words = f"{_tokens(used)}/{_tokens(size)}" if size else f"{_tokens(used)} tokens"
-        found.append(Field(5, words))
+        text = f"{_tokens(used)}/{_tokens(size)}" if size else f"{_tokens(used)} tokens"
+        fields.append(Field(5, text))
     amount = lenient.number(lenient.mapping(usage, "cost"), "amount")
-    return [*found, Field(4, units.money(amount) if amount is not None else "")]
+    return [*fields, Field(4, units.money(amount) if amount is not None else "")]

@@ -1,4 +1,4 @@
-"""Suggestions for what is typed: a short list above the composer."""
+"""Suggestions for what is being typed: a short list above the composer."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from textual import events
 from rookery.tui.look.runs import Line, cut, width_of
 from rookery.tui.widgets.status import LineWidget
 
-MOST = 8
+MAX_ROWS = 8
 
 
 class Suggestion(NamedTuple):
@@ -22,9 +22,9 @@ class Suggestion(NamedTuple):
 
 
 class Suggestions(LineWidget):
-    """Open while there are any. The composer's keys move it."""
+    """The list, open while there are any suggestions. The composer's keys move its cursor."""
 
-    def __init__(self, *, id: str | None = None, most: int = MOST) -> None:
+    def __init__(self, *, id: str | None = None, most: int = MAX_ROWS) -> None:
         super().__init__(id=id)
         self._most = most
         self.found: list[Suggestion] = []
@@ -40,11 +40,11 @@ class Suggestions(LineWidget):
     def chosen(self) -> Suggestion:
         return self.found[self.at]
 
-    def offer(self, found: list[Suggestion]) -> None:
+    def offer(self, suggestions: list[Suggestion]) -> None:
         before = self.chosen.insert if self.found else ""
-        names = [each.insert for each in found]
+        names = [each.insert for each in suggestions]
         self.at = names.index(before) if before in names and self.at else 0
-        self.found = found
+        self.found = suggestions
         self._show()
 
     def close(self) -> None:
@@ -69,13 +69,13 @@ class Suggestions(LineWidget):
         wide = min(max((width_of(each.shown) for each in rows), default=0), max(8, width - 20))
         left = len(self.found) - self._top - len(rows)
         more = f"  and {left} more" if left > 0 else ""
-        found: list[Line] = []
+        lines: list[Line] = []
         for number, each in enumerate(rows, self._top):
             here = number == self.at
             name = cut(each.shown, wide)
-            room = width - wide - 4 - (len(more) if len(found) == len(rows) - 1 else 0)
+            room = width - wide - 4 - (len(more) if len(lines) == len(rows) - 1 else 0)
             pad = " " * (wide - width_of(name) + 2)
-            found.append(
+            lines.append(
                 [
                     (" ▌" if here else "  ", look.accent),
                     (name + pad, look.key if here else look.ink),
@@ -83,8 +83,8 @@ class Suggestions(LineWidget):
                 ]
             )
         if more:
-            found[-1].append((more, look.faint))
-        return found
+            lines[-1].append((more, look.faint))
+        return lines
 
     def _beside(self, each: Suggestion, room: int) -> Line:
         look, text, place = self.look, cut(each.words, max(0, room)), 0

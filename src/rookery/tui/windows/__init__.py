@@ -1,1 +1,1 @@
-"""Everything that opens over the screen: settings, forms, lists, help."""
+"""The windows that open over the screen: settings, forms, lists, help."""

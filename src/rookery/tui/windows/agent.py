@@ -1,5 +1,5 @@
-"""The agents: which are installed, how to install the others, which is the default, and which takes
-over the session that is shown."""
+"""The window with the agents: which are installed, how to install the others, which is the default,
+and which takes over the current session."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ from rookery.tui.windows.parts.rows import RowsScreen
 
 
 class AgentsScreen(RowsScreen[str]):
-    """Ends with the name of the agent that was chosen."""
+    """The list of agents; returns the name of the agent that was chosen."""
 
     HEADING = "Agents"
     WIDE = 26
@@ -31,20 +31,20 @@ class AgentsScreen(RowsScreen[str]):
     def load(self) -> list[Known]:
         return agents(self.home, self.shell.start.cwd)
 
-    def shown(self, found: list[Known]) -> list[Row]:
-        self._agents = {each.entry.name: each for each in found}
-        return [self._row(each) for each in found]
+    def shown(self, loaded: list[Known]) -> list[Row]:
+        self._agents = {each.entry.name: each for each in loaded}
+        return [self._row(each) for each in loaded]
 
     def _row(self, each: Known) -> Row:
         key = label(self.app, "settings")
         return agent_row(each, self._current, f"no model yet: {key} sets one up")
 
     def on_option_list_option_highlighted(self) -> None:
-        """How to install the one under the cursor."""
+        """Show how to install the agent under the cursor, or what can be done with it."""
         agent = self._agents[self.current.name] if self.current else None
         if agent and agent.entry.name == self._fresh:
-            words = f"{self._fresh} is installed. {agent_install.login_hint(self._fresh)}"
-            self.tell(f"{words} {label(self.app, 'agents.take')} uses it here.")
+            text = f"{self._fresh} is installed. {agent_install.login_hint(self._fresh)}"
+            self.tell(f"{text} {label(self.app, 'agents.take')} uses it here.")
         else:
             key = label(self.app, "agents.login")
             out = f"{key} logs in to it." if agent and agent.login.is_out else ""
@@ -57,8 +57,8 @@ class AgentsScreen(RowsScreen[str]):
             self.fetch(partial(prepared, self.home, row.name), opened)
         elif not agent.installed:
             install, key = agent.entry.install, label(self.app, "agents.copy")
-            words = registry.not_installed(row.name, install)
-            self.tell(f"{words}   ({key} copies this)" if install else words)
+            text = registry.not_installed(row.name, install)
+            self.tell(f"{text}   ({key} copies this)" if install else text)
         elif row.name == self._current:
             self.tell(f"{row.name} is already this session's agent.")
         else:
@@ -69,8 +69,8 @@ class AgentsScreen(RowsScreen[str]):
             return downloads.offered(self.home, agent.entry.name) is not None
         return is_installable(self.home, agent.entry.name)
 
-    def _offer(self, name: str, found: tuple[Plan | None, str]) -> None:
-        plan, why = found
+    def _offer(self, name: str, outcome: tuple[Plan | None, str]) -> None:
+        plan, why = outcome
         if plan is None:
             self.tell(f"✗ {why}")
         else:
@@ -87,7 +87,7 @@ class AgentsScreen(RowsScreen[str]):
             self.tell(f"Copied: {line}")
 
     def action_log_in(self) -> None:
-        """Of the agent under the cursor."""
+        """Log in to the agent under the cursor."""
         agent = self._agents[self.current.name] if self.current else None
         if agent is None or not agent.installed:
             self.tell("Install it first." if agent else "")

@@ -1,4 +1,4 @@
-"""Choices of a session: its options, and one option's values."""
+"""Windows for a session's choices: its options, and the values of one option."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from rookery.tui.windows.parts.rows import RowsScreen
 
 
 class ChoiceScreen(RowsScreen[str]):
-    """Ends with the value that was chosen."""
+    """A list of choices; returns the value that was chosen."""
 
     BINDINGS = bindings.CHOICE
 
-    def __init__(self, title: str, choices: list[Row], words: str = "") -> None:
+    def __init__(self, title: str, choices: list[Row], note: str = "") -> None:
         super().__init__(title)
-        self._choices, self._said = choices, words
+        self._choices, self._said = choices, note
 
     def begin(self) -> None:
         self.fill(self._choices)
@@ -28,7 +28,7 @@ class ChoiceScreen(RowsScreen[str]):
 
 
 def of_session(header: Json) -> list[Row]:
-    """Every option of a session, with its value."""
+    """Return a row for every option of a session, with its value."""
     rows = []
     for option in header["options"]:
         names = {choice["value"]: choice["name"] for choice in option["choices"]}
@@ -61,14 +61,14 @@ def spelled(value: object) -> str:
 
 
 def command(option: Json, chosen: str) -> Json:
-    """What sets it, by the option's usual name if it has one."""
+    """Return the command that sets the option, under the option's usual name if it has one."""
     value: Any = chosen == "true" if isinstance(option["value"], bool) else chosen
     called = {category: name for name, category in options.CATEGORY.items()}
     return {"do": "set", "option": called.get(option["category"], option["id"]), "value": value}
 
 
-def told(sent: Json, outcome: Json) -> str:
-    """The outcome of a `set`."""
+def outcome_text(sent: Json, outcome: Json) -> str:
+    """Describe the outcome of a `set` command."""
     name, value = sent["option"], spelled(sent["value"])
     if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
         return f"{name} is now {value}."

@@ -1,4 +1,5 @@
-"""Approvals: in the shown or the next session, and, as a second step, in all new ones."""
+"""The window for approvals: in the current or the next session, and, as a second step, in all new
+ones."""
 
 import os
 from collections.abc import Sequence
@@ -19,22 +20,23 @@ NEW = "new"
 
 def open_dialog(app: Shell) -> None:
     home, agent = app.start.home, app.start.agent
-    app.reader.fetch(lambda: beginning(home, agent), lambda found: _choose(app, *found))
+    app.reader.fetch(lambda: beginning(home, agent), lambda defaults: _choose(app, *defaults))
 
 
 def beginning(home: str, agent: str) -> tuple[str, str]:
-    """The agent of a new session, and how much it asks; the strictest if config.toml is damaged."""
-    found = config.load_or_defaults(home)
-    return agent or default_agent(home, found.default_agent, os.environ), found.confirm
+    """Return the agent of a new session, and how much it asks; the strictest setting if config.toml
+    is damaged."""
+    settings = config.load_or_defaults(home)
+    return agent or default_agent(home, settings.default_agent, os.environ), settings.confirm
 
 
 def rows(known: Sequence[tuple[str, str, str]], current: str, begins: str = "") -> list[Row]:
-    """The choices; with `begins`, the default of new sessions, a way to change it."""
-    found = [marked(Row(*each), each[0] == current) for each in known]
+    """Return the choices; with `begins`, the default of new sessions, also a way to change that."""
+    choices = [marked(Row(*each), each[0] == current) for each in known]
     if begins:
-        words = f"now: {_title(begins)}"
-        found.append(Row(NEW, "Also for new sessions…", words))
-    return found
+        note = f"now: {_title(begins)}"
+        choices.append(Row(NEW, "Also for new sessions…", note))
+    return choices
 
 
 def _choose(app: Shell, agent: str, begins: str) -> None:
@@ -52,18 +54,18 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
             app.send({"do": "set", "option": modes.OPTION, "value": value}, session)
         else:
             app.start.once = value
-            words = modes.words_of(agent, vendor, value)
-            app.notify(f"{words}, in the next session.", markup=False)
+            text = modes.words_of(agent, vendor, value)
+            app.notify(f"{text}, in the next session.", markup=False)
             app.look_around()
 
     title = approvals.TITLE if session else f"{approvals.TITLE} in the new session"
     begun = header or modes.beginning(agent, current)
     known = modes.choices_of(agent, vendor, sandbox)
     known += [modes.PLAN_CHOICE] if modes.plan_of(begun) else []
-    said = modes.sentence(header) if header and modes.brief(header) else ""
+    sentence = modes.sentence(header) if header and modes.brief(header) else ""
     alone = modes.SANDBOX if modes.decides_alone(agent, vendor) and not sandbox else ""
-    words = " ".join(filter(None, (said, alone)))
-    app.ask(ChoiceScreen(title, rows(known, current, begins), words), chosen)
+    note = " ".join(filter(None, (sentence, alone)))
+    app.ask(ChoiceScreen(title, rows(known, current, begins), note), chosen)
 
 
 def _choose_default(app: Shell, begins: str) -> None:
@@ -72,9 +74,9 @@ def _choose_default(app: Shell, begins: str) -> None:
         write = partial(edit.change, app.start.home, wanted)
         app.reader.fetch(partial(edit.attempt, write), partial(_saved, app, value))
 
-    words = "Existing sessions keep theirs. Agents that decide on their own still do."
+    note = "Existing sessions keep theirs. Agents that decide on their own still do."
     known = modes.choices_of("", "")
-    screen = ChoiceScreen(f"{approvals.TITLE} in new sessions", rows(known, begins), words)
+    screen = ChoiceScreen(f"{approvals.TITLE} in new sessions", rows(known, begins), note)
     app.ask(screen, chosen)
 
 
@@ -90,7 +92,7 @@ def _title(value: str) -> str:
     return approvals.WORDS.get(value, value)
 
 
-def told(sent: Json, header: Json) -> str:
-    """The outcome of `set confirm`."""
-    words = modes.words_of(str(header["agent"]), str(header["vendor"]), str(sent["value"]))
-    return f"{words}, in this session."
+def outcome_text(sent: Json, header: Json) -> str:
+    """Describe the outcome of `set confirm`."""
+    text = modes.words_of(str(header["agent"]), str(header["vendor"]), str(sent["value"]))
+    return f"{text}, in this session."

@@ -1,4 +1,4 @@
-"""Settings: what can be set up, its state, and the window that changes it."""
+"""The settings window: what can be set up, its current state, and the windows that change it."""
 
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ class Found(NamedTuple):
     servers: str
 
 
-def found(home: str) -> Found:
+def read_state(home: str) -> Found:
     try:
         settings_, problem = config.load(home), ""
     except config.ConfigError as error:
@@ -46,23 +46,23 @@ class SettingsScreen(RowsScreen[None]):
     BINDINGS = bindings.SETTINGS
 
     def load(self) -> Found:
-        return found(self.home)
+        return read_state(self.home)
 
-    def shown(self, found: Found) -> list[Row]:
-        self._found = found
-        if found.problem:
-            self.tell(f"✗ {found.problem}")
-        chosen = found.models.chosen
+    def shown(self, loaded: Found) -> list[Row]:
+        self._found = loaded
+        if loaded.problem:
+            self.tell(f"✗ {loaded.problem}")
+        chosen = loaded.models.chosen
         model = f"{chosen.model} ({chosen.name})" if chosen else "None yet; Enter to set one up"
         rows = [
-            Row("models", "Models", found.trouble or model, "on" if chosen else "off"),
-            Row("condenser", "Long conversations", _condensing(found.models.condenser)),
-            Row("servers", "MCP servers", found.servers),
+            Row("models", "Models", loaded.trouble or model, "on" if chosen else "off"),
+            Row("condenser", "Long conversations", _condensing(loaded.models.condenser)),
+            Row("servers", "MCP servers", loaded.servers),
             Row("agents", "Agents", "Install, choose the default, switch"),
         ]
-        if (now := found.config) is not None:
+        if (now := loaded.config) is not None:
             rows.append(Row("interface", "Interface", _interface(now)))
-            rows.append(Row("critic", "Critic", _critic(now, found.models.critic)))
+            rows.append(Row("critic", "Critic", _critic(now, loaded.models.critic)))
             number = len(now.rules)
             rules = f"{count(number, 'rule')} answering for you" if number else NO_RULES
             rows.append(Row("rules", "Rules", rules))
@@ -73,27 +73,27 @@ class SettingsScreen(RowsScreen[None]):
     def choose(self, row: Row) -> None:
         from rookery.tui.windows import model, rule, server
 
-        found, push = self._found, self.app.push_screen
+        loaded, push = self._found, self.app.push_screen
         lists: dict[str, type[RowsScreen[None]]] = {
             "models": model.ModelsScreen,
             "servers": server.ServersScreen,
             "rules": rule.RulesScreen,
         }
-        if row.name == "models" and not (found.models.profiles or found.trouble):
-            push(model.ModelForm(found.models), self._told)
+        if row.name == "models" and not (loaded.models.profiles or loaded.trouble):
+            push(model.ModelForm(loaded.models), self._told)
         elif row.name in lists:
             push(lists[row.name](), lambda _: self.reload())
         elif row.name == "condenser":
-            push(SavedForm(CondenserForm(found.models)), self._told)
+            push(SavedForm(CondenserForm(loaded.models)), self._told)
         elif row.name == "agents":
             self.dismiss(None)
             self.shell.call_after_refresh(self.shell.action_agents)
         else:
-            assert found.config is not None
+            assert loaded.config is not None
             if row.name == "critic":
-                push(SavedForm(CriticForm(found.config, found.models)), self._changed)
+                push(SavedForm(CriticForm(loaded.config, loaded.models)), self._changed)
             else:
-                form = SettingsForm(*PLACES[row.name], found.config)
+                form = SettingsForm(*PLACES[row.name], loaded.config)
                 push(SavedForm(form), self._changed)
 
     def _told(self, answer: Json | None) -> None:
@@ -127,8 +127,8 @@ def _critic(now: config.Config, own: profiles.Critic) -> str:
         return "Off"
     by = [f"Runs `{now.critic.command}`"] if now.critic.command else []
     by += [f"Judged by {own.judge}"] if own.enabled and own.judge else []
-    said = ", ".join(by) or "Built-in critic"
-    return f"{said}, {'automatic retry' if now.critic.refine else 'no automatic retry'}"
+    method = ", ".join(by) or "Built-in critic"
+    return f"{method}, {'automatic retry' if now.critic.refine else 'no automatic retry'}"
 
 
 def _count(now: config.Config, key: str) -> str:

@@ -1,4 +1,5 @@
-"""Installing an agent: what will be run, a yes, its output, and why it failed."""
+"""The window that installs an agent: what will be run, a confirmation, its output, and why it
+failed."""
 
 from textwrap import wrap
 
@@ -15,11 +16,11 @@ from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.windows.parts.modals import Modal
 
 ROWS = 8
-"""Of the output, the last."""
+"""How many of the output's last lines are shown."""
 
 
 def prepared(home: str, name: str) -> tuple[Plan | None, str]:
-    """The plan, or why there is none."""
+    """Return the plan for the installation, or None and why there is none."""
     try:
         return agent_install.prepare(home, name), ""
     except Refused as error:
@@ -27,7 +28,8 @@ def prepared(home: str, name: str) -> tuple[Plan | None, str]:
 
 
 class InstallScreen(Modal[str]):
-    """Ends with the agent's name once it is installed. Leaving cancels."""
+    """The installation; returns the agent's name once it is installed. Leaving the window cancels
+    it."""
 
     KIND = "window list"
     BINDINGS = bindings.INSTALL
@@ -42,8 +44,8 @@ class InstallScreen(Modal[str]):
         self._lines: list[str] = []
 
     def body(self) -> ComposeResult:
-        words = "\n".join(agent_install.described(self._plan))
-        yield Label(clean(words), markup=False, classes="said")
+        text = "\n".join(agent_install.described(self._plan))
+        yield Label(clean(text), markup=False, classes="said")
         yield Static("", id="output", classes="output", markup=False)
         yield Static("", id="told", classes="told quiet", markup=False)
 
@@ -92,8 +94,8 @@ class InstallScreen(Modal[str]):
 
     def _tick(self) -> None:
         self._seconds += 1
-        words = f"{SIGNS['running'][0]} Installing {self._name} … {self._seconds} s"
-        self.query_one("#told", Static).update(words)
+        text = f"{SIGNS['running'][0]} Installing {self._name} … {self._seconds} s"
+        self.query_one("#told", Static).update(text)
 
     def _show(self, line: str) -> None:
         if not self.is_attached:
@@ -103,9 +105,9 @@ class InstallScreen(Modal[str]):
         self._lines = [*self._lines, *rows][-ROWS:]
         output.update("\n".join(self._lines))
 
-    def _tell(self, words: str, *, esc: str) -> None:
-        told = self.query_one("#told", Static)
-        told.update(clean(words))
-        told.remove_class("quiet")
+    def _tell(self, text: str, *, esc: str) -> None:
+        status = self.query_one("#told", Static)
+        status.update(clean(text))
+        status.remove_class("quiet")
         self.words["window.back"] = esc
         self.query_one(".keys", Label).update(self.keys_line())

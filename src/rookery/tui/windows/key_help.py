@@ -1,4 +1,5 @@
-"""F1: every key by where it works, from the bindings themselves."""
+"""The help window (F1): every key, grouped by where it works, taken from the bindings
+themselves."""
 
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -35,20 +36,20 @@ def all_keys(app: App[Any]) -> list[Key]:
     left_out = bindings.OF_THIS_MACHINE if isinstance(app, Shell) and app.start.address else ()
     ours = [
         Key(place, shown(keys_of(app, str(each.id))), each.tooltip or each.description)
-        for place, found in bindings.PLACES
+        for place, group in bindings.PLACES
         if place not in left_out
-        for each in found
+        for each in group
         if isinstance(each, Binding) and (not isinstance(app, Shell) or app.offers(each.action))
     ]
     return ours + _library(app)
 
 
 def _library(app: App[Any]) -> list[Key]:
-    """Without those that do something else here."""
+    """Return the library's keys, without those that do something else here."""
     before = [*bindings.EVERYWHERE, *bindings.WRITING]
     names = [str(each.id) for each in before if isinstance(each, Binding)]
     taken = {key for name in names for key in keys_of(app, name).split(",")}
-    found = []
+    rows = []
     for place, theirs in LIBRARY:
         for each in theirs:
             assert isinstance(each, Binding)
@@ -56,13 +57,15 @@ def _library(app: App[Any]) -> list[Key]:
             if place == "In any text":
                 keys = [key for key in keys if key not in taken]
             if keys:
-                words = each.description
-                found.append(Key(place, shown(",".join(keys)), words[:1].lower() + words[1:]))
-    return found
+                description = each.description
+                rows.append(
+                    Key(place, shown(",".join(keys)), description[:1].lower() + description[1:])
+                )
+    return rows
 
 
 class KeysScreen(Modal[None]):
-    """Typing filters the keys."""
+    """The list of keys; typing filters it."""
 
     BINDINGS = bindings.KEYS
     KIND = "window tall wide"
@@ -94,11 +97,11 @@ class KeysScreen(Modal[None]):
 
     def _listed(self, letters: str) -> Content:
         wanted = letters.casefold().split()
-        found = [key for key in self._keys if _has(key, wanted)]
-        if not found:
+        matches = [key for key in self._keys if _has(key, wanted)]
+        if not matches:
             return Content("No matches.")
         parts: list[Any] = []
-        for place, keys in groupby(found, key=lambda each: each.place):
+        for place, keys in groupby(matches, key=lambda each: each.place):
             parts += ["\n" if parts else "", (f"{place}\n", "bold $accent")]
             for each in keys:
                 gap = f"\n{' ' * (WIDE + 2)}" if len(each.keys) >= WIDE else ""
@@ -114,8 +117,8 @@ def _has(key: Key, wanted: list[str]) -> bool:
 
 def take_keys(app: Shell, chosen: dict[str, str]) -> None:
     """Apply the user's own keys."""
-    found = settings_keys.settled(chosen)
-    app.set_keymap({name: ",".join(keys) or NO_KEY for name, keys in found.items()})
+    keymap = settings_keys.settled(chosen)
+    app.set_keymap({name: ",".join(keys) or NO_KEY for name, keys in keymap.items()})
     new = {
         key
         for name in chosen

@@ -1,4 +1,5 @@
-"""The saved models, and the form that sets one up: tested with one call before it is saved."""
+"""The windows for saved models: their list, and the form that sets one up and tests it with one
+call before it is saved."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,12 +19,12 @@ from rookery.tui.windows.parts.rows import RowsScreen
 
 
 class ModelForm(SavedForm):
-    """Ends with {"words": …} when the model was saved."""
+    """The form for a model; returns {"words": …} when the model was saved."""
 
     BINDINGS = bindings.MODEL
 
-    def __init__(self, found: profiles.Settings, name: str = "") -> None:
-        super().__init__(models.ModelForm(found, name))
+    def __init__(self, settings: profiles.Settings, name: str = "") -> None:
+        super().__init__(models.ModelForm(settings, name))
 
     def action_test(self) -> None:
         if (answers := self.checked()) is not None:
@@ -69,8 +70,8 @@ class ModelsScreen(RowsScreen[None]):
     def load(self) -> tuple[profiles.Settings, str]:
         return profiles.look(self.home)
 
-    def shown(self, found: tuple[profiles.Settings, str]) -> list[Row]:
-        self._saved, problem = found
+    def shown(self, loaded: tuple[profiles.Settings, str]) -> list[Row]:
+        self._saved, problem = loaded
         if problem:
             self.tell(problem)
         return model_rows(self._saved)

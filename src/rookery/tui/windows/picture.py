@@ -1,4 +1,4 @@
-"""A picture as large as the terminal has room for."""
+"""A window with a picture, as large as the terminal has room for."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,7 +22,7 @@ GONE = "The picture is no longer in the log."
 
 
 class Canvas(Static):
-    """Empty cells, over which the terminal draws. Whatever paints them takes the picture away."""
+    """Empty cells over which the terminal draws. Painting them erases the picture."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
         screen = self.screen
@@ -32,7 +32,7 @@ class Canvas(Static):
 
 
 class PictureScreen(Modal[None]):
-    """`parts`: the pictures of one block. `session`: whose log has them."""
+    """The pictures of one block, given as `parts`; `session` is the one whose log has them."""
 
     BINDINGS = bindings.PICTURE
     KIND = "window picture"
@@ -79,10 +79,10 @@ class PictureScreen(Modal[None]):
     def _heading_of(self, part: dict[str, Any]) -> str:
         size = lenient.number(part, "bytes")
         across, down = lenient.integer(part, "width"), lenient.integer(part, "height")
-        said = [lenient.text(part, "name"), lenient.text(part, "mime")]
-        said += [f"{across:,} × {down:,}" if across and down else "", units.size(size or 0)]
-        said += [f"{self._at + 1} of {len(self._parts)}" if len(self._parts) > 1 else ""]
-        return " · ".join(filter(None, said))
+        facts = [lenient.text(part, "name"), lenient.text(part, "mime")]
+        facts += [f"{across:,} × {down:,}" if across and down else "", units.size(size or 0)]
+        facts += [f"{self._at + 1} of {len(self._parts)}" if len(self._parts) > 1 else ""]
+        return " · ".join(filter(None, facts))
 
     def _loaded(self, blob: str, data: bytes | None) -> None:
         if self.is_attached and blob == self.part["blob"]:
@@ -91,18 +91,18 @@ class PictureScreen(Modal[None]):
                 self._say(GONE)
             self.draw()
 
-    def _say(self, words: str) -> None:
-        self.query_one(Canvas).update(words)
+    def _say(self, text: str) -> None:
+        self.query_one(Canvas).update(text)
 
     # --- drawing -------------------------------------------------------------------------------
 
     @property
     def _room(self) -> tuple[Region, tuple[int, int]]:
-        """The cells of the canvas, and a cell's pixels."""
+        """The cells of the canvas, and the size of a cell in pixels."""
         return self.query_one(Canvas).content_region, self._pictures.cell
 
     def draw(self) -> None:
-        """Make it for this size, or write what was made."""
+        """Render the picture for the current size, or write it if that is done."""
         if not self.is_current or self._data is None:
             return
         region, cell = self._room
@@ -120,7 +120,7 @@ class PictureScreen(Modal[None]):
         _, size, (wide, high) = state
         room = (size.width * wide, size.height * high)
         ground = self.background_colors[1].hex6.removeprefix("#")
-        found = partial(drawing.drawn, self._data or b"", self._pictures.ability.how, room, ground)
+        work = partial(drawing.drawn, self._data or b"", self._pictures.ability.how, room, ground)
 
         def made(data: bytes | None) -> None:
             if self._drawn is None or self._drawn[0] != state:
@@ -130,7 +130,7 @@ class PictureScreen(Modal[None]):
                 self._say(UNDRAWN)
             self.draw()
 
-        self.fetch(found, made)
+        self.fetch(work, made)
 
     def _write(self, data: bytes) -> None:
         region, cell = self._room
@@ -143,8 +143,8 @@ class PictureScreen(Modal[None]):
                 self._pictures.send(self._number, [*kitty.sent(self._number, data), place])
             case "iterm2":
                 self._pictures.write(sequences.moved_to(*at, sequences.iterm2(data, columns, rows)))
-            case "sixel" if found := sequences.sixels(data):
-                self._pictures.write(sequences.moved_to(*at, found))
+            case "sixel" if encoded := sequences.sixels(data):
+                self._pictures.write(sequences.moved_to(*at, encoded))
         self._is_shown = True
 
     def _cells(self, region: Region, cell: tuple[int, int]) -> tuple[int, int]:
@@ -155,20 +155,20 @@ class PictureScreen(Modal[None]):
         return terminal.fitted(across, down, cell, region.width, region.height)
 
     def _erase(self) -> None:
-        """Other terminals' pictures are painted over."""
+        """Delete the picture with kitty; in other terminals painting over it is enough."""
         if self._is_shown and self._pictures.ability.how == "kitty":
             self._pictures.delete(self._number)
         self._is_shown = False
 
     def on_screen_suspend(self) -> None:
-        """Another window covers it, or it closes."""
+        """Erase the picture when another window covers this one, or it closes."""
         self._erase()
 
     def on_screen_resume(self) -> None:
         self.query_one(Canvas).refresh()
 
     def _again(self) -> None:
-        """After Ctrl+Z, the terminal has none of it."""
+        """Draw again after Ctrl+Z, when the terminal has lost the picture."""
         self._is_shown = False
         self.query_one(Canvas).refresh()
 
@@ -178,5 +178,5 @@ class PictureScreen(Modal[None]):
     # --- elsewhere -----------------------------------------------------------------------------
 
     def action_show(self) -> None:
-        """In the system's viewer."""
+        """Open the picture in the system's viewer."""
         self.shell.show_bytes(self._data)

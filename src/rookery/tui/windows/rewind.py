@@ -1,4 +1,4 @@
-"""What a rewind would do, and how much of it is wanted."""
+"""The window for a rewind: a preview of what it would do, and a choice of how much of it to do."""
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -48,29 +48,29 @@ class RewindScreen(ChoiceScreen):
 
 
 def ways(preview: Preview) -> list[Row]:
-    """What can be wanted of it; the usual first."""
+    """Return the possible rewinds, the usual one first."""
     own, total = preview.own, preview.total
     verb = "Bring back" if preview.undo else "Rewind"
     alone = Row(CONVERSATION, f"{verb} only the conversation")
     if not preview.target:
         return [alone]
     if not preview.undo and not preview.hides and not preview.shows:  # it stays as it is
-        found = [Row(FILES, f"{verb} {count(own, 'file')}")] if own else []
-        return [*found, *([Row(ALL, f"{verb} all {count(total, 'file')}")] if total > own else [])]
-    found = [
+        rows = [Row(FILES, f"{verb} {count(own, 'file')}")] if own else []
+        return [*rows, *([Row(ALL, f"{verb} all {count(total, 'file')}")] if total > own else [])]
+    rows = [
         Row(BOTH, f"{verb} {count(own, 'file')} and the conversation"),
         Row(FILES, f"{verb} only {count(own, 'file')}"),
     ]
-    found = found if own else [Row(BOTH, f"{verb} the conversation, and no file")]
-    found += [alone] if own else []
+    rows = rows if own else [Row(BOTH, f"{verb} the conversation, and no file")]
+    rows += [alone] if own else []
     if total > own:
         more = "also what this session did not change alone"
-        found.append(Row(ALL, f"{verb} all {count(total, 'file')} and the conversation", more))
-    return found
+        rows.append(Row(ALL, f"{verb} all {count(total, 'file')} and the conversation", more))
+    return rows
 
 
 def is_moot(preview: Preview) -> bool:
-    """Whether neither a file nor the conversation would change."""
+    """Tell whether neither a file nor the conversation would change."""
     return not (preview.undo or preview.total or preview.hides or preview.shows)
 
 
@@ -88,7 +88,7 @@ def _content(preview: Preview, again: str) -> Content:
         parts.append((f"{again}\n\n", "$warning"))
     parts.append((f"{rewind_preview.about_files(preview)}\n", ""))
     parts.append((f"{rewind_preview.about_conversation(preview)}\n", ""))
-    parts += [(f"{clean_line(words)}\n", "$warning") for words in preview.notes]
+    parts += [(f"{clean_line(text)}\n", "$warning") for text in preview.notes]
     for group in rewind_preview.groups(preview):
         stays = "" if group.by == OWN else ", left alone"
         parts.append((f"\n{clean_line(group.title)}{stays}\n", "bold"))
@@ -99,5 +99,5 @@ def _content(preview: Preview, again: str) -> Content:
     left = [*rewind_preview.left_alone(preview)]
     if left:
         parts.append(("\nNever touched\n", "bold"))
-        parts += [(f"  {clean_line(words)}\n", "$ink-2") for words in left]
+        parts += [(f"  {clean_line(text)}\n", "$ink-2") for text in left]
     return Content.assemble(*parts)

@@ -1,4 +1,5 @@
-"""The rules that answer for you, in the order in which they are tried: a list, and a form."""
+"""The windows for the rules that answer asks, in the order in which they are tried: a list, and a
+form."""
 
 from functools import partial
 
@@ -23,8 +24,8 @@ class RulesScreen(RowsScreen[None]):
     def load(self) -> tuple[Rule, ...]:
         return config.load(self.home).rules
 
-    def shown(self, found: tuple[Rule, ...]) -> list[Row]:
-        return [rule_row(rule) for rule in found]
+    def shown(self, loaded: tuple[Rule, ...]) -> list[Row]:
+        return [rule_row(rule) for rule in loaded]
 
     def choose(self, row: Row) -> None:
         self.fetch(partial(rules.opened, self.home, row.name), self._opened)

@@ -18,7 +18,7 @@ from rookery.tui.windows.parts.modals import Modal
 from rookery.tui.writing import commands
 from rookery.tui.writing.history import Past
 
-MOST = 50
+MAX_MATCHES = 50
 NAMES = {
     "session.new": "New session",
     "ask.next": "Go to the next ask",
@@ -56,25 +56,25 @@ def entries(app: Shell) -> list[Entry]:
     header: Json | None = app.window.header if app.session else None
     actions = {each.id: each.action for each in bindings.EVERYWHERE if isinstance(each, Binding)}
     idle = header is None or header["state"] == "idle"
-    found = [
+    items = [
         Entry(name, label(app, key), action=actions[key])
         for key, name in NAMES.items()
         if app.offers(actions[key]) and not (idle and key == "turn.cancel")
     ]
-    found.append(Entry("Search everything…", "in all sessions", action="search_all"))
-    found += [
+    items.append(Entry("Search everything…", "in all sessions", action="search_all"))
+    items += [
         Entry(f"/{each.name}", each.words, slash=each.name)
         for each in commands.known(header, here=not app.start.address).values()
     ]
-    found += [
+    items += [
         Entry(clean_line(block["title"], 80), f"session {block['id']}", session=block["id"])
         for block in app.fleet.sessions
     ]
-    return found
+    return items
 
 
 class SearchScreen[Answer](Modal[Answer]):
-    """Typing narrows a list."""
+    """A list that typing narrows."""
 
     BINDINGS = bindings.SEARCH
     HINT: ClassVar[str]
@@ -82,13 +82,13 @@ class SearchScreen[Answer](Modal[Answer]):
     """Shown where nothing is found."""
     TALLEST: ClassVar[int] = 8
 
-    def __init__(self, words: str = "") -> None:
+    def __init__(self, query: str = "") -> None:
         super().__init__()
-        self._words = words
+        self._words = query
         self._found: list[Answer] = []
 
-    def find(self, words: str) -> list[tuple[Answer, str, str]]:
-        """Each with its name, and the words beside it."""
+    def find(self, query: str) -> list[tuple[Answer, str, str]]:
+        """Return the matches, each with its name and the text beside it."""
         raise NotImplementedError
 
     def body(self) -> ComposeResult:
@@ -106,18 +106,18 @@ class SearchScreen[Answer](Modal[Answer]):
     def on_input_changed(self) -> None:
         self.look_for(self.query_one(Input).value)
 
-    def look_for(self, words: str) -> None:
-        self.offer(self.find(words))
+    def look_for(self, query: str) -> None:
+        self.offer(self.find(query))
 
-    def offer(self, found: list[tuple[Answer, str, str]]) -> None:
-        """List what was found: each with its name, and the words beside it."""
-        self.list_rows([(each, Suggestion("", name, words)) for each, name, words in found])
+    def offer(self, matches: list[tuple[Answer, str, str]]) -> None:
+        """List the matches, each with its name and the text beside it."""
+        self.list_rows([(each, Suggestion("", name, detail)) for each, name, detail in matches])
 
-    def list_rows(self, found: list[tuple[Answer, Suggestion]]) -> None:
-        self._found = [each for each, _ in found]
+    def list_rows(self, rows: list[tuple[Answer, Suggestion]]) -> None:
+        self._found = [each for each, _ in rows]
         self._listed.close()
-        self._listed.offer([row._replace(insert=str(at)) for at, (_, row) in enumerate(found)])
-        self.query_one("#none", Label).display = not found
+        self._listed.offer([row._replace(insert=str(at)) for at, (_, row) in enumerate(rows)])
+        self.query_one("#none", Label).display = not rows
 
     def action_move(self, step: int) -> None:
         if self._listed.is_open:
@@ -136,12 +136,12 @@ class HistoryScreen(SearchScreen[str]):
     HINT = "Search prompts"
     NONE = "No matches."
 
-    def __init__(self, past: Past, words: str) -> None:
-        super().__init__(words.partition("\n")[0])
+    def __init__(self, past: Past, query: str) -> None:
+        super().__init__(query.partition("\n")[0])
         self._past = past
 
-    def find(self, words: str) -> list[tuple[str, str, str]]:
-        return [(text, clean_line(text, 200), "") for text in self._past.found(words)[:100]]
+    def find(self, query: str) -> list[tuple[str, str, str]]:
+        return [(text, clean_line(text, 200), "") for text in self._past.found(query)[:100]]
 
 
 class PaletteScreen(SearchScreen[Entry]):
@@ -150,11 +150,11 @@ class PaletteScreen(SearchScreen[Entry]):
     NONE = "No matches."
     TALLEST = 20
 
-    def __init__(self, found: Sequence[Entry]) -> None:
+    def __init__(self, items: Sequence[Entry]) -> None:
         super().__init__()
         self.words["search.take"] = "choose"
-        self._all = {f"{each.name}  {each.words}": each for each in found}
+        self._all = {f"{each.name}  {each.words}": each for each in items}
 
-    def find(self, words: str) -> list[tuple[Entry, str, str]]:
-        names = ranked(words.strip(), self._all, MOST) if words.strip() else list(self._all)
+    def find(self, query: str) -> list[tuple[Entry, str, str]]:
+        names = ranked(query.strip(), self._all, MAX_MATCHES) if query.strip() else list(self._all)
         return [(each, each.name, each.words) for each in map(self._all.__getitem__, names)]

@@ -1,4 +1,4 @@
-"""Search everything that was ever said, in all sessions; a hit opens its session at the place."""
+"""The window that searches all sessions; choosing a hit opens its session at that place."""
 
 from functools import partial
 from typing import override
@@ -13,7 +13,7 @@ from rookery.tui.look.runs import clean, clean_line, cut
 from rookery.tui.widgets.suggestions import Suggestion
 from rookery.tui.windows.search import SearchScreen
 
-MOST = 100
+MAX_HITS = 100
 BEFORE = 16
 """Characters of a hit before the words that were found: a row is short."""
 TITLE = 4
@@ -29,8 +29,8 @@ class EverythingScreen(SearchScreen[Json]):
     NONE = "Type to search."
     TALLEST = 20
 
-    def __init__(self, words: str = "") -> None:
-        super().__init__(words)
+    def __init__(self, query: str = "") -> None:
+        super().__init__(query)
         self.words["search.take"] = "open"
         self._asked = 0
         """Only the answer to the newest question counts."""
@@ -39,18 +39,18 @@ class EverythingScreen(SearchScreen[Json]):
         self.fetch(partial(self._answer, " ", SECONDS), self._indexed)
 
     @override
-    def look_for(self, words: str) -> None:
+    def look_for(self, query: str) -> None:
         self._asked += 1
-        if words.strip():
-            self.fetch(partial(self._answer, words), partial(self._answered, self._asked))
+        if query.strip():
+            self.fetch(partial(self._answer, query), partial(self._answered, self._asked))
         else:
             self._show([], self.NONE)
 
-    def _answer(self, words: str, patience: float = 0.0) -> Json:
-        """Why there is none is its problem."""
+    def _answer(self, query: str, patience: float = 0.0) -> Json:
+        """Search; if it is refused, the response has no hits and the refusal as its `problem`."""
         rookery = self.shell.reader.rookery
         try:
-            return rookery.call("search", q=words, limit=MOST, patience=patience)
+            return rookery.call("search", q=query, limit=MAX_HITS, patience=patience)
         except Refused as error:
             return {"hits": [], "problem": error.sentences}
 
@@ -58,8 +58,8 @@ class EverythingScreen(SearchScreen[Json]):
         if number == self._asked:
             self._show(answer["hits"], clean_line(answer["problem"]) or "No matches.")
 
-    def _show(self, hits: list[Json], words: str) -> None:
-        self.query_one("#none", Label).update(words)
+    def _show(self, hits: list[Json], text: str) -> None:
+        self.query_one("#none", Label).update(text)
         now = self.shell.start.clock()
         room = self.app.size.width // TITLE
         self.list_rows([(hit, row_of(hit, now, room)) for hit in hits])
@@ -71,23 +71,23 @@ class EverythingScreen(SearchScreen[Json]):
 
 
 def row_of(hit: Json, now: int, room: int) -> Suggestion:
-    """The session and how old it is; beside it the words around the first match."""
+    """Return a row with the session and its age, and beside it the text around the first match."""
     text, marks = hit["text"], hit["marks"]
     place = max(0, marks[0][0] - BEFORE) if marks else 0
     who = "" if hit["role"] == OTHER else f"{hit['role']}: "
-    words, shown = who + ("…" if place else ""), []
+    excerpt, shown = who + ("…" if place else ""), []
     for begins, ends in marks:
-        words += clean(text[place:begins])
-        first = len(words)
-        words += clean(text[begins:ends])
-        shown.append((first, len(words)))
+        excerpt += clean(text[place:begins])
+        first = len(excerpt)
+        excerpt += clean(text[begins:ends])
+        shown.append((first, len(excerpt)))
         place = ends
     title = cut(clean_line(hit["title"]) or hit["session"], room)
-    words += clean(text[place:])
-    return Suggestion("", f"{title} · {ago(hit['at'], now)}", words, marks=tuple(shown))
+    excerpt += clean(text[place:])
+    return Suggestion("", f"{title} · {ago(hit['at'], now)}", excerpt, marks=tuple(shown))
 
 
 def word_of(hit: Json) -> str:
-    """The first word that was found, as it stands there."""
+    """Return the first match as it occurs in the text, or "" if there is none."""
     marks = hit["marks"]
     return str(hit["text"][slice(*marks[0])]) if marks else ""

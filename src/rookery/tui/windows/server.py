@@ -1,4 +1,4 @@
-"""The MCP servers for all agents: a list, and a form."""
+"""The windows for the MCP servers that all agents use: a list, and a form."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,9 +24,9 @@ class ServersScreen(RowsScreen[None]):
     def load(self) -> list[mcp.Server]:
         return mcp.load(self.home)
 
-    def shown(self, found: list[mcp.Server]) -> list[Row]:
-        self._servers = {server.name: server for server in found}
-        return [server_row(self.home, server) for server in found]
+    def shown(self, loaded: list[mcp.Server]) -> list[Row]:
+        self._servers = {server.name: server for server in loaded}
+        return [server_row(self.home, server) for server in loaded]
 
     def choose(self, row: Row) -> None:
         self.shell.ask(SavedForm(ServerForm(self._servers[row.name])), self._saved)
@@ -42,23 +42,23 @@ class ServersScreen(RowsScreen[None]):
         if (row := self.current) is None:
             return
         on = not self._servers[row.name].enabled
-        words = f"{row.name} is {'on' if on else 'off'} for agents started from now on."
-        self._do(partial(mcp.set_enabled, self.home, row.name, enabled=on), words, adds=on)
+        text = f"{row.name} is {'on' if on else 'off'} for agents started from now on."
+        self._do(partial(mcp.set_enabled, self.home, row.name, enabled=on), text, adds=on)
 
     def drop(self, name: str) -> None:
         self._do(partial(mcp.remove, self.home, name), f"Removed {name}.")
 
-    def _do(self, work: Callable[[], object], words: str, *, adds: bool = False) -> None:
+    def _do(self, work: Callable[[], object], text: str, *, adds: bool = False) -> None:
         home = self.home
 
         def change() -> None:
             with in_force.editing(home, adds=adds):
                 work()
 
-        self.change(change, words, mcp.FILE)
+        self.change(change, text, mcp.FILE)
 
     def action_log_in(self) -> None:
-        """To the server under the cursor."""
+        """Log in to the server under the cursor."""
         server = self._servers[self.current.name] if self.current else None
         if server is None or server.fault or server.kind == "stdio":
             self.tell("Only a server with an address has a login." if server else "")

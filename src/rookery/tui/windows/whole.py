@@ -1,5 +1,5 @@
-"""Windows with a long text: all of what an ask is about, since its card shows only the beginning
-and the end; what an operation reads; and what a session's agent wrote to stderr."""
+"""Windows with a long text: everything an ask is about, since its card shows only the beginning and
+the end; the result of a read operation; what a session's agent wrote to stderr."""
 
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ LOG_END = 64 * 1024
 
 
 class Whole(ScrollView):
-    """Lines; only the visible ones are painted."""
+    """A view of many lines, of which only the visible ones are painted."""
 
     def __init__(self) -> None:
         super().__init__(id="whole")
@@ -74,11 +74,11 @@ class WholeScreen(Modal[None]):
 
 
 class AskScreen(WholeScreen):
-    """Shows only: an ask is answered on its card."""
+    """An ask in full, for reading only: it is answered on its card."""
 
     def __init__(self, block: Block, agent: str, cwd: str) -> None:
-        words = asks.question(block, agent, cwd)
-        super().__init__(words[:1].upper() + words[1:])
+        question = asks.question(block, agent, cwd)
+        super().__init__(question[:1].upper() + question[1:])
         self._block, self._agent, self._cwd = dict(block), agent, cwd
         self._seen = (0, "")
 
@@ -89,7 +89,7 @@ class AskScreen(WholeScreen):
         self.call_after_refresh(self._lay_out)
 
     def _lay_out(self) -> None:
-        """In a thread: comparing thousands of lines takes a moment."""
+        """Lay out the lines in a thread: comparing thousands of them takes a moment."""
         width, theme = self.whole.scrollable_content_region.width - 1, self.app.theme
         if width <= 0 or (width, theme) == self._seen:
             return
@@ -104,7 +104,7 @@ class AskScreen(WholeScreen):
 
 
 class QRScreen(WholeScreen):
-    """An address as a QR code, for a phone's camera; below it, the address itself."""
+    """A URL as a QR code for a phone's camera, with the URL itself below."""
 
     def __init__(self, address: str) -> None:
         super().__init__("Scan with a phone")
@@ -121,8 +121,8 @@ class QRScreen(WholeScreen):
             lines = [[("The address is too long for a QR code.", look.needs)]]
         elif len(rows[0]) > size.width or len(rows) > size.height:
             wide, high = len(rows[0]) + 4, len(rows) + 6
-            words = f"The QR code needs a terminal of {wide} columns and {high} lines."
-            lines = [[(words, look.needs)]]
+            text = f"The QR code needs a terminal of {wide} columns and {high} lines."
+            lines = [[(text, look.needs)]]
         rest = broken(self._address, width)
         self.whole.show([*lines, [], *([(each, look.ink)] for each in rest)])
 
@@ -137,7 +137,7 @@ def _qr(address: str) -> str:
 
 
 class TextScreen(WholeScreen):
-    """A text, from its beginning. A short one gets a low window."""
+    """A text, shown from its beginning. A short one gets a low window."""
 
     def __init__(self, heading: str, text: str = "") -> None:
         super().__init__(heading)
@@ -175,7 +175,7 @@ class LogScreen(TextScreen):
 
 def last_words(rookery: "Rookery", session: str, of: str) -> str:
     try:
-        said = rookery.call("logs", session, of=of, bytes=LOG_END)
-        return str(said["text"]).strip("\n")
+        reply = rookery.call("logs", session, of=of, bytes=LOG_END)
+        return str(reply["text"]).strip("\n")
     except Refused as error:
         return error.sentences

@@ -1,1 +1,1 @@
-"""What helps to write: history, files, clipboard, slash commands."""
+"""Support for writing prompts: history, files, clipboard, slash commands."""

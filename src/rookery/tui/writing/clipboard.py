@@ -1,4 +1,5 @@
-"""An image from the system's clipboard, through a program: a terminal only pastes text."""
+"""Reading an image from the system's clipboard through a program, since a terminal only pastes
+text."""
 
 import asyncio
 import os
@@ -22,11 +23,12 @@ _AS_PNG = "the clipboard as «class PNGf»"
 
 
 class NoImage(Exception):
-    """Says why, and what helps."""
+    """Raised when there is no image; says why, and what helps."""
 
 
 class Way(NamedTuple):
-    """A program and its arguments: `kinds` lists the types, `give` writes one of them."""
+    """A program that reads the clipboard: the arguments `kinds` list the types, `give` writes one
+    of them."""
 
     program: str
     give: tuple[str, ...]
@@ -45,7 +47,7 @@ HELP = ("install wl-clipboard (Wayland) or xclip (X11)", "install pngpaste")
 
 
 async def read(platform: str = sys.platform) -> Attachment:
-    """The image, whole. Raises NoImage."""
+    """Return the complete image. Raises NoImage."""
     here, helps = (MACOS, HELP[1]) if platform == "darwin" else (LINUX, HELP[0])
     ways = [way for way in here if shutil.which(way.program)]
     if not ways:
@@ -59,14 +61,14 @@ async def read(platform: str = sys.platform) -> Attachment:
 
 
 async def _image(way: Way) -> bytes:
-    words = list(way.give)
+    argv = list(way.give)
     if way.kinds:
         offered = (await _said(way.program, *way.kinds)).decode("utf-8", "replace").split()
         kind = next((kind for kind in KINDS if kind in offered), "")
         if not kind:
             return b""
-        words.append(kind)
-    data = await _said(way.program, *words)
+        argv.append(kind)
+    data = await _said(way.program, *argv)
     return _from_hex(data) if way.hex else data
 
 
@@ -80,21 +82,21 @@ def _checked(data: bytes) -> Attachment:
 
 
 def _from_hex(text: bytes) -> bytes:
-    """`«data PNGf89504E47…»`."""
-    _, found, rest = text.partition(b"PNGf")
+    """Decode `«data PNGf89504E47…»`; b"" if it is anything else."""
+    _, marker, rest = text.partition(b"PNGf")
     digits = rest.partition("»".encode())[0].strip()
     try:
-        return bytes.fromhex(digits.decode("ascii")) if found else b""
+        return bytes.fromhex(digits.decode("ascii")) if marker else b""
     except (UnicodeDecodeError, ValueError):
         return b""
 
 
-async def _said(program: str, *words: str) -> bytes:
-    """Its output; empty if it failed or timed out."""
+async def _said(program: str, *args: str) -> bytes:
+    """Return the program's output, or b"" if it failed or timed out."""
     quiet = asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
-            *(program, *words),
+            *(program, *args),
             stdin=quiet,
             stdout=asyncio.subprocess.PIPE,
             stderr=quiet,

@@ -1,4 +1,4 @@
-"""Our slash commands, and the agent's."""
+"""The slash commands: ours and the agent's."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -65,10 +65,10 @@ ALSO = {"exit": NAMES["quit"], "history": _LIST, "sessions": _LIST}
 
 
 def ours() -> dict[str, Command]:
-    """Those above, which have a way of their own, and the operations of the catalogue, by their
-    names."""
-    found = {each.name: each for each in _operations()} | NAMES
-    return dict(sorted(found.items()))
+    """Return our commands by name: those above, which are handled here, and the operations of the
+    catalogue."""
+    commands = {each.name: each for each in _operations()} | NAMES
+    return dict(sorted(commands.items()))
 
 
 @cache
@@ -86,33 +86,35 @@ def _operations() -> tuple[Command, ...]:
 
 
 def _hint(row: "Row") -> str:
-    """What has to be given; or may be, where there is a choice or it has a place."""
+    """Return a hint for the argument that is required, or for an optional one that has choices or
+    is positional."""
     choices = [*row.arguments[0].choices] if row.arguments else []
     placed = [each.word for each in row.arguments if each.about.positional]
     return " ".join(row.schema["required"]) or ", ".join(choices) or " ".join(placed)
 
 
 def known(header: Json | None, *, here: bool = True) -> dict[str, Command]:
-    """Ours, and the agent's with other names. `here`: the sessions are this machine's."""
-    found = {name: each for name, each in ours().items() if here or name not in ONLY_HERE}
+    """Return our commands, and the agent's where the names differ. `here` means that the sessions
+    are on this machine."""
+    commands = {name: each for name, each in ours().items() if here or name not in ONLY_HERE}
     for each in lenient.mappings(header, "commands") if header else ():
         name = clean_line(lenient.text(each, "name").lstrip("/"), 80)
-        if name and " " not in name and name not in found:
-            words = clean_line(lenient.text(each, "description"), 200)
+        if name and " " not in name and name not in commands:
+            description = clean_line(lenient.text(each, "description"), 200)
             hint = clean_line(lenient.text(lenient.mapping(each, "input"), "hint"), 60)
-            found[name] = Command(name, words, hint, ours=False)
-    return found
+            commands[name] = Command(name, description, hint, ours=False)
+    return commands
 
 
 def matching(query: str, header: Json | None, most: int = 8, *, here: bool = True) -> list[Command]:
-    found = known(header, here=here)
+    commands = known(header, here=here)
     if not query:
-        return list(found.values())
-    return [found[name] for name in ranked(query, found, most)]
+        return list(commands.values())
+    return [commands[name] for name in ranked(query, commands, most)]
 
 
 def parsed(text: str) -> tuple[Command, str] | None:
-    """Our command and its value; None: it is a prompt."""
+    """Return our command and its value, or None if the text is a prompt."""
     if not text.startswith("/"):
         return None
     word, _, rest = text[1:].partition(" ")

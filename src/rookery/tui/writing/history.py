@@ -1,4 +1,4 @@
-"""Earlier prompts: one file in the home, newest last."""
+"""The history of prompts: one file in the home, newest last."""
 
 import json
 import os
@@ -7,12 +7,13 @@ from contextlib import suppress
 from rookery.home import paths
 
 FILE = "prompts.jsonl"
-MOST = 500
-LONGEST = 20_000
+MAX_PROMPTS = 500
+MAX_PROMPT_LENGTH = 20_000
 
 
 class Past:
-    """`older` and `newer` walk through them from the present draft."""
+    """The earlier prompts; `older` and `newer` walk through them, starting from the current
+    draft."""
 
     def __init__(self) -> None:
         self.entries: list[str] = []
@@ -44,16 +45,17 @@ class Past:
         self._at += 1
         return self.entries[self._at] if self._at < len(self.entries) else self._draft
 
-    def found(self, words: str) -> list[str]:
-        """Those that have all the words, the newest first."""
-        wanted = words.lower().split()
+    def found(self, query: str) -> list[str]:
+        """Return the prompts that contain all words of the query, newest first."""
+        wanted = query.lower().split()
         return [
             each for each in reversed(self.entries) if all(word in each.lower() for word in wanted)
         ]
 
 
 def read(home: str, cwd: str) -> list[str]:
-    """Oldest first; those of other directories before those of this one."""
+    """Return the prompts, oldest first; those of other directories come before those of this
+    one."""
     here: dict[str, None] = {}
     elsewhere: dict[str, None] = {}
     with suppress(OSError), open(os.path.join(home, FILE), encoding="utf-8") as file:
@@ -68,15 +70,15 @@ def read(home: str, cwd: str) -> list[str]:
                 kept.pop(text, None)
                 kept[text] = None
     others = [text for text in elsewhere if text not in here]
-    return [*others[-MOST:], *list(here)[-MOST:]]
+    return [*others[-MAX_PROMPTS:], *list(here)[-MAX_PROMPTS:]]
 
 
 def keep(home: str, cwd: str, text: str) -> None:
-    """Add one; a large file is cut to its end."""
+    """Append a prompt; if the file is large, only its end is kept."""
     path = os.path.join(home, FILE)
     with suppress(OSError):
-        paths.append_line(path, json.dumps({"cwd": cwd, "text": text[:LONGEST]}))
+        paths.append_line(path, json.dumps({"cwd": cwd, "text": text[:MAX_PROMPT_LENGTH]}))
         if os.path.getsize(path) > 4_000_000:
             with open(path, "rb") as grown:
                 lines = grown.read().splitlines(keepends=True)
-            paths.write_atomic(path, b"".join(lines[-2 * MOST :]), 0o600)
+            paths.write_atomic(path, b"".join(lines[-2 * MAX_PROMPTS :]), 0o600)

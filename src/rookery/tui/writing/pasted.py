@@ -1,5 +1,5 @@
-"""What is pasted: a long text is one chip above the composer, and goes with the prompt whole;
-dropped files come as paths (quoted, escaped, or as URLs; one or several)."""
+"""Handling of pastes: a long text becomes a chip above the composer and is sent with the prompt in
+full; dropped files arrive as paths (quoted, escaped, or as URLs; one or several)."""
 
 import os
 import re
@@ -8,32 +8,33 @@ from urllib.parse import unquote, urlsplit
 from rookery.core.json.safe_text import count
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp")
-LONGEST = 4096
-MOST = 32
+MAX_PATH_LENGTH = 4096
+MAX_IMAGES = 32
 LINES = 12
 LETTERS = 2000
 
 
 def image_paths(pasted: str) -> list[str]:
-    """The paths of images; none if the text has anything else."""
+    """Return the paths of images; none if the text contains anything else."""
     text = pasted.strip()
-    if not text or len(text) > LONGEST * MOST:
+    if not text or len(text) > MAX_PATH_LENGTH * MAX_IMAGES:
         return []
-    found: list[str] = []
+    images: list[str] = []
     for line in text.splitlines():
         if bare := line.strip():
             paths = _of_line(bare)
             if not paths:
                 return []
-            found += paths
-    return found
+            images += paths
+    return images
 
 
 def _of_line(line: str) -> list[str]:
-    """Unquoted spaces are part of a path, unless each word looks like one."""
-    words = _words(line)
-    if len(words) > 1 and all(_is_image(word) for word in words):
-        return [os.path.expanduser(word) for word in words]
+    """Return the paths in a line. Unquoted spaces are part of a path, unless each word looks like
+    one."""
+    tokens = _words(line)
+    if len(tokens) > 1 and all(_is_image(word) for word in tokens):
+        return [os.path.expanduser(word) for word in tokens]
     path = path_of(line)
     return [os.path.expanduser(path)] if _is_image(path) else []
 
@@ -49,19 +50,19 @@ def _words(line: str) -> list[str]:
 
 def _is_image(path: str) -> bool:
     looks = path.startswith(("/", "~", "./", "../")) and path.lower().endswith(ENDINGS)
-    return looks and len(path) <= LONGEST
+    return looks and len(path) <= MAX_PATH_LENGTH
 
 
 def path_of(text: str) -> str:
-    """Without its quotes and escapes."""
+    """Return the path without its quotes and escapes."""
     if text[0] in "'\"" or re.search(r"\\.", text):
-        words = _words(text)
-        return words[0] if len(words) == 1 else text
+        tokens = _words(text)
+        return tokens[0] if len(tokens) == 1 else text
     return _unwrapped(text)
 
 
 def _unwrapped(word: str) -> str:
-    """The path of a file URL."""
+    """Return the path of a file URL; anything else is returned unchanged."""
     if not word.startswith("file://"):
         return word
     try:
@@ -79,5 +80,5 @@ def name_of(text: str) -> str:
 
 
 def joined(text: str, pasted: list[str]) -> str:
-    """The prompt: what was written, then each paste as a paragraph of its own."""
+    """Return the whole prompt: the text, then each paste as a paragraph of its own."""
     return "\n\n".join(each for each in (text, *pasted) if each.strip())

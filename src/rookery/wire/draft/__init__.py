@@ -1,1 +1,1 @@
-"""Version 2 of the protocol, as its draft is in SDK 2.4.0, turned into version 1 and back."""
+"""Translating version 2 of the protocol, as drafted in SDK 2.4.0, to version 1 and back."""

@@ -1,5 +1,5 @@
-"""An agent that speaks draft 2, for our client of version 1: requests, answers and the version that
-is agreed on. `agent_session` has what a session of its says."""
+"""The dialect for an agent that speaks draft 2, behind our client of version 1: requests, responses
+and version negotiation. `agent_session` translates the updates of its sessions."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,7 +21,7 @@ MOST_SESSIONS = 1000
 
 class DraftAgent(Dialect):
     def __init__(self, refusal: Json) -> None:
-        """`refusal`: its answer to `initialize` of version 1."""
+        """`refusal`: the agent's response to `initialize` of version 1."""
         self._refusal = refusal
         self._asked: dict[Any, tuple[str, Json]] = {}
         """Our open requests by id: in the words of version 1."""
@@ -141,7 +141,7 @@ def _named(version: object) -> str:
 
 
 def _in_words(refusal: Json) -> Json | None:
-    """Of an agent that says which versions it speaks."""
+    """Return an error that names the versions the agent says it speaks; None if it does not say."""
     error = lenient.mapping(refusal, "error")
     listed = lenient.sequence(lenient.mapping(error, "data"), "supported")
     if not listed:
@@ -150,8 +150,8 @@ def _in_words(refusal: Json) -> Json | None:
     return _failed(refusal.get("id"), f"it speaks {spoken}; {_OURS}")
 
 
-def _failed(id: object, words: str) -> Json:
-    error = {"code": INTERNAL_ERROR, "message": words}
+def _failed(id: object, message: str) -> Json:
+    error = {"code": INTERNAL_ERROR, "message": message}
     return {"jsonrpc": "2.0", "id": id, "error": error}
 
 
@@ -165,7 +165,7 @@ def _update(params: Json, update: Json) -> Json:
 
 
 def _permission(params: object, id: object) -> object:
-    """In version 1 a permission is always one for a tool call."""
+    """Translate a permission request; in version 1 it is always for a tool call."""
     if not isinstance(params, dict) or "toolCall" in params:
         return params
     subject = lenient.mapping(params, "subject")
@@ -180,9 +180,9 @@ def _permission(params: object, id: object) -> object:
                 call["toolCallId"] = name
         case _ if subject:
             call["rawInput"] = subject
-    words = [lenient.text(params, key) for key in ("title", "description")]
-    call["title"] = lenient.text(call, "title") or words[0]
-    if shown := "\n\n".join(each for each in words if each and each != call["title"]):
+    texts = [lenient.text(params, key) for key in ("title", "description")]
+    call["title"] = lenient.text(call, "title") or texts[0]
+    if shown := "\n\n".join(each for each in texts if each and each != call["title"]):
         text = {"type": "content", "content": {"type": "text", "text": shown}}
         call["content"] = [*lenient.sequence(call, "content"), text]
     return forms.without(params, "title", "description", "subject") | {"toolCall": call}

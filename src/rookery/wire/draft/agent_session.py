@@ -1,15 +1,16 @@
-"""One session of an agent that speaks draft 2, as version 1 would tell it.
+"""One session of an agent that speaks draft 2, translated to version 1.
 
-The draft answers a prompt when it has become part of the conversation, and tells the end of the
+The draft answers a prompt once it is part of the conversation, and signals the end of the
 work by the session's state. In version 1 the answer is the end, so it is given then:
 
-    sent ──► answered (`messageId`) ──► works (`running`, `requires_action`) ──► `idle`: the answer
+    sent ──► answered (`messageId`) ──► works (`running`, `requires_action`)
+         ──► `idle`: the answer
 
-`idle` is a snapshot, which may come again at any time. It ends a prompt only after work was seen
-since that was sent, and once the prompt has its answer; one that comes before the answer is kept
-for it. An agent that never says `running` may end a prompt by an `idle` with a stop reason. For a
-prompt that never ends there are the turn's watchdogs, as in version 1.
-"""
+`idle` is a snapshot, which may come again at any time. It ends a prompt only if work
+was seen since the prompt was sent, and once the prompt has its answer; one that comes
+before the answer is kept for it. An agent that never says `running` may end a prompt by
+an `idle` with a stop reason. For a prompt that never ends there are the turn's
+watchdogs, as in version 1."""
 
 import codecs
 from base64 import b64decode
@@ -68,7 +69,7 @@ class AgentSession:
         self._calls = {name: [] for name in self._calls}
 
     def accepted(self, message: Json) -> list[Json]:
-        """The agent has answered the prompt."""
+        """Handle the agent's answer to the prompt."""
         if message.get("id") != self._prompt:
             return [message]
         result = message.get("result")
@@ -81,7 +82,7 @@ class AgentSession:
         return [message]
 
     def changed(self, update: Json) -> list[Json]:
-        """The session's state."""
+        """Handle a change of the session's state."""
         if update.get("state") != "idle":
             self._worked, self._end = True, None
             self._says_running = self._says_running or update.get("state") == "running"
@@ -102,7 +103,7 @@ class AgentSession:
     # --- updates ----------------------------------------------------------------------------------
 
     def told(self, update: Json) -> list[Json]:
-        """An update as those of version 1."""
+        """Translate an update to those of version 1."""
         kind = update.get("sessionUpdate")
         if kind in MESSAGES and "content" in update:
             return self._message(update, MESSAGES[kind])
@@ -132,8 +133,8 @@ class AgentSession:
         return [update]
 
     def _message(self, update: Json, kind: str) -> list[Json]:
-        """A whole message: what it says beyond what was said of it. One that says something else
-        than before becomes another message, since version 1 takes nothing back."""
+        """Translate a whole message to its text beyond what was sent before. If it differs from the
+        text before, it becomes another message, since version 1 takes nothing back."""
         name = lenient.text(update, "messageId")
         blocks = list(lenient.mappings(update, "content"))
         whole = "".join(lenient.text(block, "text") for block in blocks)
@@ -144,8 +145,8 @@ class AgentSession:
         elif known and blocks:
             name = f"{name}#{len(self._texts)}"
         self._texts[f"{kind}/{name}"] = whole or known
-        told = forms.without(update, "content") | {"sessionUpdate": kind, "messageId": name}
-        return [{**told, "content": block} for block in blocks]
+        chunk = forms.without(update, "content") | {"sessionUpdate": kind, "messageId": name}
+        return [{**chunk, "content": block} for block in blocks]
 
     def _call(self, call: Json) -> list[Json]:
         name = lenient.text(call, "toolCallId")
@@ -154,19 +155,19 @@ class AgentSession:
             call["sessionUpdate"] = "tool_call"
         content = call.get("content")
         self._calls[name] = content if isinstance(content, list) else self._calls.get(name, [])
-        told = [call]
+        updates = [call]
         for part in lenient.mappings(call, "content"):
             terminal = lenient.text(part, "terminalId")
             if part.get("type") == "terminal" and terminal and terminal not in self._shown:
                 self._shown[terminal] = name
-                told += self._news(terminal, self._terminals.pop(terminal, {}))
-        return told
+                updates += self._news(terminal, self._terminals.pop(terminal, {}))
+        return updates
 
     # --- terminals --------------------------------------------------------------------------------
 
     def _terminal(self, update: Json) -> list[Json]:
-        """An agent's own: version 1 has them in `_meta` of the call that shows them. One that no
-        call shows gets a call of its own, once it has something to say."""
+        """Translate an agent's own terminal: version 1 has them in `_meta` of the call that shows
+        them. One that no call shows gets a call of its own, once it has output."""
         name = lenient.text(update, "terminalId")
         known = self._terminals.setdefault(name, {}) if name not in self._shown else {}
         for key in ("command", "cwd", "exitStatus"):
@@ -175,11 +176,11 @@ class AgentSession:
         decoder = self._decoders.setdefault(name, codecs.getincrementaldecoder("utf-8")("replace"))
         piece = decoder.decode(_bytes(update))
         whole = _bytes(lenient.mapping(update, "output")).decode("utf-8", "replace")
-        said = f"{name}/output"
+        text_key = f"{name}/output"
         if whole:  # a snapshot: what is new in it
-            before = self._texts.get(said, "")
+            before = self._texts.get(text_key, "")
             piece = whole[len(before) :] if whole.startswith(before) else whole
-        self._texts[said] = (self._texts.get(said, "") + piece)[-LONGEST_KEPT:]
+        self._texts[text_key] = (self._texts.get(text_key, "") + piece)[-LONGEST_KEPT:]
         known["output"] = (known.get("output", "") + piece)[-LONGEST_KEPT:]
         if name in self._shown:
             return self._news(name, known)
@@ -215,7 +216,7 @@ def _bytes(given: Json) -> bytes:
 
 
 def _stopped(answer: Json, idle: Json) -> Json:
-    """The answer to a prompt whose work has ended."""
+    """Return the answer to a prompt whose work has ended."""
     about: Json = {"jsonrpc": "2.0", "id": answer["id"]}
     reason = idle.get("stopReason")
     error = idle.get("error")

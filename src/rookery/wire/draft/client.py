@@ -1,14 +1,14 @@
-"""A client that speaks draft 2, for an agent of ours, which speaks version 1.
+"""The dialect for a client that speaks draft 2, in front of our agents, which speak
+version 1.
 
-In version 1 a prompt is answered when its turn ends. In the draft it is answered when it has become
-part of the conversation, and the end is a state of the session:
+In version 1 a prompt is answered when its turn ends. In the draft it is answered once
+it is part of the conversation, and the end is a state of the session:
 
     prompt ──► it shows: `user_message_chunk`, the answer (`messageId`), `running`
            ──► its answer of version 1: `idle`, with the stop reason or the error
 
-It shows when an agent that knows our extension `turns` (docs/editors.md) says so, and with it turns
-of other clients are told, too; with any other agent, as soon as that says anything.
-"""
+It shows when an agent with our extension `turns` (docs/editors.md) says so; such an agent
+also reports turns of other clients. With any other agent it shows at the first update."""
 
 import os
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ type Json = dict[str, Any]
 
 METHODS = {"auth/login": "authenticate", "auth/logout": "logout"}
 GONE = frozenset(["session/load", "session/set_mode", *METHODS.values()])
-"""Of version 1 alone."""
+"""The methods that only version 1 has."""
 
 OPENS = ("session/new", "session/fork", "session/resume", "session/load")
 ASKS = ("session/request_permission", "elicitation/create")
@@ -93,8 +93,10 @@ class DraftClient(Dialect):
         if method == "session/update" and isinstance(params, dict):
             session, update = self._session(params), params["update"]
             begun = session.begun(update, self._knows_turns)
-            told = [_update(session.name, each) for each in session.told(update)]
-            return [*told[:1], *begun, *told[1:]] if _is_prompt(update) else [*begun, *told]
+            updates = [_update(session.name, each) for each in session.told(update)]
+            return (
+                [*updates[:1], *begun, *updates[1:]] if _is_prompt(update) else [*begun, *updates]
+            )
         if method in ASKS and isinstance(params, dict):
             session = self._session(params)
             self._asks[message["id"]] = session.name
@@ -177,7 +179,7 @@ def _is_prompt(update: Json) -> bool:
 
 
 class _Session:
-    """One session, as the client knows it."""
+    """One session, as the client sees it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -192,12 +194,13 @@ class _Session:
         self._last = ""
 
     def opening(self, method: str) -> None:
-        """A replay has the message ids of before; what was not replayed has others."""
+        """Choose the message ids: a replay has the same ids as before; without a replay there is a
+        new series."""
         self._series = os.urandom(4).hex() if method == "session/resume" else ""
         self._count, self._last = 0, ""
 
     def opened(self, method: str, result: Json) -> list[Json]:
-        """What comes before the answer that opens it."""
+        """Return the messages that precede the response that opens the session."""
         own = lenient.mapping(lenient.mapping(result, "_meta"), "rookery")
         self.state = lenient.text(own, "state") or "idle"
         if method in ("session/new", "session/fork") and self.state == "idle":
@@ -210,7 +213,7 @@ class _Session:
         self._prompts[id] = params
 
     def begun(self, update: Json, knows_turns: bool) -> list[Json]:
-        """The answer to a prompt that shows by this update."""
+        """Return the answers to the prompts that this update shows."""
         if not self._prompts or update.get("sessionUpdate") in STATES:
             return []
         if not knows_turns:
@@ -230,7 +233,7 @@ class _Session:
         return [*echo, answer, *self._changed("running")]
 
     def ended(self, message: Json) -> list[Json]:
-        """A prompt has its answer of version 1."""
+        """Handle the response of version 1 to a prompt."""
         id, error = message["id"], message.get("error")
         result = lenient.mapping(message, "result")
         reason = lenient.text(result, "stopReason")
@@ -250,7 +253,7 @@ class _Session:
         return [*begun, *self._changed("idle", end | ({"error": error} if error else {}))]
 
     def turned(self, turn: Json) -> list[Json]:
-        """A turn began or ended, perhaps another client's."""
+        """Handle the beginning or end of a turn, perhaps another client's."""
         state = lenient.text(turn, "state")
         if state == "idle" and not self._working:
             reason = lenient.text(turn, "stopReason")
@@ -278,7 +281,7 @@ class _Session:
     # --- updates ----------------------------------------------------------------------------------
 
     def told(self, update: Json) -> list[Json]:
-        """An update in the draft's form."""
+        """Translate an update to the draft's form."""
         kind = update.get("sessionUpdate")
         if kind in CHUNKS:
             return [self._named(update)]
@@ -301,7 +304,7 @@ class _Session:
         return [update]
 
     def _named(self, update: Json) -> Json:
-        """With a message id, which every chunk has in the draft: a run of one kind is a message."""
+        """Add a message id, which every chunk has in the draft: a run of one kind is a message."""
         if lenient.text(update, "messageId"):
             self._last = ""
             return update

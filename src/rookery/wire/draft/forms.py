@@ -1,5 +1,5 @@
-"""The forms that differ between version 1 and draft 2, each both ways. What is not known here is
-kept as it came."""
+"""The JSON forms that differ between version 1 and draft 2, each translated both ways. Unknown
+fields are kept as they came."""
 
 import difflib
 import re
@@ -14,17 +14,17 @@ type Json = dict[str, Any]
 PROMPTS = ("image", "audio", "embeddedContext")
 SESSIONS = ("delete", "additionalDirectories", "systemPrompt", "fork", "archive", "status", "title")
 BASELINE: Json = {"list": {}, "resume": {}, "close": {}}
-"""What every agent of the draft can do with sessions."""
+"""The session capabilities that every agent of the draft has."""
 
 STATUSES = {"paused": "in_progress", "cancelled": "failed"}
-"""Of tool calls: those that version 1 does not have."""
+"""The statuses of tool calls that version 1 does not have, and what replaces them."""
 
 WHOLE_DIFF = 200_000
 """Characters of a file's two sides of which a patch is made; more is only named."""
 
 
 def renamed(given: Json, **names: str) -> Json:
-    """With some keys under other names."""
+    """Return the object with some keys renamed."""
     return {names.get(key, key): value for key, value in given.items()}
 
 
@@ -33,15 +33,15 @@ def without(given: Json, *keys: str) -> Json:
 
 
 def meta(given: object) -> Json:
-    found = lenient.mapping(given, "_meta")
-    return {"_meta": found} if found else {}
+    fields = lenient.mapping(given, "_meta")
+    return {"_meta": fields} if fields else {}
 
 
 # --- capabilities ---------------------------------------------------------------------------------
 
 
 def client_2(params: Json) -> Json:
-    """Our `initialize` for an agent of the draft."""
+    """Translate our `initialize` for an agent of the draft."""
     offers = lenient.mapping(params, "clientCapabilities")
     can: Json = meta(offers)
     if isinstance(offers.get("elicitation"), dict):
@@ -53,8 +53,8 @@ def client_2(params: Json) -> Json:
 
 
 def client_1(params: Json) -> Json:
-    """A client's `initialize`, as one of version 1 would say it. What was optional in 1 and is
-    everybody's in 2 is offered."""
+    """Translate a client's `initialize` to version 1. What is optional in 1 and required of
+    everyone in 2 is offered."""
     offers = lenient.mapping(params, "capabilities")
     auth = lenient.mapping(offers, "auth")
     can: Json = without(offers, "auth", "_meta") | {
@@ -68,7 +68,7 @@ def client_1(params: Json) -> Json:
 
 
 def agent_1(result: Json) -> Json:
-    """An agent's answer to `initialize`."""
+    """Translate an agent's response to `initialize`."""
     given = lenient.mapping(result, "capabilities")
     session = given.get("session")
     known = session if isinstance(session, dict) else {}
@@ -86,8 +86,8 @@ def agent_1(result: Json) -> Json:
             each["env"] = {lenient.text(one, "name"): lenient.text(one, "value") for one in pairs}
     if methods:  # who can log in can log out, in the draft
         can["auth"] = {**lenient.mapping(given, "auth"), "logout": {}}
-    said: Json = {"protocolVersion": 2, "agentInfo": result["info"], "agentCapabilities": can}
-    return said | {"authMethods": methods} | meta(result)
+    response: Json = {"protocolVersion": 2, "agentInfo": result["info"], "agentCapabilities": can}
+    return response | {"authMethods": methods} | meta(result)
 
 
 def agent_2(result: Json) -> Json:
@@ -103,11 +103,11 @@ def agent_2(result: Json) -> Json:
     can |= {"providers": given["providers"]} if "providers" in given else {}
     auth = lenient.mapping(given, "auth")
     can |= {"auth": without(auth, "logout")} if auth else {}
-    said: Json = {"protocolVersion": 2, "info": result["agentInfo"], "capabilities": can}
+    response: Json = {"protocolVersion": 2, "info": result["agentInfo"], "capabilities": can}
     methods = [_method_2(each) for each in lenient.mappings(result, "authMethods")]
     if methods and auth.get("logout") is not None:  # as above
-        said["authMethods"] = methods
-    return said | meta(result)
+        response["authMethods"] = methods
+    return response | meta(result)
 
 
 def _method_2(given: Json) -> Json:
@@ -119,9 +119,9 @@ def _method_2(given: Json) -> Json:
 
 
 def servers_1(params: Json) -> Json:
-    """A request that opens a session, with the MCP servers that it brings."""
-    found = [_server_1(each) for each in lenient.mappings(params, "mcpServers")]
-    return {**params, "mcpServers": found}
+    """Translate a request that opens a session, with the MCP servers that it brings."""
+    entries = [_server_1(each) for each in lenient.mappings(params, "mcpServers")]
+    return {**params, "mcpServers": entries}
 
 
 def _server_1(given: Json) -> Json:
@@ -131,9 +131,12 @@ def _server_1(given: Json) -> Json:
 
 
 def servers_2(params: Json, takes: Json) -> Json:
-    """`takes`: the transports that the agent has."""
-    found = [{"type": "stdio", **each} for each in lenient.mappings(params, "mcpServers")]
-    return {**params, "mcpServers": [each for each in found if takes.get(each["type"]) is not None]}
+    """Translate the MCP servers of a request. `takes`: the transports that the agent supports."""
+    entries = [{"type": "stdio", **each} for each in lenient.mappings(params, "mcpServers")]
+    return {
+        **params,
+        "mcpServers": [each for each in entries if takes.get(each["type"]) is not None],
+    }
 
 
 # --- options and commands -------------------------------------------------------------------------
@@ -156,25 +159,25 @@ def _option(given: Json, id: tuple[str, str], group: tuple[str, str]) -> Json:
 
 
 def commands_1(given: Iterable[Json]) -> list[Json]:
-    found = []
+    commands = []
     for each in given:
         command, input = without(each, "type", "input"), lenient.mapping(each, "input")
-        found.append(command | ({"input": without(input, "type")} if input else {}))
-    return found
+        commands.append(command | ({"input": without(input, "type")} if input else {}))
+    return commands
 
 
 def commands_2(given: Iterable[Json]) -> list[Json]:
-    found = []
+    commands = []
     for each in given:
         command, input = {"type": "command", **each}, lenient.mapping(each, "input")
-        found.append(command | ({"input": {"type": "text", **input}} if input else {}))
-    return found
+        commands.append(command | ({"input": {"type": "text", **input}} if input else {}))
+    return commands
 
 
 # --- tool calls -----------------------------------------------------------------------------------
 
 CLEARED: Json = {"kind": "other", "status": "pending", "content": [], "locations": []}
-"""What null means in a patch; in version 1 it means no change."""
+"""The values that null stands for in a patch; in version 1 null means no change."""
 
 
 def call_1(given: Json) -> Json:
@@ -188,30 +191,30 @@ def call_1(given: Json) -> Json:
 
 
 def part_1(part: object) -> list[Json]:
-    """A diff of the draft is a patch of several files: it becomes one for each hunk, and words for
-    a file that the patch leaves out."""
+    """Translate a diff of the draft, a patch of several files, to one diff for each hunk, and text
+    for each file that the patch leaves out."""
     if not isinstance(part, dict) or part.get("type") != "diff" or "newText" in part:
         return [part] if isinstance(part, dict) else []
     changes = list(lenient.mappings(part, "changes"))
     paths = {_bare(lenient.text(each, "path")): lenient.text(each, "path") for each in changes}
-    found: list[Json] = []
+    diffs: list[Json] = []
     for hunk in hunks(lenient.text(lenient.mapping(part, "patch"), "text")):
         path = paths.get(_bare(hunk.path), hunk.path)
-        found.append({"type": "diff", "path": path, "oldText": hunk.old, "newText": hunk.new})
-    shown = [each["path"] for each in found]
+        diffs.append({"type": "diff", "path": path, "oldText": hunk.old, "newText": hunk.new})
+    shown = [each["path"] for each in diffs]
     left = [each for each in changes if lenient.text(each, "path") not in shown]
-    return found + [{"type": "content", "content": _named(each)} for each in left]
+    return diffs + [{"type": "content", "content": _named(each)} for each in left]
 
 
 def _bare(path: str) -> str:
-    """Git's own patches name files without the first slash."""
+    """Strip the leading slash, which git's own patches leave out."""
     return path.lstrip("/")
 
 
 def _named(change: Json) -> Json:
     names = [lenient.text(change, key) for key in ("oldPath", "path")]
-    words = f"{lenient.text(change, 'operation')}: {' → '.join(filter(None, names))}"
-    return {"type": "text", "text": words}
+    text = f"{lenient.text(change, 'operation')}: {' → '.join(filter(None, names))}"
+    return {"type": "text", "text": text}
 
 
 def call_2(given: Json) -> Json:
@@ -226,12 +229,12 @@ def _part_2(part: Json) -> Json:
         return part
     path, old, new = part["path"], part.get("oldText"), part["newText"]
     operation = "modify" if isinstance(old, str) else "add"
-    found: Json = {"type": "diff", **meta(part)}
-    found["changes"] = [{"operation": operation, "path": path, "fileType": "text"}]
+    diff: Json = {"type": "diff", **meta(part)}
+    diff["changes"] = [{"operation": operation, "path": path, "fileType": "text"}]
     if len(new) + len(old or "") <= WHOLE_DIFF:
         text = _patch(path, old if isinstance(old, str) else None, new)
-        found["patch"] = {"format": "git_patch", "text": text}
-    return found
+        diff["patch"] = {"format": "git_patch", "text": text}
+    return diff
 
 
 _UNENDED = r"\ No newline at end of file"

@@ -1,1 +1,2 @@
-"""ACP's Streamable HTTP transport, the client's half: POST for each message, SSE for what comes."""
+"""ACP's Streamable HTTP transport, client side: POST for each message, SSE for what the server
+sends."""

@@ -1,5 +1,5 @@
-"""One HTTP/1.1 request on a connection of its own: the head of its answer, then the body as it
-comes. A body is framed by its length, in chunks, or by the end of the connection."""
+"""One HTTP/1.1 request on a connection of its own: the head of the response, then the body as it
+arrives. A body is framed by its length, in chunks, or by the end of the connection."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from rookery.wire.websocket.client import HEAD_BYTES, fields_of
 from rookery.wire.websocket.streams import Stream
 
 LINE_BYTES = 1024
-"""Of the line that gives a chunk's size, with its extensions."""
+"""The longest line that gives a chunk's size, with its extensions."""
 
 
 class BadAnswer(Exception):
@@ -16,8 +16,8 @@ class BadAnswer(Exception):
 
 
 class Exchange:
-    """`send` returns once the head is there. Whoever wants the body sets `on_body`; `ended` is
-    called once, and tells whether the body is whole."""
+    """`send` returns once the head has arrived. Callers that want the body set `on_body`; `ended`
+    is called once, and tells whether the body is whole."""
 
     def __init__(self, stream: Stream) -> None:
         self.status = 0
@@ -34,12 +34,12 @@ class Exchange:
         stream.on_data, stream.on_end = self._take, self._lost
 
     async def send(self, head: bytes, body: bytes = b"") -> None:
-        """Raises OSError, BadAnswer."""
+        """Send the request and wait for the head. Raises OSError, BadAnswer."""
         self._stream.write(head + body)
         await self._answer
 
     def read(self) -> None:
-        """Hand out the body, from here on."""
+        """Begin to hand out the body."""
         early, self._early = self._early, b""
         self._stream.on_data = self._take_body
         self._take_body(early)
@@ -47,7 +47,7 @@ class Exchange:
             self._lost()
 
     async def text(self, most: int) -> bytes:
-        """The whole body, or its first bytes. Raises OSError, BadAnswer."""
+        """Return the whole body, or its first `most` bytes. Raises OSError, BadAnswer."""
         kept, over = bytearray(), asyncio.get_running_loop().create_future()
 
         def take(data: bytes) -> None:
@@ -130,7 +130,7 @@ class Exchange:
 
 
 class Body:
-    """Takes the framing off a body."""
+    """Strips the framing from a body."""
 
     def __init__(self, status: int, fields: dict[str, str]) -> None:
         self._chunked = "chunked" in fields.get("transfer-encoding", "").lower()
@@ -145,7 +145,7 @@ class Body:
         self._closes = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The pieces in `data`. Raises BadAnswer."""
+        """Return the pieces of the body in `data`. Raises BadAnswer."""
         pieces: list[bytes] = []
         while data and not self.is_whole:
             if self._chunked and not self._left:
@@ -161,12 +161,12 @@ class Body:
         return pieces
 
     def _size(self, data: bytes) -> bytes:
-        """Read the line before a chunk; what follows it."""
-        line, found, rest = data.partition(b"\n")
+        """Read the line before a chunk; return what follows it."""
+        line, newline, rest = data.partition(b"\n")
         self._line += line
         if len(self._line) > LINE_BYTES:
             raise BadAnswer("the line of a chunk is too long")
-        if not found:
+        if not newline:
             return b""
         text, self._line = bytes(self._line).strip(), bytearray()
         if self._closes and not text:  # the line that ends a chunk's data

@@ -1,13 +1,15 @@
 """A connection to an agent over Streamable HTTP.
 
-1. The first message is `initialize`; its answer names the connection (`Acp-Connection-Id`).
-2. What the server sends comes over two streams of events: one of the connection, and one of the
-   session (`Acp-Session-Id`), opened before the first message about it, or once it is loaded.
-3. Every further message is a POST, one after the other: they arrive in the order written.
+1. The first message is `initialize`; its response names the connection (`Acp-
+   Connection-Id`).
+2. The server sends over two streams of events: one of the connection, and one of the
+   session (`Acp-Session-Id`), opened before the first message about it, or once it is
+   loaded.
+3. Every further message is a POST, one after the other: they arrive in the order
+   written.
 
-Nothing is taken up again after a break: the connection has ended, and the agent's next start makes
-another and loads its session.
-"""
+Nothing is resumed after a break: the connection has ended, and the agent's next start
+makes a new one and loads its session."""
 
 import asyncio
 from collections import deque
@@ -37,9 +39,11 @@ CONFLICT = 409
 
 
 class HttpLink:
-    """A Carrier, like AddressLink."""
+    """A Carrier over HTTP, like AddressLink over WebSockets."""
 
-    def __init__(self, target: Callable[[], Target], *, longest: int = client.LONGEST) -> None:
+    def __init__(
+        self, target: Callable[[], Target], *, longest: int = client.MAX_MESSAGE_BYTES
+    ) -> None:
         """`target` is called before each request: a token may have changed. It may raise
         ConnectError."""
         self.on_message: Callable[[bytes | TooLong], None] = lambda _: None
@@ -72,8 +76,8 @@ class HttpLink:
     # --- connecting ------------------------------------------------------------------------------
 
     async def open(self, patience: float = 0.0) -> None:
-        """See that the server is there, trying for so many seconds again what may pass. Raises
-        ConnectError."""
+        """Check that the server can be reached, retrying for `patience` seconds what may pass.
+        Raises ConnectError."""
 
         async def look() -> None:
             (await client.reach(self._target()))[0].abort()
@@ -100,7 +104,7 @@ class HttpLink:
         self._moved.set()
 
     def flush(self) -> None:
-        """What is written goes out at once anyway."""
+        """Do nothing: messages are sent at once anyway."""
 
     async def drain(self, below: int) -> bool:
         while not self._ended and self._size >= below:
@@ -132,7 +136,7 @@ class HttpLink:
             self._finish(str(error))
 
     async def _send(self, message: bytes) -> None:
-        """Raises ConnectError."""
+        """Post a message to its session or connection. Raises ConnectError."""
         given = loads(message)
         assert isinstance(given, dict)
         if not self._id:
@@ -160,8 +164,8 @@ class HttpLink:
                 self._answer(given["id"], str(error))
 
     async def _can_listen(self, given: Json, session: str) -> bool:
-        """Open the stream of a session. False: the server (the Python SDK's) has none before the
-        session is loaded, and says what it has to say over the connection's. Raises
+        """Open the stream of a session. Return False if the server (the Python SDK's) has none
+        before the session is loaded, and sends everything over the connection's stream. Raises
         ConnectError."""
         try:
             await self._listen(session)
@@ -191,14 +195,14 @@ class HttpLink:
         headers = {SESSION: session} if session else {}
         (await self._ask("POST", headers, message)).abort()
 
-    def _answer(self, request: object, words: str) -> None:
-        error = error_to_json(INTERNAL_ERROR, words)
+    def _answer(self, request: object, message: str) -> None:
+        error = error_to_json(INTERNAL_ERROR, message)
         self.on_message(dumps({"jsonrpc": "2.0", "id": request, "error": error}).encode())
 
     # --- streams of events -----------------------------------------------------------------------
 
     async def _listen(self, session: str) -> None:
-        """Open the stream of a session, unless it is. Raises ConnectError."""
+        """Open the stream of a session, unless it is open already. Raises ConnectError."""
         if session in self._streams:
             return
         if (opening := self._opening.get(session)) is None:
@@ -232,7 +236,8 @@ class HttpLink:
         self.on_message(message)
 
     def _note(self, message: bytes, session: str) -> None:
-        """Which session an answer of ours belongs to, and which request is answered."""
+        """Record the session of a request that we will answer, or that one of our requests is
+        answered."""
         try:
             given = loads(message)
         except (ValueError, RecursionError):
@@ -250,7 +255,7 @@ class HttpLink:
                 self._join(named)
 
     def _join(self, session: str) -> None:
-        """Listen to a session that has just been made: it may speak before we do."""
+        """Listen to a session that was just created: it may send something before we do."""
 
         async def listen() -> None:
             with suppress(ConnectError):  # the next message about it says why
@@ -259,7 +264,7 @@ class HttpLink:
         self._keep(asyncio.create_task(listen(), name="listen"))
 
     def _stream_ended(self, session: str) -> None:
-        """Of an idle session it is opened again with its next message."""
+        """Handle the end of a stream; that of an idle session is reopened with its next message."""
         self._streams.pop(session, None)
         if not session or session in self._asked.values():
             self._finish("the server closed the stream")
@@ -271,7 +276,7 @@ class HttpLink:
         return client.shown(self._target().url)
 
     async def _ask(self, method: str, more: Mapping[str, str], body: bytes = b"") -> Exchange:
-        """An answer that is a success. Raises ConnectError."""
+        """Send a request; return the exchange if the response is a success. Raises ConnectError."""
         target = self._target()
         stream, address = await client.reach(target)
         exchange = Exchange(stream)
@@ -290,22 +295,23 @@ class HttpLink:
         where = client.shown(target.url)
         with ExitStack() as undo:
             undo.callback(exchange.abort)
-            said = await self._heard(
+            reply = await self._heard(
                 exchange, where, ("\r\n".join(lines) + "\r\n\r\n").encode(), body
             )
-            if said is None:
+            if reply is None:
                 undo.pop_all()
                 return exchange
-        refusal = client.refusal(where, exchange.status, exchange.fields, said)
-        if exchange.status in (CONFLICT, 400) and not said.lstrip().startswith(b"{"):
-            words = clean_line(said[:300].decode("utf-8", "replace"))
-            raise ConnectError(f"{where}: {words}", status=exchange.status)
+        refusal = client.refusal(where, exchange.status, exchange.fields, reply)
+        if exchange.status in (CONFLICT, 400) and not reply.lstrip().startswith(b"{"):
+            text = clean_line(reply[:300].decode("utf-8", "replace"))
+            raise ConnectError(f"{where}: {text}", status=exchange.status)
         raise refusal
 
     async def _heard(
         self, exchange: Exchange, where: str, head: bytes, body: bytes
     ) -> bytes | None:
-        """Send a request. What a refusal says; None: it is none. Raises ConnectError."""
+        """Send a request; return the body of a refusal, or None if it succeeded. Raises
+        ConnectError."""
         try:
             async with asyncio.timeout(WITHIN):
                 await exchange.send(head, body)

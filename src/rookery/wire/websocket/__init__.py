@@ -1,1 +1,1 @@
-"""WebSockets (RFC 6455), client side, with the standard library only."""
+"""A WebSocket client (RFC 6455), with the standard library only."""

@@ -1,5 +1,5 @@
-"""The address of an agent: `wss://host/acp`, `ws://127.0.0.1:7433/acp` and `unix:/path#/acp` are
-WebSockets; `https://host/acp` and `http://127.0.0.1:7433/acp` Streamable HTTP."""
+"""Parsing an agent's address: `wss://host/acp`, `ws://127.0.0.1:7433/acp` and `unix:/path#/acp` are
+WebSockets; `https://host/acp` and `http://127.0.0.1:7433/acp` are Streamable HTTP."""
 
 import re
 from typing import NamedTuple
@@ -13,7 +13,7 @@ _VISIBLE = re.compile(r"[!-~]+")
 
 
 class BadAddress(ValueError):
-    """The message says what is wrong, and what an address looks like."""
+    """The address is invalid; the message says why, and what an address looks like."""
 
 
 class Address(NamedTuple):
@@ -38,7 +38,7 @@ class Address(NamedTuple):
 
 
 def parse(url: str) -> Address:
-    """Raises BadAddress."""
+    """Parse an address. Raises BadAddress."""
     if not _VISIBLE.fullmatch(url):
         raise BadAddress("the address is empty or has a space or a control character in it")
     if url.startswith("unix:"):
@@ -62,8 +62,8 @@ def parse(url: str) -> Address:
 
 
 def pinned(text: str) -> str:
-    """A fingerprint as people write it (`sha256:AB:CD…`, or only the digits), as 64 hex digits;
-    "" stays "". Raises BadAddress."""
+    """Normalize a fingerprint as people write it (`sha256:AB:CD…`, or only the digits) to 64 hex
+    digits; "" stays "". Raises BadAddress."""
     digits = text.strip().lower().removeprefix("sha256:").replace(":", "")
     if digits and not _HEX.fullmatch(digits):
         raise BadAddress("a fingerprint is sha256: and 64 hexadecimal digits")

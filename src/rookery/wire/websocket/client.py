@@ -22,8 +22,8 @@ from rookery.wire.websocket import codec, streams
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 HEAD_BYTES = 16 * 1024
 BODY_BYTES = 4 * 1024
-"""Of a refusal, in which the server may say why."""
-LONGEST = 64 * 1024 * 1024
+"""How much is read of a refusal's body, in which the server may say why."""
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 HANDSHAKE = 15.0
 """Seconds for a connection to stand, from the look-up of its name to the server's answer."""
@@ -42,7 +42,7 @@ FINAL = frozenset({400, 401, 403, 404, 405, 410, 426, 501})
 
 
 class Target(NamedTuple):
-    """Where to connect, as whom, and what to trust."""
+    """The address to connect to, our credentials, and the certificates to trust."""
 
     url: str
     headers: Mapping[str, str] = MappingProxyType({})
@@ -53,7 +53,7 @@ class Target(NamedTuple):
 
 
 class ConnectError(Exception):
-    """There is no connection; the message says why and what helps."""
+    """The connection failed; the message says why, and what to do."""
 
     def __init__(self, message: str, *, passes: bool = False, status: int = 0) -> None:
         super().__init__(message)
@@ -64,15 +64,15 @@ class ConnectError(Exception):
 
 
 class Cookies(dict[str, str]):
-    """What a server gave us to bring back, such as the mark of the machine behind a balancer."""
+    """The cookies that a server set, such as a load balancer's affinity cookie."""
 
     def take(self, given: Iterable[str]) -> None:
-        """Each is `name=value`."""
+        """Add cookies; each is `name=value`."""
         pairs = (cookie.partition("=") for cookie in given)
         self.update({name: value for name, _, value in pairs if name})
 
     def header(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """The header to send; nothing where `headers` has one of the user's own."""
+        """Return the header to send; nothing if `headers` has one of the user's own."""
         if not self or "cookie" in [name.lower() for name in headers]:
             return {}
         return {"Cookie": "; ".join(f"{name}={value}" for name, value in self.items())}
@@ -83,9 +83,12 @@ type OnClosed = Callable[[int, str], None]
 
 
 async def connect(
-    target: Target, more: Mapping[str, str] = MappingProxyType({}), *, longest: int = LONGEST
+    target: Target,
+    more: Mapping[str, str] = MappingProxyType({}),
+    *,
+    longest: int = MAX_MESSAGE_BYTES,
 ) -> "WebSocket":
-    """`more`: headers that are no secrets. Raises ConnectError."""
+    """Connect to a WebSocket server. `more`: headers that are not secret. Raises ConnectError."""
     with _explained(target.url):
         async with asyncio.timeout(HANDSHAKE):
             with ExitStack() as undo:
@@ -98,7 +101,7 @@ async def connect(
 
 
 async def reach(target: Target) -> tuple[streams.Stream, addresses.Address]:
-    """A connection over which nothing is said yet. Raises ConnectError."""
+    """Open a connection without sending anything. Raises ConnectError."""
     with _explained(target.url):
         async with asyncio.timeout(HANDSHAKE):
             return await _open(target)
@@ -111,7 +114,7 @@ async def _open(target: Target) -> tuple[streams.Stream, addresses.Address]:
 
 @contextmanager
 def _explained(url: str) -> Iterator[None]:
-    """Say why there is no connection. Raises ConnectError."""
+    """Turn errors of connecting into a ConnectError with an explanation."""
     where = shown(url)
     try:
         yield
@@ -128,8 +131,8 @@ def _explained(url: str) -> Iterator[None]:
         ) from None
     except OSError as error:
         why = error.strerror or str(error) or type(error).__name__
-        words = f"{where} cannot be reached: {why}. Is the server running?"
-        raise ConnectError(words, passes=True) from None
+        message = f"{where} cannot be reached: {why}. Is the server running?"
+        raise ConnectError(message, passes=True) from None
 
 
 def _place(target: Target) -> tuple[streams.Place, addresses.Address]:
@@ -150,12 +153,13 @@ def _place(target: Target) -> tuple[streams.Place, addresses.Address]:
 
 
 def shown(url: str) -> str:
-    """An address for messages: its query may be a secret."""
+    """Return an address for messages: without its query, which may be a secret."""
     return url.partition("?")[0]
 
 
 class WebSocket:
-    """`begin` lets messages in: until then nothing that came is lost or handed out."""
+    """An open WebSocket. Messages are delivered from `begin` on: what arrives before is neither
+    lost nor handed out."""
 
     def __init__(self, stream: streams.Stream, longest: int) -> None:
         self.headers: dict[str, str] = {}
@@ -182,7 +186,7 @@ class WebSocket:
     async def shake_hands(
         self, address: addresses.Address, url: str, headers: Mapping[str, str]
     ) -> None:
-        """Raises ConnectError."""
+        """Perform the handshake. Raises ConnectError."""
         key = b2a_base64(os.urandom(16), newline=False)
         lines = [
             f"GET {address.resource} HTTP/1.1",
@@ -199,7 +203,7 @@ class WebSocket:
         self._check(shown(url), key)
 
     def _take_head(self, data: bytes) -> None:
-        """The server's answer; whatever follows it are frames."""
+        """Read the head of the server's response; everything after it is frames."""
         assert self._answer is not None
         self._head += data
         end = self._head.find(b"\r\n\r\n")
@@ -217,7 +221,7 @@ class WebSocket:
                 self._take(rest)
 
     def _has_body(self, end: int) -> bool:
-        """Whether a refusal is there with what it says, or with as much of it as we read."""
+        """Whether a refusal has arrived with its body, or as much of it as we read."""
         if end < 0:
             return False
         fields, body = fields_of(bytes(self._head[:end]))[1], len(self._head) - end - 4
@@ -244,7 +248,8 @@ class WebSocket:
     # --- messages --------------------------------------------------------------------------------
 
     def begin(self, on_text: OnText, on_closed: OnClosed, *, resumes: bool = False) -> None:
-        """`on_text` with each message, in order; `on_closed` once: code and reason."""
+        """Deliver each message to `on_text`, in order, and call `on_closed` once with code and
+        reason."""
         self._ping_every, self._silent = RESUMABLE if resumes else (PING_EVERY, SILENT)
         self._on_text, self._on_closed = on_text, on_closed
         self._heard_at = asyncio.get_running_loop().time()
@@ -277,7 +282,7 @@ class WebSocket:
         self._stream.resume()
 
     def close(self, code: int = codec.NORMAL, reason: str = "") -> None:
-        """Say goodbye; a server that does not answer is left after a moment."""
+        """Send a close frame; if the server does not answer, drop the connection after a moment."""
         if self._closing or self.closed:
             return
         self._closing, self._code, self._reason = True, code, reason
@@ -321,8 +326,8 @@ class WebSocket:
 
     def _fail(self, error: codec.ProtocolError) -> None:
         self._stream.on_data = lambda _: None
-        words = codec.close_payload(error.code, str(error))
-        self._stream.write(codec.frame(codec.CLOSE, words))
+        payload = codec.close_payload(error.code, str(error))
+        self._stream.write(codec.frame(codec.CLOSE, payload))
         self._code, self._reason, self._closing = error.code, str(error), True
         self._stream.close()
         asyncio.get_running_loop().call_later(CLOSING, self._stream.abort)
@@ -354,10 +359,11 @@ class WebSocket:
 
 
 def fields_of(head: bytes) -> tuple[int, dict[str, str], list[str]]:
-    """Of an HTTP answer: status, headers by lower-case name, cookies. 0: it is none."""
+    """Parse the head of an HTTP response: status, headers by lower-case name, cookies. The status
+    is 0 if it is not one."""
     first, *lines = head.decode("latin-1").split("\r\n")
-    words = first.split(" ", 2)
-    known = len(words) > 1 and words[0].startswith("HTTP/1.") and words[1].isdecimal()
+    tokens = first.split(" ", 2)
+    known = len(tokens) > 1 and tokens[0].startswith("HTTP/1.") and tokens[1].isdecimal()
     fields, cookies = dict[str, str](), list[str]()
     for line in lines:
         name, _, value = line.partition(":")
@@ -365,31 +371,31 @@ def fields_of(head: bytes) -> tuple[int, dict[str, str], list[str]]:
         if name == "set-cookie":
             cookies.append(value.partition(";")[0])
         fields[name] = f"{fields[name]}, {value}" if name in fields else value
-    return int(words[1]) if known else 0, fields, cookies
+    return int(tokens[1]) if known else 0, fields, cookies
 
 
 def refusal(where: str, status: int, fields: dict[str, str], body: bytes) -> ConnectError:
-    said = ""
+    detail = ""
     try:
-        found = loads(body[:BODY_BYTES])
+        payload = loads(body[:BODY_BYTES])
     except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, dict):
-        parts = (clean_line(lenient.text(found, key)[:300]) for key in ("message", "remedy"))
-        said = " ".join(part for part in parts if part)
+        payload = None
+    if isinstance(payload, dict):
+        parts = (clean_line(lenient.text(payload, key)[:300]) for key in ("message", "remedy"))
+        detail = " ".join(part for part in parts if part)
     if not status:
-        words = f"{where} does not speak HTTP; is the address right?"
+        sentence = f"{where} does not speak HTTP; is the address right?"
     elif status == UNAUTHORIZED:
-        words = f"{where} wants a valid token (HTTP 401)."
+        sentence = f"{where} wants a valid token (HTTP 401)."
     elif status == FORBIDDEN:
-        words = f"{where} refuses this token, or this machine (HTTP 403)."
+        sentence = f"{where} refuses this token, or this machine (HTTP 403)."
     elif status in GONE:
-        words = f"{where} has no such endpoint (HTTP {status}); check the path of the address."
+        sentence = f"{where} has no such endpoint (HTTP {status}); check the path of the address."
     elif 300 <= status < 400:
         place = clean_line(fields.get("location", "another address")[:200])
-        words = f"{where} redirects to {place}, and redirects are not followed."
+        sentence = f"{where} redirects to {place}, and redirects are not followed."
     else:
         kind = "an ACP" if where.startswith("http") else "a WebSocket"
-        words = f"{where} is not {kind} endpoint (HTTP {status})."
+        sentence = f"{where} is not {kind} endpoint (HTTP {status})."
     passes = status not in FINAL and status >= 500
-    return ConnectError(f"{words} {said}".strip(), passes=passes, status=status)
+    return ConnectError(f"{sentence} {detail}".strip(), passes=passes, status=status)

@@ -1,8 +1,7 @@
-"""Frames of a WebSocket, as a client writes and reads them.
+"""Encoding and parsing WebSocket frames, client side.
 
 Nothing that a server sends takes more memory than the ceiling: a longer message is skipped and
-reported by its size.
-"""
+reported by its size."""
 
 import os
 from typing import NamedTuple
@@ -24,7 +23,7 @@ REGISTERED = frozenset({1000, 1001, 1002, 1003, *range(1007, 1015)})
 
 
 class ProtocolError(Exception):
-    """The server broke the protocol; `code` is what we close with."""
+    """The server broke the protocol; `code` is the close code we send."""
 
     def __init__(self, why: str, code: int = PROTOCOL_ERROR) -> None:
         super().__init__(why)
@@ -52,7 +51,7 @@ type Item = Text | Ping | Pong | Close
 
 
 def frame(opcode: int, payload: bytes) -> bytes:
-    """One masked frame."""
+    """Return one masked frame."""
     size = len(payload)
     if size < SHORT:
         head = bytes([0x80 | opcode, 0x80 | size])
@@ -65,7 +64,7 @@ def frame(opcode: int, payload: bytes) -> bytes:
 
 
 def masked(payload: bytes, mask: bytes) -> bytes:
-    """As one large number: a loop over bytes takes a hundred times as long."""
+    """Mask a payload as one large number: a loop over bytes takes a hundred times as long."""
     size = len(payload)
     repeated = (mask * (size // 4 + 1))[:size]
     return (int.from_bytes(payload) ^ int.from_bytes(repeated)).to_bytes(size)
@@ -76,7 +75,7 @@ def close_payload(code: int, reason: str = "") -> bytes:
 
 
 class Parser:
-    """Any way of cutting the same bytes into pieces gives the same items."""
+    """Parses frames; however the bytes are cut into pieces, the items are the same."""
 
     def __init__(self, longest: int) -> None:
         self.fault: ProtocolError | None = None
@@ -91,16 +90,16 @@ class Parser:
         self._control = bytearray()
 
     def feed(self, data: bytes) -> list[Item]:
-        """What `data` completes; nothing more once there is a fault."""
-        found: list[Item] = []
+        """Return the items that `data` completes; none after a fault."""
+        items: list[Item] = []
         try:
             if self.fault is None:
-                self._feed(data, found)
+                self._feed(data, items)
         except ProtocolError as error:
             self.fault = error
-        return found
+        return items
 
-    def _feed(self, data: bytes, found: list[Item]) -> None:
+    def _feed(self, data: bytes, items: list[Item]) -> None:
         view, at = memoryview(data), 0
         while at < len(data) or self._left == 0:
             if self._left is None:
@@ -114,10 +113,10 @@ class Parser:
                 self._left = None
                 item = self._finish()
                 if item is not None:
-                    found.append(item)
+                    items.append(item)
 
     def _take_head(self, view: memoryview, at: int) -> int:
-        """One byte at a time: a header has at most ten."""
+        """Take one byte at a time: a header has at most ten."""
         self._head.append(view[at])
         if len(self._head) < 2:
             return at + 1

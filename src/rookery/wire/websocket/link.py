@@ -1,5 +1,5 @@
-"""A connection to an address that comes back after a break: at once where the server can resume
-it (`resuming`), else it has ended."""
+"""A client connection to an address. After a break it reconnects, if the server can resume it
+(`resuming`); otherwise it has ended."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,15 +21,15 @@ from rookery.wire.websocket.resuming import (
 
 FIRST_DELAY, LONGEST_DELAY = 0.25, 15.0
 """Seconds between two tries to connect: doubled each time, with some chance in them."""
-PATIENCE = 600.0
-"""Seconds for which a broken connection is tried again."""
+RECONNECT_TIMEOUT = 600.0
+"""How many seconds a broken connection is retried."""
 
 BREAKS = frozenset({codec.GOING_AWAY, codec.BROKEN, 1011, 1012, 1013, 1014})
 """Close codes after which a connection may be taken up again; others are meant."""
 
 
 async def tried[Result](connect: Callable[[], Awaitable[Result]], patience: float) -> Result:
-    """Connect, trying for so many seconds again what may pass. Raises ConnectError."""
+    """Connect, retrying for `patience` seconds what may pass. Raises ConnectError."""
     loop = asyncio.get_running_loop()
     until, delay = loop.time() + patience, FIRST_DELAY
     while True:
@@ -43,10 +43,12 @@ async def tried[Result](connect: Callable[[], Awaitable[Result]], patience: floa
 
 
 class AddressLink:
-    """A Carrier. `open` connects; `on_away` and `on_back` tell of breaks."""
+    """A Carrier over WebSockets. `open` connects; `on_away` and `on_back` report breaks."""
 
-    def __init__(self, target: Callable[[], Target], *, longest: int = client.LONGEST) -> None:
-        """`target` is called before each try: a token may have changed. It may raise
+    def __init__(
+        self, target: Callable[[], Target], *, longest: int = client.MAX_MESSAGE_BYTES
+    ) -> None:
+        """`target` is called before each attempt: a token may have changed. It may raise
         ConnectError."""
         self.on_message: Callable[[bytes | TooLong], None] = lambda _: None
         self.on_end: Callable[[], None] = lambda: None
@@ -67,7 +69,7 @@ class AddressLink:
     # --- connecting ------------------------------------------------------------------------------
 
     async def open(self, patience: float = 0.0) -> None:
-        """Connect, trying for so many seconds again what may pass. Raises ConnectError."""
+        """Connect, retrying for `patience` seconds what may pass. Raises ConnectError."""
         self._begin(await tried(self._connect, patience))
 
     async def _connect(self) -> WebSocket:
@@ -93,7 +95,7 @@ class AddressLink:
 
     @property
     def is_away(self) -> bool:
-        """Broken for now; it may come back."""
+        """Whether the connection is broken for now, but may come back."""
         return self._socket is None and not self._ended
 
     @property
@@ -113,7 +115,7 @@ class AddressLink:
             self._socket.send(message)
 
     def flush(self) -> None:
-        """What is written goes out at once anyway."""
+        """Do nothing: messages are sent at once anyway."""
 
     async def drain(self, below: int) -> bool:
         while not self._ended and self.buffered >= below:
@@ -177,7 +179,7 @@ class AddressLink:
     async def _come_back(self) -> None:
         before = self._id
         try:
-            socket = await tried(self._connect, PATIENCE)
+            socket = await tried(self._connect, RECONNECT_TIMEOUT)
         except ConnectError as error:
             forgotten = error.status in client.GONE
             self._finish("the server no longer knows the connection" if forgotten else str(error))

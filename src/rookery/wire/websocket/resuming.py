@@ -1,12 +1,11 @@
-"""Connections that outlive their sockets, where both ends are Rookery's.
+"""Connections that outlive their sockets, if both ends are Rookery's.
 
 A client that can resume sends `Rookery-Received: 0` with its first handshake. A server that can,
 too, answers with `Rookery-Received` and `Acp-Connection-Id`. From then on both sides count the
-messages of the connection and keep what they sent until the other side has confirmed it
-(`_rookery/received`, a notification that is not counted). After a break the client connects again
-with the id and the number of messages it has; each side sends what the other lacks. So nothing is
-lost, nothing comes twice, and open requests stay open.
-"""
+messages of the connection and keep those they sent until the other side has confirmed them
+(`_rookery/received`, a notification that is not counted). After a break the client reconnects with
+the id and the number of messages it has; each side sends what the other lacks. So nothing is lost,
+nothing is delivered twice, and open requests stay open."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -27,26 +26,27 @@ UNCONFIRMED = 64 * 1024 * 1024
 
 
 class Carrier(Protocol):
-    """What carries a Peer's messages where that is not two descriptors."""
+    """The transport of a Peer's messages, other than two descriptors."""
 
     on_message: Callable[[bytes | TooLong], None]
     on_end: Callable[[], None]
 
     @property
     def broken(self) -> bool:
-        """Nothing that is written from now on arrives."""
+        """Whether messages written from now on will never arrive."""
 
     @property
     def buffered(self) -> int:
-        """Bytes that the other side has not taken yet."""
+        """The bytes that the other side has not taken yet."""
 
     def write(self, data: bytes) -> None:
-        """One message, with or without a newline behind it."""
+        """Write one message, with or without a trailing newline."""
 
     def flush(self) -> None: ...
 
     async def drain(self, below: int) -> bool:
-        """Wait until less than `below` bytes are buffered. False: broken."""
+        """Wait until less than `below` bytes are buffered. Return False if the connection is
+        broken."""
 
     def pause(self) -> None: ...
 
@@ -60,7 +60,7 @@ def confirmation(count: int) -> bytes:
 
 
 def confirmed(message: bytes) -> int | None:
-    """How many messages the other side has; None: it is another message."""
+    """Return how many messages the other side has; None if this is not a confirmation."""
     if not message.startswith(_CONFIRMS):
         return None
     digits = message[len(_CONFIRMS) : -2]
@@ -68,8 +68,7 @@ def confirmed(message: bytes) -> int | None:
 
 
 class Sent:
-    """Messages that were sent or are to be, from the first one that is not confirmed; they are
-    numbered from 1."""
+    """Messages sent or to be sent, from the first unconfirmed one; they are numbered from 1."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -85,7 +84,7 @@ class Sent:
         return self._kept[number]
 
     def confirm(self, count: int) -> bool:
-        """False: so many were never sent."""
+        """Drop the confirmed messages; return False if so many were never sent."""
         if count > self.last:
             return False
         while self._kept and (first := next(iter(self._kept))) <= count:
@@ -93,19 +92,19 @@ class Sent:
         return True
 
     def has_after(self, count: int) -> bool:
-        """Whether everything after that message is still there."""
+        """Return whether everything after that message is still kept."""
         return self.last - len(self._kept) <= count <= self.last
 
 
 class Received:
-    """Counts what came, and says when to confirm it."""
+    """Counts the received messages, and decides when to confirm them."""
 
     def __init__(self) -> None:
         self.count = 0
         self._open = self._bytes = 0
 
     def take(self, size: int) -> bool:
-        """Whether it is time to confirm."""
+        """Count a message; return whether it is time to confirm."""
         self.count += 1
         self._open += 1
         self._bytes += size

@@ -1,5 +1,5 @@
-"""A connection as a server sees it: it outlives the socket that carries it, where the client can
-resume (`resuming`). No web framework is known here: a socket hands in what it received and takes
+"""The server's side of a connection, which outlives its socket if the client can resume
+(`resuming`). It is independent of any web framework: a socket hands in what it received and takes
 what is to be sent."""
 
 import asyncio
@@ -27,7 +27,7 @@ class Served:
     """
 
     def __init__(self, id: str, *, resumes: bool, owner: str = "") -> None:
-        """`resumes`: the client has asked for it. `owner`: who alone may resume it."""
+        """`resumes`: the client has asked for it. `owner`: the only one who may resume it."""
         self.id = id
         self.owner = owner
         self.resumes = resumes
@@ -46,7 +46,7 @@ class Served:
         self._timer: asyncio.TimerHandle | None = None
 
     def headers(self) -> Mapping[str, str]:
-        """For the answer to the handshake."""
+        """Return the headers for the response to the handshake."""
         resumes = {RECEIVED: str(self._received.count)} if self.resumes else {}
         return {CONNECTION: self.id, **resumes}
 
@@ -56,8 +56,8 @@ class Served:
         return self.resumes and not self._ended and self._sent.has_after(received)
 
     def attach(self, received: int = 0) -> int:
-        """A socket came for it, whose client has so many of our messages; one that is still there
-        is replaced. Returns what `next`, `take` and `detach` want to know it by."""
+        """Attach a new socket, whose client has `received` of our messages; it replaces one still
+        attached. Returns the handle that `next`, `take` and `detach` need."""
         self._turn += 1
         self.attached = True
         if self.resumes:
@@ -68,7 +68,7 @@ class Served:
         return self._turn
 
     async def next(self, turn: int) -> str | None:
-        """What is to be sent; None: the socket is to be closed."""
+        """Wait for the next message to send; return None if the socket is to be closed."""
         while turn == self._turn and not self._ended:
             if self._notes:
                 return self._notes.pop().decode()
@@ -104,7 +104,7 @@ class Served:
         return turn == self._turn
 
     def detach(self, turn: int) -> None:
-        """The socket is gone. A client that cannot resume is gone with it."""
+        """Detach a closed socket. A client that cannot resume is gone with it."""
         if turn != self._turn:
             return
         self.attached = False
@@ -113,7 +113,7 @@ class Served:
             self.end()
 
     def end(self) -> None:
-        """The client is gone for good."""
+        """End the connection: the client is gone for good."""
         if not self._ended:
             self.close()
             self.on_end()
@@ -147,20 +147,21 @@ class Served:
         self._moved.set()
 
     def flush(self) -> None:
-        """The socket takes it when it can."""
+        """Do nothing: the socket takes messages when it can."""
 
     async def drain(self, below: int) -> bool:
-        """Also while no socket is there: a client that is away must not fill our memory."""
+        """Wait until less than `below` bytes are buffered, also while no socket is attached: a
+        client that is away must not fill our memory."""
         while not self._ended and self._unhanded >= below:
             self._moved.clear()
             await self._moved.wait()
         return not self._ended
 
     def pause(self) -> None:
-        """A server reads on: what it was sent is small."""
+        """Do nothing: a server reads on, since messages to it are small."""
 
     def resume(self) -> None:
-        """See `pause`."""
+        """Do nothing, like `pause`."""
 
     def close(self) -> None:
         self._ended = True

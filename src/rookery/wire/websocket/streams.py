@@ -1,8 +1,7 @@
-"""Bytes over TCP, a Unix socket or TLS, with callbacks.
+"""Byte streams over TCP, a Unix socket or TLS, with callbacks.
 
-The TLS is our own use of `ssl`, not asyncio's: a worker's asyncio has none (decision 41), and `ssl`
-is loaded only for a `wss` address.
-"""
+TLS uses `ssl` directly, not asyncio's: a worker's asyncio has none, and `ssl` is loaded only for a
+`wss` address."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,7 +15,7 @@ READ_SIZE = 256 * 1024
 
 
 class Place(NamedTuple):
-    """Where a server listens."""
+    """The place where a server listens."""
 
     host: str = ""
     port: int = 0
@@ -34,7 +33,7 @@ class Tls(NamedTuple):
 
 
 class UnknownCertificate(Exception):
-    """The server's certificate is not to be trusted."""
+    """The server's certificate cannot be trusted."""
 
 
 class BadCertificateFile(Exception):
@@ -42,7 +41,8 @@ class BadCertificateFile(Exception):
 
 
 class Stream(asyncio.Protocol):
-    """`on_data` with what comes; `on_end` once, when nothing more will."""
+    """A connection that calls `on_data` with what arrives, and `on_end` once, when nothing more
+    will."""
 
     def __init__(self) -> None:
         self.on_data: Callable[[bytes], None] = lambda _: None
@@ -95,7 +95,8 @@ class Stream(asyncio.Protocol):
         self._flush_tls()
 
     async def drain(self, below: int) -> bool:
-        """Wait until less than `below` bytes are buffered (at least 1). False: it has ended."""
+        """Wait until less than `below` bytes are buffered (at least 1). Return False if the stream
+        has ended."""
         while not self.ended and self._transport is not None:
             self._transport.set_write_buffer_limits(below - 1, below - 1)
             if not self._paused:
@@ -114,7 +115,7 @@ class Stream(asyncio.Protocol):
             self._transport.resume_reading()
 
     def close(self) -> None:
-        """After what is buffered is written."""
+        """Close the stream after what is buffered is written."""
         if self._transport is not None:
             self._transport.close()
 
@@ -138,7 +139,7 @@ class Stream(asyncio.Protocol):
     # --- TLS -------------------------------------------------------------------------------------
 
     async def secure(self, context: "ssl.SSLContext", host: str) -> None:
-        """Raises ssl.SSLError, OSError."""
+        """Start TLS on the stream. Raises ssl.SSLError, OSError."""
         import ssl
 
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -182,7 +183,7 @@ class Stream(asyncio.Protocol):
 
 
 async def connect(place: Place) -> Stream:
-    """Raises OSError, UnknownCertificate, BadCertificateFile."""
+    """Open a stream. Raises OSError, UnknownCertificate, BadCertificateFile."""
     if place.tls is None:
         return await _open(place)
     import ssl
@@ -198,9 +199,9 @@ async def connect(place: Place) -> Stream:
             raise UnknownCertificate(f"{why}; {await _described(place)}") from None
         except ssl.SSLError as error:
             raise ConnectionError(f"no TLS connection: {error.reason or error}") from None
-        found = fingerprint(stream.certificate())
-        if pinned and found != pinned:
-            raise UnknownCertificate(f"its fingerprint is {spelled(found)}, not {spelled(pinned)}")
+        actual = fingerprint(stream.certificate())
+        if pinned and actual != pinned:
+            raise UnknownCertificate(f"its fingerprint is {spelled(actual)}, not {spelled(pinned)}")
         undo.pop_all()
     return stream
 
@@ -227,7 +228,7 @@ def _context(tls: Tls) -> "ssl.SSLContext":
 
 
 async def _described(place: Place) -> str:
-    """The fingerprint of what was not trusted: a connection of its own, over which nothing is
+    """Return the fingerprint of the rejected certificate, over a new connection on which nothing is
     sent."""
     import ssl
 

@@ -1,5 +1,5 @@
-"""The sub-agents that the agent has announced, and the calls of the turn: each has its own, since
-two of them may use the same ids."""
+"""The sub-agents that the agent has announced, and the tool calls of the current turn. Each
+sub-agent has its own set of calls, since two of them may use the same ids."""
 
 from collections.abc import Callable
 
@@ -41,8 +41,8 @@ class Children:
         return self._of.get(session, self.calls)
 
     def heard(self, update: Json, note: Callable[[Json, TurnCalls], Json]) -> Json:
-        """An update as it is logged. `note`: what is to become of it, by the calls of who sent
-        it."""
+        """Return an update as it is to be logged: `note` transforms it, given the calls of its
+        sender."""
         if kind_of(update) != CHILD:
             return note(update, self.calls)
         inner, calls = lenient.mapping(update, "update"), lenient.text(update, "session")
@@ -53,6 +53,6 @@ class Children:
             calls.clear()
 
     def agent_begins(self) -> None:
-        """None of those of the process before."""
+        """Forget the sub-agents of the previous process."""
         self._of.clear()
         self._cancellable.clear()

@@ -1,9 +1,8 @@
-"""The lines of an agent that streams text: a run of them that differ in their text alone is one
-line, and while nothing else comes, the pipe is read once a window.
+"""Merging the lines of an agent that streams text: consecutive lines that differ only in their text
+become one line, and while nothing else arrives, the pipe is read once per window.
 
-A token a line is what agents send. Each would be parsed, judged and put through the chunk window
-by itself, only to be merged there; and each would wake this process.
-"""
+Agents send about one token per line. Otherwise each line would be parsed, judged and put through
+the chunk window by itself, only to be merged there; and each would wake this process."""
 
 import re
 from collections.abc import Callable
@@ -29,9 +28,9 @@ MARGIN = 1.1
 """Windows between two reads: what is read is not held a moment longer by the window itself."""
 
 LATE = 3
-LONGEST = 0.1
-"""A process that is woken late is on a machine with too much to do: it rests longer, by so many
-times as it was late, and so many seconds at most."""
+MAX_LATE_REST = 0.1
+"""A process that is woken late is on an overloaded machine: it rests longer, by LATE times its
+delay, and at most this many seconds."""
 
 MOST_LOOKS = 100
 """Where so many lines had no form but their own, it is looked for in one of so many."""
@@ -43,13 +42,13 @@ _HALF = re.compile(rb"\\u[dD][c-fC-F]")
 
 
 class Form(NamedTuple):
-    """A line of text but for the text."""
+    """A line of text without its text: what stands before it and after it."""
 
     before: bytes
     after: bytes
 
     def text_in(self, line: Line) -> bytes | None:
-        """As it stands in the line; None: this is a line of another form."""
+        """Return the text in the line, still escaped; None for a line of another form."""
         before, after = self
         if not isinstance(line, bytes) or not line.startswith(before) or not line.endswith(after):
             return None
@@ -65,7 +64,7 @@ class Form(NamedTuple):
         return b"".join((self.before, *texts, self.after))
 
     def is_text(self) -> bool:
-        """Whether what is left out is the text of a chunk, and of nothing else."""
+        """Tell whether the part left out is the text of a chunk, and nothing else."""
         try:
             message = loads(self.line([PROBE]))
         except (ValueError, RecursionError):
@@ -108,11 +107,11 @@ class ChunkLines(LineSplitter):
         self._late += (late - self._late) / 4
         if self._only_text < STREAMING:
             return 0.0
-        return min(self._window * MARGIN + self._late * LATE, max(LONGEST, self._window))
+        return min(self._window * MARGIN + self._late * LATE, max(MAX_LATE_REST, self._window))
 
     def _merged(self, lines: list[Line]) -> tuple[list[Line], bool]:
-        """And whether there was another line than one of text."""
-        found, texts, others = list[Line](), list[bytes](), False
+        """Return the merged lines, and whether any of them was not a line of text."""
+        merged, texts, others = list[Line](), list[bytes](), False
         form = self._form
         for line, following in zip_longest(lines, lines[1:]):
             text = None if form is None else form.text_in(line)
@@ -120,21 +119,21 @@ class ChunkLines(LineSplitter):
                 self._looked = 0
             else:
                 if form is not None and texts:
-                    found.append(form.line(texts))
+                    merged.append(form.line(texts))
                     texts = []
                 form = self._form = self._look(line, following) or form
                 text = None if form is None else form.text_in(line)
             if text is not None:
                 texts.append(text)
             else:
-                found.append(line)
+                merged.append(line)
                 others = True
         if form is not None and texts:
-            found.append(form.line(texts))
-        return found, others
+            merged.append(form.line(texts))
+        return merged, others
 
     def _look(self, line: Line, following: Line | None) -> Form | None:
-        """The form of a line of an agent's text, where it may be that of the next one, too: an
+        """Return the form of a line of streamed text if the next line may share it, else None. An
         agent that numbers its lines has none."""
         if not isinstance(line, bytes) or b"_chunk" not in line:
             return None

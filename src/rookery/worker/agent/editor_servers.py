@@ -1,5 +1,5 @@
-"""MCP servers of an editor that come over ACP (`wire.mcp`): the agent's requests to them go to the
-editor that has the session open, and what it says about them comes back."""
+"""MCP servers that an editor provides over ACP (`wire.mcp`): the agent's requests to them are
+passed to the editor that has the session open, and its answers and notifications come back."""
 
 import asyncio
 from collections.abc import Callable
@@ -47,7 +47,7 @@ class EditorServers:
             incoming.cancelled = partial(self._give_up, envelope.key)
 
     def forget(self) -> None:
-        """The agent is gone."""
+        """Drop all open requests: the agent is gone."""
         for waiting in self._waiting.values():
             waiting.timer.cancel()
         self._waiting.clear()
@@ -62,7 +62,7 @@ class EditorServers:
             raise RpcError(mcp.TOO_MUCH, f"a request may have at most {COMMAND_BYTES} bytes")
 
     def _ask(self, incoming: Incoming, envelope: mcp.Envelope) -> bool:
-        """False: no editor that provides it is there."""
+        """Pass a request on. Return False if no editor that provides its server is connected."""
 
         def answered(result: Json | None) -> None:
             self._active.discard(envelope.key)

@@ -1,11 +1,9 @@
-"""`fs/*`: the agent's file calls, kept inside the session's roots without a race. An editor's
+"""`fs/*`: the agent's file calls, confined to the session's roots without races. An editor's
 unsaved buffers come first, then the disk.
 
 A path is resolved twice. First by name, to learn which root it should lie in; that is only a hint,
 since links can be swapped meanwhile. Then from that root's descriptor, component by component,
-following no link at all: what was a link in between is refused, so nothing outside a root is ever
-opened.
-"""
+following no link at all: a link on the way is refused, so nothing outside a root is ever opened."""
 
 import errno
 import os
@@ -31,16 +29,16 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Files:
-    """Raises RpcError, with the code and the words for the agent."""
+    """The files in the session's roots. Raises RpcError with code and message for the agent."""
 
     def __init__(self, roots: Sequence[str], umask: int, sealed: Sequence[str] = ()) -> None:
-        """`sealed`: what no agent has written for it in a root."""
+        """`sealed`: paths inside the roots that are never written on behalf of an agent."""
         self._roots = [os.path.realpath(root) for root in roots]
         self._umask = umask
         self._sealed = sealed
 
     def read(self, path: str, line: int | None = None, limit: int | None = None) -> str:
-        """The text of a file, or `limit` lines of it from the 1-based `line`."""
+        """Return the text of a file, or `limit` lines of it from the 1-based `line`."""
         if (line is not None and line < 0) or (limit is not None and limit < 0):
             raise invalid("line and limit must not be negative")
         with self._parent(path, make=False) as (folder, name), _words(path):
@@ -57,14 +55,14 @@ class Files:
         return "".join(lines if limit is None else lines[:limit])
 
     def peek(self, path: str, largest: int) -> str | None:
-        """The text of a file of at most so many bytes; None if it cannot be read."""
+        """Return the text of a file of at most `largest` bytes; None if larger or unreadable."""
         try:
             return self.read(path) if os.path.getsize(path) <= largest else None
         except (OSError, ValueError, RpcError):
             return None
 
     def write(self, path: str, text: str) -> None:
-        """Replace a file at once, with its mode and owner; missing folders are made."""
+        """Replace a file atomically, keeping its mode and owner; missing folders are made."""
         try:
             data = text.encode("utf-8")
         except UnicodeEncodeError:
@@ -79,8 +77,8 @@ class Files:
                 self._replace(folder, name, data, mode)
 
     def check(self, path: str, *, writing: bool = False) -> tuple[str, str]:
-        """The root in which a path lies, and its real path, both as of now: to judge by, not to
-        open by."""
+        """Return the root in which a path lies, and its real path. Both hold for this moment only:
+        use them to judge the path, not to open it."""
         _check_name(path)
         real = os.path.realpath(path)
         for root in self._roots:
@@ -91,7 +89,7 @@ class Files:
         raise invalid(f"{path} is outside the session's directories")
 
     def folder(self, path: str) -> str:
-        """The real path of a directory inside the roots, for a command to run in."""
+        """Return the real path of a directory inside the roots, for a command to run in."""
         _, real = self.check(path)
         if not os.path.isdir(real):
             raise RpcError(NOT_FOUND, f"{path} is not a directory")
@@ -99,7 +97,7 @@ class Files:
 
     @contextmanager
     def _parent(self, path: str, *, make: bool) -> Iterator[tuple[int, str]]:
-        """An open descriptor of the folder that holds the file, and the file's name in it."""
+        """Yield an open descriptor of the folder that holds the file, and the file's name in it."""
         root, real = self.check(path, writing=make)
         if real == root:
             raise invalid(f"{path} is outside the session's directories")
@@ -138,8 +136,8 @@ def take(
     *,
     deaf: bool,
 ) -> None:
-    """`deaf`: the agent leaves too much of ours unread. `to_host`: what a path of the agent's is
-    called here."""
+    """Answer an `fs/*` request. `deaf`: the agent leaves too much of our output unread. `to_host`:
+    translates a path of the agent's to the host's."""
     params = incoming.params if isinstance(incoming.params, dict) else {}
     params = params | {"path": to_host(lenient.text(params, "path"))}
     work = ANSWERS.get(incoming.method)
@@ -156,7 +154,7 @@ def take(
         return
 
     def answer(result: Json | None) -> None:
-        """As the editor did, else from the disk."""
+        """Reply with the editor's result, or from the disk if there is none."""
         try:
             incoming.reply(work(files, params) if result is None else result)
         except RpcError as refused:
@@ -214,11 +212,11 @@ def _read(folder: int, name: str, path: str) -> bytes:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     file = os.open(name, flags, dir_fd=folder)
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
             raise invalid(f"{path} is not a regular file")
-        if found.st_size > LARGEST:
-            raise invalid(f"{path} has {found.st_size} bytes; the limit for reading is {LARGEST}")
+        if status.st_size > LARGEST:
+            raise invalid(f"{path} has {status.st_size} bytes; the limit for reading is {LARGEST}")
         with open(file, "rb", closefd=False) as stream:
             return stream.read(LARGEST)
     finally:
@@ -226,21 +224,21 @@ def _read(folder: int, name: str, path: str) -> bytes:
 
 
 def _mode_of(folder: int, name: str, path: str) -> int | None:
-    """The mode of the file that is to be replaced; None where there is none."""
+    """Return the mode of the file that is to be replaced; None if there is none."""
     try:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         raise invalid(f"{path} changed during the call")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise invalid(f"{path} is not a regular file")
-    return stat.S_IMODE(found.st_mode)
+    return stat.S_IMODE(status.st_mode)
 
 
 @contextmanager
 def _words(path: str) -> Iterator[None]:
-    """The system's errors, in the words and codes of the protocol."""
+    """Turn the system's errors into the codes and messages of the protocol."""
     try:
         yield
     except FileNotFoundError:

@@ -1,5 +1,5 @@
-"""What the agent remembers of the session: another agent takes over and knows nothing of it, the
-conversation is cleared, or the agent is asked to delete it."""
+"""Changing what the agent remembers of the session: another agent takes over and knows nothing of
+it, the conversation is cleared, or the agent is asked to delete it."""
 
 import asyncio
 import sys
@@ -23,7 +23,7 @@ class Handover:
         """A clear by the agent's own command, and the turn that it is."""
 
     def switch(self, command: Json, by: str) -> Refusal | None:
-        """A turn that runs is cancelled first."""
+        """Hand the session to another agent. A turn that runs is cancelled first."""
         session = self._session
         refusal = self._side.check_successor(command)
         if refusal is None and session.agent.heir is not None:
@@ -68,8 +68,8 @@ class Handover:
         return None
 
     def conclude(self) -> bool:
-        """Once the turn of an agent's own command has ended: what came of it. Whether there is
-        something to commit."""
+        """Log the outcome of a clear by the agent's own command, once the turn of that command has
+        ended. Return whether there is something to commit."""
         own, header = self._own, self._session.header
         if own is None or header["turn"] < own[1] or header["state"] != "idle":
             return False
@@ -83,17 +83,17 @@ class Handover:
         return True
 
     def delete(self, command: Json, by: str) -> None:
-        """The agent has a moment to forget the session; then it and this worker end, whatever it
-        said."""
+        """Ask the agent to forget the session and give it a moment; then it and this worker end,
+        whatever it answered."""
         session, agent, name = self._session, self._session.agent, self._session.header["agent"]
         session.asked.add(command["id"])
 
-        def over(said: str) -> None:
+        def over(outcome: str) -> None:
             if session.stopped:
                 return
             waiting.cancel()
-            print(f"delete: {said}", file=sys.stderr, flush=True)
-            session.done(command, by, said)
+            print(f"delete: {outcome}", file=sys.stderr, flush=True)
+            session.done(command, by, outcome)
             self._cancel()
             session.stop("delete", None, by)
 
@@ -112,5 +112,5 @@ def _told(agent: str, error: Json | None) -> str:
         return f"{agent} deleted its copy of the session"
     if error.get("code") == METHOD_NOT_FOUND:
         return f"{agent} does not know session/delete ({METHOD_NOT_FOUND})"
-    said = lenient.text(error, "message") or "no reason given"
-    return f"{agent} did not delete the session: {said}"
+    reason = lenient.text(error, "message") or "no reason given"
+    return f"{agent} did not delete the session: {reason}"

@@ -1,5 +1,5 @@
-"""The worker's line to its agent: starts its process or connects to its address, speaks to it, and
-turns what is no protocol into updates."""
+"""The worker's connection to its agent: starts its process or connects to its address, exchanges
+messages with it, and turns output that is not protocol into updates."""
 
 import asyncio
 import os
@@ -43,7 +43,8 @@ UNREAD = 32 * 1024 * 1024
 
 
 class AgentLink:
-    """The callbacks hear what the agent does, in the order of the wire."""
+    """The connection to the agent. The callbacks report what the agent does, in the order it came
+    over the wire."""
 
     def __init__(
         self,
@@ -53,7 +54,7 @@ class AgentLink:
         on_exit: OnExit,
         may_merge: Callable[[], bool],
     ) -> None:
-        """`may_merge`: whether a run of text may be taken as one piece."""
+        """`may_merge`: whether a run of text may be merged into one piece."""
         self._session = session
         self._may_merge = may_merge
         self._on_request = on_request
@@ -66,14 +67,14 @@ class AgentLink:
         self._draining: asyncio.Task[None] | None = None
 
     def located(self, argv: list[str]) -> list[str]:
-        """With the whole path of a program that only a version manager of Node has."""
+        """Return `argv` with the full path of a program that only a version manager of Node has."""
         session = self._session
         if session.sandbox.kind == CONTAINER:  # which has programs of its own
             return registry.in_image(argv)
         return programs.located(argv, session.surroundings.environment, session.config.node_path)
 
     def spawn(self, argv: list[str], cwd: str, more: Mapping[str, str]) -> Child:
-        """`more`: goes over its environment. Raises OSError."""
+        """Start the agent's process. `more`: variables added to its environment. Raises OSError."""
         session, surroundings, peer = self._session, self._session.surroundings, self._peer()
         log = os.path.join(session.directory, paths.AGENT_LOG)
         environment = programs.beside(argv, {**surroundings.environment, **more})
@@ -108,7 +109,8 @@ class AgentLink:
         return process.child
 
     def dial(self, url: str, then: Callable[[str], None]) -> None:
-        """Connect to an agent at an address; `then("")`, or why there is no connection."""
+        """Connect to an agent at an address; calls `then("")`, or `then` with why there is no
+        connection."""
         from rookery.client.config.agent_address import link_to, target_of
         from rookery.worker.agent.remote import RemoteAgent  # a session with a process needs none
 
@@ -118,8 +120,8 @@ class AgentLink:
         longest = session.policy.line_bytes
         link = link_to(url, lambda: target_of(url, remote, environment), longest)
 
-        def told(words: str) -> None:
-            session.append(Draft(notice(words, "info")))
+        def told(text: str) -> None:
+            session.append(Draft(notice(text, "info")))
             session.wake()
 
         def connected(fault: str) -> None:
@@ -149,11 +151,11 @@ class AgentLink:
         self._on_exit(status, stderr, link)
 
     def is_away(self) -> bool:
-        """Whether a connection is broken that may come back."""
+        """Whether the connection is broken but may come back."""
         return not isinstance(self._process, AgentProcess | None) and self._process.link.is_away
 
     def is_there(self) -> bool:
-        """Whether the process lives: one that was killed just now may not have been missed yet."""
+        """Tell whether the process lives: one killed just now may not have been missed yet."""
         if self._process is None:
             return False
         if not isinstance(self._process, AgentProcess):
@@ -162,8 +164,8 @@ class AgentLink:
         return child.start is None or tree.alive(child.pid, child.start)
 
     def call(self, method: str, params: Json, then: Callable[[object, Json | None], None]) -> None:
-        """Ask; `then(result, error)` is not called when the connection ends: the exit tells
-        more."""
+        """Send a request. `then(result, error)` is not called if the connection ends: the exit
+        callback reports that."""
 
         prompting = method == "session/prompt"
 
@@ -183,7 +185,7 @@ class AgentLink:
             self._process.peer.notify(method, params)
 
     def hold(self, *, held: bool) -> None:
-        """Read nothing more from the agent, or go on. Nothing is read either while it leaves our
+        """Stop reading from the agent, or go on. Nothing is read either while the agent leaves our
         answers unread: they would fill our memory."""
         self._held = held
         if self._process is None:
@@ -197,7 +199,7 @@ class AgentLink:
             peer.resume()
 
     def is_deaf(self) -> bool:
-        """Whether too much waits for the agent to read it."""
+        """Whether too much of our output waits for the agent to read it."""
         return self._process is not None and self._process.peer.buffered > UNREAD
 
     async def _drain(self, peer: Peer) -> None:
@@ -207,7 +209,7 @@ class AgentLink:
         self.hold(held=self._held)
 
     def end(self, grace: float) -> None:
-        """Begin to end it; `exited` follows."""
+        """Begin to end the agent; the exit callback follows."""
         if self._process is not None:
             self._leave()
             self._process.end(grace)
@@ -218,8 +220,8 @@ class AgentLink:
             await self._process.end(grace)
 
     def _leave(self) -> None:
-        """An agent at an address does not end with its connection: a turn is cancelled, unless it
-        waits for an answer that is kept."""
+        """Cancel the turn of an agent at an address, which does not end with its connection, unless
+        the turn waits for an answer that is kept."""
         session = self._session
         remote = not isinstance(self._process, AgentProcess)
         if remote and self._prompting and not session.header["asks"]:
@@ -232,8 +234,8 @@ class AgentLink:
             return
         kept = NOISE_KEPT
         if kind == "too many values" and isinstance(what, bytes):
-            words = f"It has {len(what)} bytes and too many values. Its beginning is kept."
-            self._session.said(notice(words, title="Skipped a message from the agent"))
+            text = f"It has {len(what)} bytes and too many values. Its beginning is kept."
+            self._session.said(notice(text, title="Skipped a message from the agent"))
             kept = CROWD_KEPT
         shown = what[:kept].decode("utf-8", "replace") if isinstance(what, bytes) else what
         if not isinstance(shown, str | int):
@@ -245,7 +247,7 @@ class AgentLink:
 def spawn_words(
     agent: str, argv: list[str], cwd: str, error: Exception, tree: object = None
 ) -> str:
-    """Why an agent could not be started, and what helps. `tree`: the session's worktree."""
+    """Return why an agent did not start, and what helps. `tree`: the session's worktree."""
     if not argv:
         return f"There is no longer an agent {agent!r}; `rookery agents` lists the known ones."
     if not os.path.isdir(cwd):

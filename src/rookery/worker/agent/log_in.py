@@ -1,9 +1,8 @@
-"""How the worker's agent is logged in: learnt while it runs, for the lists of every face.
+"""The login state of the worker's agent: learnt while it runs, for the agent lists of every face.
 
-Only the user logs in (`client/login`). A login that holds for one connection alone is repeated on
-this one, with the method that the user chose, once for each start; if that fails, it is over, and
-the user is asked again.
-"""
+Only the user logs in (`client/login`). A login that holds for one connection alone is repeated on a
+new one, with the method that the user chose, once per start; if that fails, it is over, and the
+user is asked again."""
 
 from collections.abc import Callable
 
@@ -23,7 +22,7 @@ type Then = Callable[[object, Json | None], None]
 
 class LogIn:
     def __init__(self, session: Session, call: Callable[[str, Json, Then], None]) -> None:
-        """`call`: asks the agent."""
+        """`call`: sends a request to the agent."""
         self._session, self._call = session, call
         self._known: Known | None = None
         self._asked = 0.0
@@ -39,7 +38,8 @@ class LogIn:
         self._ask()
 
     def prompted(self) -> None:
-        """A prompt goes to the agent: a good moment to ask it again."""
+        """Query the login state again if it is stale: a prompt goes to the agent, which is a good
+        moment."""
         if now() - self._asked > FRESH:
             self._ask()
 
@@ -54,26 +54,27 @@ class LogIn:
             self._call(logins.STATUS, {}, answered)
 
     def heard(self, method: str, params: object) -> bool:
-        """Whether a notification was about this. It is not logged: names are in it."""
-        said = logins.from_notification(method, params)
-        if said is not None:
-            self._say(said)
-        return said is not None
+        """Tell whether a notification was about login. It is not logged: names are in it."""
+        reported = logins.from_notification(method, params)
+        if reported is not None:
+            self._say(reported)
+        return reported is not None
 
     def refused(self, error: Json | None) -> None:
-        """An answer has come; it may say that a login is missing."""
+        """Take the error of an answer: it may say that a login is missing."""
         if error is not None and logins.wanted(error):
             self._say(Status(logins.OUT))
 
     def turn_ended(self, error: Json | None) -> None:
-        """A turn that ends well needed no login; to open a session, some need none either way."""
+        """Take the end of a turn. One that ends well needed no login; opening a session proves
+        less, since some agents need no login for that."""
         self.refused(error)
         if error is None and self._known is not None and self._known.is_out:
             self._say(Status(logins.UNKNOWN))
 
     def repeat(self, error: Json | None, again: Callable[[], None], then: Then) -> bool:
-        """Whether the user's login is repeated on this connection: after it `again` is called, or
-        `then` with the error."""
+        """Repeat the user's login on this connection if that may help, and return whether it does
+        so: afterwards it calls `again`, or `then` with the error."""
         known = self._known
         if self._repeated or known is None or known.state != logins.IN:
             return False
@@ -91,9 +92,9 @@ class LogIn:
         self._call("authenticate", {"methodId": known.by}, answered)
         return True
 
-    def _say(self, said: Status) -> None:
+    def _say(self, reported: Status) -> None:
         if self._known is not None:
-            self._note(status.after(self._known, said))
+            self._note(status.after(self._known, reported))
 
     def _note(self, known: Known) -> None:
         self._known = known

@@ -1,4 +1,4 @@
-"""The agent's process: its pipes, its stderr, its exit, and the end of all that it started."""
+"""The agent's process: its pipes, its stderr, its exit, and ending all that it started."""
 
 import asyncio
 import os
@@ -37,7 +37,8 @@ type OnExit = Callable[[int, list[str]], None]
 
 
 class StderrLog:
-    """Always drained, capped, its last lines at hand; an empty one leaves no file."""
+    """The agent's stderr: always drained, capped, the last lines kept in memory. An empty log
+    leaves no file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -61,10 +62,10 @@ class StderrLog:
         self._file.write(data[-LOG_BYTES:])
 
     def tail(self, since: float) -> list[str]:
-        """Its last lines, of those that were written since a moment of the monotonic clock."""
+        """Return the last lines, of those written since a moment of the monotonic clock."""
         lines = [*self._tail, *([(self._written, self._open_line)] if self._open_line else [])]
-        found = [line for at, line in lines if at >= since]
-        return found if any(line.strip() for line in found) else []
+        recent = [line for at, line in lines if at >= since]
+        return recent if any(line.strip() for line in recent) else []
 
     def close(self) -> None:
         empty = self._file.tell() == 0
@@ -87,8 +88,8 @@ class AgentProcess:
         strays: Callable[[], list[processes.Process]],
         spared: Collection[int] = (),
     ) -> None:
-        """`strays`: what the agent started that is no descendant of this worker. `spared`: what is
-        one, and is the worker's own."""
+        """`strays`: lists processes that the agent started and that are no descendants of this
+        worker. `spared`: pids of descendants that are the worker's own."""
         self.peer = peer
         self.child = Child(self._exited, fence)
         self._fence = fence
@@ -113,8 +114,8 @@ class AgentProcess:
         umask: int,
         **sandbox: Any,
     ) -> None:
-        """`sandbox`: as `Child.spawn` has it. Raises OSError or ValueError, with nothing left
-        behind."""
+        """Start the process. `sandbox`: passed on to `Child.spawn`. Raises OSError or ValueError,
+        with nothing left behind."""
         self._stderr = StderrLog(self._log)
         with ExitStack() as undo:
             undo.callback(self._stderr.close)
@@ -159,10 +160,11 @@ class AgentProcess:
         self.end(processes.GRACE)
 
     def end(self, grace: float) -> asyncio.Task[None]:
-        """TERM to the whole tree, the grace, then KILL until nothing of it is left.
+        """Send TERM to the whole tree, wait for the grace period, then KILL until nothing of it is
+        left.
 
-        The exit is reported only then: what is spawned upon it would count as a part of the tree.
-        """
+        The exit is reported only then: anything spawned in response to it would count as a part of
+        the tree."""
         if self._ending is None:
             self._ending = asyncio.create_task(self._end(grace), name="end the agent")
         return self._ending
@@ -190,7 +192,7 @@ class AgentProcess:
         self._on_exit(status, self._stderr.tail(self._gone_at - LAST))
 
     async def _end_strays(self, grace: float) -> None:
-        """What the agent itself has not ended within the grace."""
+        """End the strays that the agent itself has not ended within the grace period."""
         for _ in range(processes.PASSES):
             left = self._left(self._strays())
             if not left:
@@ -203,9 +205,9 @@ class AgentProcess:
         return [each for each in processes.still_alive(tree) if each.pid not in self._refused]
 
     def _kill(self, left: list[processes.Process]) -> None:
-        """Who runs as another user is asked once: to ask again and again would end nothing."""
+        """Kill what is left; try another user's processes only once: more would end nothing."""
         self._refused |= {each.pid: each for each in processes.kill(left)}
 
     def _tree(self) -> list[processes.Process]:
-        """The process and all below it. Its orphans fall to this worker."""
+        """List the process and all its descendants. Its orphans are reparented to this worker."""
         return processes.descendants(os.getpid(), self._spared)

@@ -1,6 +1,6 @@
 """An agent at an address: a connection instead of a process. A break that the other end can heal
-(another Rookery's) is waited for; any other is the agent's end, and its next start connects again
-and takes its session up."""
+(another Rookery's) is waited for; any other ends the agent, and its next start connects again and
+resumes its session."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,8 @@ UNSAID = 5.0
 
 
 class RemoteAgent:
-    """One connection. `on_exit(why)` is called once, after its last message; "": we ended it."""
+    """One connection to an agent. `on_exit(why)` is called once, after its last message; "": we
+    ended it."""
 
     def __init__(
         self,
@@ -29,7 +30,7 @@ class RemoteAgent:
         on_exit: Callable[[str], None],
         on_break: Callable[[str], None],
     ) -> None:
-        """`on_break`: told of a break that lasts, and of its end."""
+        """`on_break`: receives a message about a break that lasts, and about its end."""
         self.peer = peer.carried_by(link)
         self.link = link
         self._where = shown(url)
@@ -43,7 +44,7 @@ class RemoteAgent:
         link.on_away, link.on_back = self._away, self._back
 
     def connect(self, patience: float, then: Callable[[str], None]) -> None:
-        """`then("")` once it stands, or why it does not."""
+        """Connect; call `then("")` once the connection stands, or `then` with why it does not."""
         self._connecting = asyncio.create_task(self._connect(patience, then), name="connect")
 
     async def _connect(self, patience: float, then: Callable[[str], None]) -> None:
@@ -56,7 +57,7 @@ class RemoteAgent:
         then("")
 
     def end(self, _grace: float) -> "asyncio.Task[None]":
-        """Say goodbye. What the agent does over there is its own business."""
+        """Close the connection. What the agent does on its side is its own business."""
         if self._ending is None:
             self._ending = asyncio.create_task(self._end(), name="leave the agent")
         return self._ending
@@ -82,12 +83,12 @@ class RemoteAgent:
             self._on_exit(why)
 
     def _away(self, why: str) -> None:
-        words = f"The connection to {self._where} is interrupted ({why}). Trying again."
-        self._timer = asyncio.get_running_loop().call_later(UNSAID, self._tell, words)
+        text = f"The connection to {self._where} is interrupted ({why}). Trying again."
+        self._timer = asyncio.get_running_loop().call_later(UNSAID, self._tell, text)
 
-    def _tell(self, words: str) -> None:
+    def _tell(self, text: str) -> None:
         self._told = True
-        self._on_break(words)
+        self._on_break(text)
 
     def _back(self) -> None:
         if self._timer is not None:

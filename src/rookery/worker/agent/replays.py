@@ -1,10 +1,10 @@
-"""What the agent tells again is not logged again: its history when a stored session is opened, and
-the prompt that it was just sent."""
+"""Keeping replays out of the log: updates that the agent repeats are not logged again, neither its
+history when a stored session is opened nor the prompt that it was just sent."""
 
 from contextlib import suppress
 
 from rookery.core.agent import imported, ingest, messages
-from rookery.core.agent.repeats import PastTurn, Repeats, Told, is_prompt
+from rookery.core.agent.repeats import LoggedTurn, PastTurn, Repeats, is_prompt
 from rookery.core.json import Draft, Json, dumps, kind_of, lenient, notice
 from rookery.core.turn import messages as turns
 from rookery.log.errors import LogError
@@ -45,14 +45,14 @@ class Replays:
         self._size = 0
 
     def called(self, method: str) -> None:
-        """A request of the agent's start was sent."""
+        """Note that a request of the agent's start was sent."""
         self.replayed, self._last = 0, []
         if method in (*RESTORES, "session/new"):
             self._history, self._size = [], 0
             self.repeats.opened(stored=method in RESTORES)
 
     def is_cut(self) -> bool:
-        """Whether a replay has not told the last turn whole: its rest may follow the answer."""
+        """Tell whether a replay has cut the last turn short: its rest may follow the answer."""
         if imported.is_unloaded(self._session.header):
             return True  # nothing tells how long it is
         turn = self._session.turn
@@ -63,27 +63,27 @@ class Replays:
             begun = self._session.journal.writer.prompt_of(n)
             prompt, *rest = self._last
             if is_prompt(prompt.get("content"), list(lenient.mappings(begun, "prompt"))):
-                told = Told(self._page(n), last=False)
-                return not (all(told.take(each) for each in rest) and told.is_over())
+                transcript = LoggedTurn(self._page(n), last=False)
+                return not (all(transcript.take(each) for each in rest) and transcript.is_over())
             return True
         return False
 
     def take(self, update: Json) -> list[Json]:
-        """An update came: what is news, now; some may be held for a moment."""
+        """Take an update and return those that are new; some may be held back for a moment."""
         agent, is_history = self._session.agent, ingest.is_replay(update)
         if is_history and agent.method in RESTORES and agent.phase in BEFORE_PROMPTS:
             self._replay(update)
             return []
-        found = self.repeats.take(update)
+        fresh = self.repeats.take(update)
         if not self.repeats.doubts:
             self.deadline = None
         elif self.deadline is None:
             self.deadline = now() + HELD
-        return found
+        return fresh
 
     def take_history(self) -> None:
-        """The agent of an imported session is ready: log what it replayed. Its turns come before
-        any that is begun here."""
+        """Log what the agent of an imported session replayed, now that it is ready. The replayed
+        turns come before any that are begun here."""
         session = self._session
         if not imported.is_unloaded(session.header):
             return
@@ -103,7 +103,7 @@ class Replays:
         return self.deadline is not None and now() >= self.deadline
 
     def release(self) -> list[Json]:
-        """What is held: it would come out of order behind what comes now."""
+        """Return the updates held back: behind one that comes now they would be out of order."""
         self.deadline = None
         return self.repeats.release()
 
@@ -122,9 +122,10 @@ class Replays:
             self._session.feed_agent(messages.Replayed())
 
     def _past(self) -> list[PastTurn]:
-        """Of the conversation that the agent has: it may have begun in a turn, with a reset."""
+        """Return the earlier turns of the conversation that the agent has, which may have begun in
+        a turn, with a reset."""
         running, begun = self._session.turn, self._session.header["recap"]
-        found = list[PastTurn]()
+        past = list[PastTurn]()
         with suppress(LogError), Reader.open(self._session.directory) as log:
             for event in log.of_kinds("_prompt"):
                 n, prompt = event.update.get("turn"), event.update.get("prompt")
@@ -132,9 +133,9 @@ class Replays:
                 if own or not isinstance(n, int) or not isinstance(prompt, list):
                     continue
                 if event.seq < begun:
-                    found.clear()
-                found.append(PastTurn(n, prompt))
-        return found
+                    past.clear()
+                past.append(PastTurn(n, prompt))
+        return past
 
     def _page(self, n: int) -> list[Json]:
         with suppress(LogError), Reader.open(self._session.directory) as log:

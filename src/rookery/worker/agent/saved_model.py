@@ -1,5 +1,5 @@
 """A model saved in Rookery, for another vendor's agent (`[agents.NAME] saved_model`): its address
-and key are set with `providers/set` before the session opens.
+and key are passed with `providers/set` before the session opens.
 
 An agent that cannot be given the model does not start: with its own, it would use another account.
 """
@@ -18,7 +18,7 @@ type Then = Callable[[object, Json | None], None]
 
 
 class Route(NamedTuple):
-    """Where a model's requests go."""
+    """Where the requests for a model go."""
 
     api: str
     base_url: str
@@ -26,12 +26,12 @@ class Route(NamedTuple):
 
 
 class Unusable(Exception):
-    """Says why a saved model cannot be given to an agent."""
+    """A saved model cannot be given to an agent; the message says why."""
 
 
 class SavedModel:
     def __init__(self, session: Session, call: Callable[[str, Json, Then], None]) -> None:
-        """`call`: asks the agent."""
+        """`call`: sends a request to the agent."""
         self._session, self._call = session, call
 
     def initialized(self, result: object, error: Json | None) -> None:
@@ -41,8 +41,8 @@ class SavedModel:
         name = session.extras().saved_model
 
         def over(why: str) -> None:
-            words = f"{session.header['agent']} cannot use the saved model {name!r}: {why}"
-            session.feed_agent(messages.Initialized(None, {"message": words}))
+            message = f"{session.header['agent']} cannot use the saved model {name!r}: {why}"
+            session.feed_agent(messages.Initialized(None, {"message": message}))
 
         def listed(answer: object, wrong: Json | None) -> None:
             if wrong is not None:
@@ -79,7 +79,7 @@ class SavedModel:
 
 
 def _provider(answer: object, api: str) -> str:
-    """The agent's provider that speaks this API; "": it has none."""
+    """Return the agent's provider that speaks this API, or "" if it has none."""
     for each in lenient.mappings(answer, "providers"):
         if api in lenient.texts(each, "supported"):
             return lenient.text(each, "providerId")
@@ -87,7 +87,7 @@ def _provider(answer: object, api: str) -> str:
 
 
 def _route(home: str, name: str) -> tuple[str, Route]:
-    """The id of a saved model, and its route. Raises Unusable."""
+    """Return the id of a saved model, and its route. Raises Unusable."""
     from rookery.models import profiles  # few sessions have one
     from rookery.models.documents import SettingsError
     from rookery.models.providers import provider_of

@@ -1,4 +1,4 @@
-"""The worker as an ACP client: what goes to the agent, what comes from it, what it asks of us."""
+"""The worker as an ACP client: what it sends, what it receives, the agent's requests."""
 
 import os
 from base64 import b64encode
@@ -81,7 +81,8 @@ class AgentSide:
         self._saved_model = SavedModel(session, self.link.call)
 
     def check_successor(self, command: Json) -> ask_rules.Refusal | None:
-        """Why an agent cannot take over here, by the configuration of this moment."""
+        """Return why an agent cannot take over here, by the current configuration; None if
+        it can."""
         session = self._session
         session.look_at_settings()
         environment = session.surroundings.environment
@@ -154,7 +155,7 @@ class AgentSide:
             self._log_in.turn_ended(error)
             if error is not None:
                 now = datetime.now().astimezone()
-                error = rate_limit.dated(logins.told(error, agent.logins), now)
+                error = rate_limit.dated(logins.with_logins(error, agent.logins), now)
             self._surviving.turn_ended()
             self._session.feed_turn(turns.Answered(result, error, n))
 
@@ -189,7 +190,7 @@ class AgentSide:
     # --- its process -----------------------------------------------------------------------------
 
     def _tell_untaken(self, method: str) -> None:
-        """The MCP servers that an agent about to get its session is not given."""
+        """Report the MCP servers withheld from an agent that is about to get its session."""
         session = self._session
         if method.startswith("session/") and session.agent.phase == "opening":
             for draft in session.servers.untaken(session.header, session.agent.capabilities):
@@ -210,8 +211,8 @@ class AgentSide:
         argv = self.link.located(session.argv())
         if address := address_of(argv):
             if (kind := session.sandbox.kind) != NONE:
-                told = f"{name} runs on another machine, so no sandbox ({kind}) can hold it."
-                session.feed_agent(messages.SpawnFailed(told, remote=True))
+                refusal = f"{name} runs on another machine, so no sandbox ({kind}) can hold it."
+                session.feed_agent(messages.SpawnFailed(refusal, remote=True))
             else:
                 self._dial(name, address)
             return
@@ -219,14 +220,14 @@ class AgentSide:
             if session.sandbox.moves():
                 session.append(Draft({"sessionUpdate": "_session", "sandbox": CONTAINER}))
                 session.append(Draft(notice(MOVED, "info")))
-            for words in session.sandbox.begin():
-                session.append(Draft(notice(words)))
+            for text in session.sandbox.begin():
+                session.append(Draft(notice(text)))
             more = self._extras.environment(session.config, name, profile)
             child = self.link.spawn(argv, cwd, more)
         except (OSError, ValueError, IndexError) as error:
             session.sandbox.close()
-            words = spawn_words(name, argv, cwd, error, header["worktree"])
-            session.feed_agent(messages.SpawnFailed(words))
+            text = spawn_words(name, argv, cwd, error, header["worktree"])
+            session.feed_agent(messages.SpawnFailed(text))
             return
         self._records.note(agent=name, agentPid=child.pid, agentStart=child.start, argv=argv)
         session.feed_agent(messages.Spawned(child.pid))
@@ -261,8 +262,8 @@ class AgentSide:
     def _handshake_answered(self, result: object, error: Json | None) -> None:
         match self._session.agent.phase:
             case "initializing":
-                for words in self._session.sandbox.other_build(result):
-                    self._session.append(Draft(notice(words)))
+                for text in self._session.sandbox.other_build(result):
+                    self._session.append(Draft(notice(text)))
                 self._log_in.initialized(result)
                 self._saved_model.initialized(result, error)
             case "applying":
@@ -278,7 +279,7 @@ class AgentSide:
 
     def notified(self, method: str, params: object) -> None:
         session = self._session.agent.session
-        if (retry := retries.told(method, params, session)) is not None:
+        if (retry := retries.parse_notification(method, params, session)) is not None:
             self._session.said(retry)
             return
         if method == COMPLETE:  # of an unknown id, it is no news
@@ -296,7 +297,7 @@ class AgentSide:
         return self._files.peek(self._session.sandbox.to_host(place), edit_lines.LARGEST)
 
     def _release(self) -> None:
-        """What was held as possible history comes before whatever follows it."""
+        """Log updates held back as possible history, before anything that follows them."""
         for fresh in self.replays.release():
             self._heard(fresh)
 
@@ -390,7 +391,8 @@ class AgentSide:
             self._session.then(self.asks.reply, name, answer.reply)
 
     def _close_asks(self, reason: str, *, kept: bool) -> None:
-        """Before anything else that is due: an ask ends before its turn does."""
+        """Close the open asks before anything else that is due: an ask ends before its turn
+        does."""
         closing = asks.closings(self._session.header, reason, kept=kept)
         drafts = [turns.Append(draft, full=True) for _, draft, _ in closing]
         replies = [partial(self.asks.reply, name, reply) for name, _, reply in closing]

@@ -1,5 +1,5 @@
-"""Takes the snapshots: at the end of each turn, and with a prompt if something changed since. Each
-is a process of its own, and none keeps a turn waiting or fails it. One at a time."""
+"""Takes snapshots of the files: at the end of each turn, and with a prompt if something changed
+since. Each is a process of its own, one at a time; none delays a turn or makes it fail."""
 
 import asyncio
 import json
@@ -20,8 +20,8 @@ from rookery.log.reader import Reader
 from rookery.snapshots import job
 from rookery.worker.session import Session
 
-PATIENCE = 900.0
-"""Seconds for one job."""
+JOB_TIMEOUT = 900.0
+"""Seconds that one job may take."""
 HOLD = 5.0
 """Seconds for which what an agent wants to change waits for the first snapshot of its turn."""
 CLOSING = 10.0
@@ -61,8 +61,8 @@ class Snapshots:
     # --- with turns ------------------------------------------------------------------------------
 
     def prompt_sent(self) -> None:
-        """The agent has the prompt, and its model has yet to answer. Where a snapshot is being
-        taken, that is of this moment, too."""
+        """Take a snapshot if none is running: the agent has the prompt, and its model has yet to
+        answer. A snapshot that is being taken counts for this moment, too."""
         if not self._is_on():
             return
         if self._held is None:
@@ -72,8 +72,8 @@ class Snapshots:
             self._take("prompt", self._session.header["turn"], _file_time())
 
     def holds(self, later: Callable[[], None]) -> bool:
-        """Whether the agent is to change something before its turn's snapshot is taken: it waits
-        for that, a little."""
+        """Hold back a change by the agent until its turn's snapshot is taken, for a short time at
+        most; False if nothing has to wait."""
         if self._held is None:
             return False
         self._held.append(later)
@@ -87,7 +87,7 @@ class Snapshots:
             self._session.wake()
 
     def hear(self, event: Event) -> None:
-        """What is in the log now."""
+        """Take an event that has been logged."""
         update = event.update
         match kind_of(update):
             case "_prompt":
@@ -101,8 +101,8 @@ class Snapshots:
                 self._pass_over()
 
     def _pass_over(self) -> None:
-        """Turns that follow each other faster than snapshots can be taken: of those that wait, the
-        newest is enough, but for turns that changed files."""
+        """Drop queued snapshots when turns follow each other faster than snapshots can be taken:
+        the newest is enough, except for turns that changed files."""
         newest = max((each.ended for each in self._jobs), default=0)
         for waiting in [each for each in self._jobs if 0 < each.ended < newest]:
             if waiting.ended not in self._busy:
@@ -112,63 +112,63 @@ class Snapshots:
         self._busy = {turn for turn in self._busy if turn >= newest}
 
     def _is_on(self) -> bool:
-        """An agent on another machine works on files there."""
+        """Whether snapshots are taken: not for an agent on another machine with its files."""
         session = self._session
         return session.policy.snapshots and not address_of(session.argv()) and not session.stopped
 
     def _take(self, when: str, turn: int, moment: float) -> None:
-        """`moment`: what it is of; what changes after it may be in it by half."""
+        """Take a snapshot as of `moment`; later changes may be in it in part."""
         cwd = self._session.header["cwd"]
-        if self._running is None and (said := self._known(cwd)):
-            self._took(said, turn, when)
+        if self._running is None and (outcome := self._known(cwd)):
+            self._took(outcome, turn, when)
             self.release()
             return
         given = {"do": "take", "moment": moment}
         ended = turn if when == "end" else 0
-        self._add(_Job(given, lambda said: self._took(said, turn, when), ended))
+        self._add(_Job(given, lambda outcome: self._took(outcome, turn, when), ended))
 
     def _known(self, cwd: str) -> Json:
-        """What needs no process; {}: one has to look."""
+        """Return the outcome if it can be told without a process, or {} if one is needed."""
         directory, environment = self._session.directory, self._session.surroundings.environment
-        if words := job.unfit(cwd, job.home_of(directory), environment):
-            return {"refused": job.UNFIT, "message": words}
+        if message := job.unfit(cwd, job.home_of(directory), environment):
+            return {"refused": job.UNFIT, "message": message}
         return {"id": job.EMPTY} if job.is_empty(directory, cwd) else {}
 
-    def _took(self, said: Json, turn: int, when: str) -> None:
+    def _took(self, outcome: Json, turn: int, when: str) -> None:
         session, header = self._session, self._session.header
         known = header["snapshot"]
         update: Json = {"sessionUpdate": SNAPSHOT, "turn": turn, "when": when}
-        if refused := lenient.text(said, "refused"):
+        if refused := lenient.text(outcome, "refused"):
             if refused != known.get("refused") or refused in PASSING:
-                message = lenient.text(said, "message")
+                message = lenient.text(outcome, "message")
                 session.append(Draft(update | {"refused": refused, "message": message}))
                 session.append(Draft(notice(_refusal(refused, message, turn), "info")))
             return
-        later = lenient.texts(said, "later")
-        if when == "prompt" and said["id"] == known.get("id"):
+        later = lenient.texts(outcome, "later")
+        if when == "prompt" and outcome["id"] == known.get("id"):
             return
         if when == "prompt" and (later or self._has_acted(header, turn)):
             update["late"] = True
         if when == "end" and later:
             update |= {"later": later[:NAMED], "laterMore": len(later) > NAMED}
             update |= {"late": True} if header["turn"] != turn else {}
-        words = left_out(header, said)
-        session.append(Draft(update | _told(said)))
-        if words:
-            session.append(Draft(notice(words, "info")))
+        text = left_out(header, outcome)
+        session.append(Draft(update | _told(outcome)))
+        if text:
+            session.append(Draft(notice(text, "info")))
         self._taken += 1
         if self._taken % TIDY == 0:
             self._tidy()
 
     def _tidy(self) -> None:
-        """What the log does not tell of goes: comparisons, and what a killed worker left."""
+        """Delete what the log does not refer to: comparisons, and leftovers of a killed worker."""
         with suppress(LogError), Reader.open(self._session.directory) as log:
             names = [lenient.text(event.update, "id") for event in log.of_kinds(SNAPSHOT)]
             self.run({"do": "tidy", "keep": names}, lambda _: None)
 
     def _has_acted(self, header: Json, turn: int) -> bool:
-        """The agent was faster: what it did may be in the snapshot. A call that waits for us has
-        done nothing yet."""
+        """Tell whether the agent was faster, so that its work may be in the snapshot. A call that
+        waits for us has done nothing yet."""
         if header["turn"] != turn:
             return True
         return not self._held and any(
@@ -178,7 +178,7 @@ class Snapshots:
     # --- jobs ------------------------------------------------------------------------------------
 
     def run(self, given: Json, then: Then) -> None:
-        """`then` is called with the answer, on the loop; what it appends is performed."""
+        """Queue a job. `then` gets its answer, on the loop; what it appends is performed."""
         self._add(_Job(given, then))
 
     def _add(self, job: _Job) -> None:
@@ -187,7 +187,8 @@ class Snapshots:
             self._running = asyncio.create_task(self._work(), name="snapshots")
 
     def think(self, work: Callable[[], Json], then: Then) -> None:
-        """The same for what needs no process, but a thread: it reads logs."""
+        """Queue a job that needs no process but a thread, since it reads logs; it goes first.
+        `then` as in `run`."""
         self._jobs.appendleft(_Job(work, then))
         if self._running is None:
             self._running = asyncio.create_task(self._work(), name="snapshots")
@@ -220,10 +221,10 @@ class Snapshots:
             return {"refused": "failed", "message": f"git could not be started: {error}"}
         session.jobs.add(process.pid)
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(JOB_TIMEOUT):
                 asked = json.dumps(request).encode()
                 out, _ = await asyncio.to_thread(process.communicate, asked)
-            said = json.loads(out)
+            outcome = json.loads(out)
         except TimeoutError:
             return {"refused": "slow", "message": "The snapshot took too long."}
         except ValueError:
@@ -233,10 +234,10 @@ class Snapshots:
         finally:
             session.jobs.discard(process.pid)
             process.kill()  # no matter if it has ended
-        return said if isinstance(said, dict) else {}
+        return outcome if isinstance(outcome, dict) else {}
 
     async def close(self) -> None:
-        """The last turn's snapshot is waited for, a little."""
+        """Wait for the last turn's snapshot, for a short time."""
         if self._running is not None:
             await asyncio.wait([self._running], timeout=CLOSING)
         if self._running is not None:
@@ -244,7 +245,7 @@ class Snapshots:
 
 
 def _file_time() -> float:
-    """Just before now, as a file has it."""
+    """Return a time just before now, at the resolution of file timestamps."""
     try:
         return time.clock_gettime(COARSE) - 1e-6
     except OSError:
@@ -252,8 +253,8 @@ def _file_time() -> float:
 
 
 def _started(environment: Mapping[str, str], umask: int) -> "subprocess.Popen[bytes]":
-    """Not by the loop, which tells its number only later: an agent that ends meanwhile takes with
-    it whatever is not known to be ours. Raises OSError."""
+    """Start the snapshot process. Not through the event loop, which reports the pid only later: an
+    agent that ends meanwhile kills every process that is not known to be ours. Raises OSError."""
     return subprocess.Popen(
         job.argv(),
         cwd="/",
@@ -268,10 +269,10 @@ def _started(environment: Mapping[str, str], umask: int) -> "subprocess.Popen[by
 def _refusal(refused: str, message: str, turn: int) -> str:
     if refused not in PASSING:
         return f"The files of this session cannot be rewound. {message}"
-    words = f"There is no snapshot of the files after turn {turn}. {message}"
-    return f"{words} The next one is taken with the next turn; turns before it can be rewound to."
+    text = f"There is no snapshot of the files after turn {turn}. {message}"
+    return f"{text} The next one is taken with the next turn; turns before it can be rewound to."
 
 
-def _told(said: Json) -> Json:
+def _told(outcome: Json) -> Json:
     keys = ("id", "tree", "changed", "large", "nested", "unreadable")
-    return {key: said[key] for key in keys if said.get(key)}
+    return {key: outcome[key] for key in keys if outcome.get(key)}

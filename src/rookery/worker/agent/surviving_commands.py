@@ -1,5 +1,5 @@
 """Commands that outlive a cancel: some agents end the turn and leave what it started running. And
-what runs as another user (sudo), which cannot be ended. The log names them: nothing else does."""
+processes of another user (sudo), which cannot be ended. The log names them: nothing else does."""
 
 import asyncio
 import os
@@ -24,7 +24,8 @@ class SurvivingCommands:
         self._begun, self._there = offspring.now(), []
 
     def cancelled(self, *, commands: bool) -> None:
-        """A cancel is on its way; `commands`: some call that runs one has not ended."""
+        """Note the commands that run now, since a cancel is on its way. `commands`: some call that
+        runs one has not ended."""
         if commands and self._begun:
             self._there = [each for each in self._below() if offspring.begun(each) >= self._begun]
 
@@ -41,23 +42,23 @@ class SurvivingCommands:
         if tops:
             restart = f"rookery restart {self._session.header['id']}"
             text = f"{_named(tops)}. The agent did not end it. To end it: {restart}"
-            told = notice(text, title="Still running after the cancel")
-            self._session.append(Draft(told))
+            update = notice(text, title="Still running after the cancel")
+            self._session.append(Draft(update))
             self._session.wake()
 
     def _below(self) -> list[tree.Process]:
-        """All that the agent started: what its parent left falls to this worker."""
+        """List everything the agent started. Orphans are reparented to this worker."""
         return tree.descendants(os.getpid(), self._session.jobs)
 
 
 def left_running(processes: Iterable[tree.Process]) -> Json:
-    """What runs as another user is left alone and reported."""
-    found = list(processes)
-    pids = " ".join(str(each.pid) for each in found[:5])
-    text = f"Still running as another user: {_named(found)}. To end it: sudo kill {pids}"
+    """Return a notice about processes of another user, which are left alone."""
+    left = list(processes)
+    pids = " ".join(str(each.pid) for each in left[:5])
+    text = f"Still running as another user: {_named(left)}. To end it: sudo kill {pids}"
     title = "Some processes could not be ended"
-    return notice(text, title=title, left=[each.pid for each in found])
+    return notice(text, title=title, left=[each.pid for each in left])
 
 
 def _named(processes: Iterable[tree.Process]) -> str:
-    return strays.told(strays.Stray("", each, strays.command_of(each.pid)) for each in processes)
+    return strays.summary(strays.Stray("", each, strays.command_of(each.pid)) for each in processes)

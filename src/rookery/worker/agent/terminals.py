@@ -1,8 +1,7 @@
-"""The agent's terminals, for real: commands that run under the worker and outlive every client.
+"""The agent's terminals: commands that run under the worker and outlive every client.
 
-Output goes to the log as it comes, in pieces of one window each. Of a long one the head and the
-tail are kept and the middle is counted; the agent itself gets what its own limit allows.
-"""
+Output goes to the log as it comes, in pieces of one window each. For long output the head and the
+tail are kept and the middle is counted; the agent itself gets as much as its own limit allows."""
 
 import asyncio
 import codecs
@@ -27,7 +26,7 @@ from rookery.worker.agent.surviving_commands import left_running
 from rookery.worker.environment import Surroundings
 from rookery.worker.session import Session
 
-MOST = 100
+MAX_TERMINALS = 100
 """Terminals that an agent may hold at once."""
 
 SETTLE = 0.5
@@ -37,7 +36,7 @@ REST = 0.02
 """Seconds between two looks at what a command prints."""
 
 BACKGROUND = ("run_in_background", "is_background", "background")
-"""By which agents say it in what a call is given."""
+"""Fields of a call's input by which agents say that it runs in the background."""
 
 KEPT = 500
 """Calls of which is known which terminals they show."""
@@ -48,7 +47,8 @@ type Log = Callable[[Json], None]
 
 
 class Terminal:
-    """One command. What the agent may ask for is kept apart from what is logged."""
+    """One command. The output that the agent may ask for is kept apart from the output that is
+    logged."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Terminal:
         limit: int | None = None,
         others: Callable[[], list[int]] = list,
     ) -> None:
-        """`others`: the processes of the other terminals."""
+        """`others`: returns the processes of the other terminals."""
         keep = session.policy.terminal_keep
         self.name = name
         self.child = Child(self._exited, session.fence)
@@ -83,7 +83,7 @@ class Terminal:
         self._reader: PipeReader | None = None
 
     def start(self, argv: list[str], cwd: str, surroundings: Surroundings) -> None:
-        """Raises OSError or ValueError."""
+        """Start the command. Raises OSError or ValueError."""
         self._since = offspring.now()
         environment = surroundings.environment | {TERMINAL: self.name}
         inside, more = self._sandbox.spawn(argv, environment, cwd), dict[str, Any]()
@@ -106,7 +106,7 @@ class Terminal:
         self._reader = PipeReader(stdout, self._wrote, self._finish, lambda _late: REST)
 
     def output(self) -> str:
-        """What the agent gets: the end of it, cut at the front between two characters."""
+        """Return the output for the agent: its end, cut at the front between two characters."""
         shown = _from_a_character(self._shown) if self.truncated else self._shown
         return shown.decode("utf-8", "replace")
 
@@ -117,9 +117,9 @@ class Terminal:
         return {"exitCode": status, "signal": None}
 
     def kill(self, number: int = signal.SIGTERM, *, all_of_it: bool = True) -> None:
-        """The whole group: also what the command left in the background when it ended. While the
-        group has a member, its number is no other process's. And with `all_of_it`, what it started
-        that left the group."""
+        """Signal the whole group, including what the command left in the background when it ended:
+        while the group has a member, its id is not reused. With `all_of_it`, also signal processes
+        it started that left the group."""
         pid, runs = self.child.pid, self.child.status is None
         if not pid:
             return
@@ -170,7 +170,7 @@ class Terminal:
                 self._finish()
 
     def _finish(self) -> None:
-        """Both the exit and the end of the output are here, or the latter was waited for."""
+        """Finish once exit and end of the output are here, or the latter was waited for."""
         if self.ended or self.child.status is None:
             return
         self.ended = True
@@ -188,7 +188,8 @@ class Terminal:
             incoming.reply(self.exit_status())
 
     def _rest(self) -> str:
-        """What the log has not seen yet: the tail, behind a count of what lies before it."""
+        """Return output not logged yet: the tail, behind a count of the bytes left out
+        before it."""
         if not self._skipped:
             return self._decoder.decode(bytes(self._tail), final=True)
         whole = _from_a_character(self._tail)
@@ -198,15 +199,15 @@ class Terminal:
 
 
 class Privileges:
-    """Hears that a command of the agent's missed privileges which the confined do not get, and says
-    which setting that is."""
+    """Watches for a command of the agent's that lacked privileges withheld from confined agents,
+    and names the setting in a notice."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self.begin()
 
     def begin(self) -> None:
-        """An agent starts: it is said once for each."""
+        """Start over for a new agent: the notice is given once for each."""
         self._said = False
         self._before = ""
         """The end of what was heard last: a sentence may come in pieces."""
@@ -219,12 +220,12 @@ class Privileges:
                 self._said = True
                 self._session.append(confinement.notice(self._session.header["agent"]))
                 return
-            self._before = text[-confinement.LONGEST :]
+            self._before = text[-confinement.MAX_SIGN_LENGTH :]
 
 
 class BackgroundCalls:
-    """Which terminals belong to a call that was made to run in the background: a cancel leaves them
-    alone. What a call is given and which terminal it shows may come in different updates."""
+    """The terminals of calls that were made to run in the background: a cancel leaves them alone. A
+    call's input and the terminal it shows may come in different updates."""
 
     def __init__(self) -> None:
         self._shown: dict[str, set[str]] = {}
@@ -232,12 +233,12 @@ class BackgroundCalls:
         self._background: set[str] = set()
 
     def clear(self) -> None:
-        """A new turn."""
+        """Forget all calls: a new turn begins."""
         self._shown.clear()
         self._background.clear()
 
     def hear(self, update: Json) -> None:
-        """A call, or an update of one."""
+        """Take a call, or an update of one."""
         key, given = key_of(update), lenient.mapping(update, "rawInput")
         if any(given.get(word) is True for word in BACKGROUND):
             self._background.add(key)
@@ -297,8 +298,8 @@ class Terminals:
                 incoming.unknown()
 
     def _create(self, incoming: Incoming, params: Json) -> None:
-        if len(self._open) >= MOST:
-            incoming.fail(INVALID_PARAMS, f"{MOST} terminals are open; release one first")
+        if len(self._open) >= MAX_TERMINALS:
+            incoming.fail(INVALID_PARAMS, f"{MAX_TERMINALS} terminals are open; release one first")
             return
         command = lenient.text(params, "command")
         argv = _argv(command, lenient.texts(params, "args"))
@@ -345,28 +346,28 @@ class Terminals:
         return any(terminal.waiting for terminal in self._open.values())
 
     def turn_begins(self) -> None:
-        """What an earlier turn left running is not what this one started."""
+        """Note the open terminals as an earlier turn's: this turn did not start them."""
         self._earlier = set(self._open)
         self.background.clear()
 
     def cancel(self) -> None:
-        """A cancelled turn runs nothing on, but for what was put into the background on purpose,
-        and is not waited for."""
+        """End the commands of a cancelled turn, except those that were put into the background on
+        purpose, and do not wait for them."""
         spared = self._earlier | self.background.terminals()
         for terminal in self._open.values():
             if terminal.waiting or terminal.name not in spared:
                 end_terminal(terminal)
 
     def release_all(self) -> None:
-        """The agent is gone: they have no holder."""
+        """End all terminals: the agent is gone, so nobody holds them."""
         for terminal in self._open.values():
             end_terminal(terminal)
         self._open.clear()
 
 
 def end_terminal(terminal: Terminal, *, all_of_it: bool = True) -> None:
-    """TERM, and KILL where that was not enough. Of a command that has ended by itself, what it put
-    into a session of its own was meant to stay: `all_of_it` ends that, too."""
+    """Send TERM, and KILL if that was not enough. If a command has ended by itself, processes it
+    put into a session of their own were meant to stay; `all_of_it` ends those, too."""
     terminal.kill(all_of_it=all_of_it)
     loop = asyncio.get_running_loop()
     loop.call_later(2.0, partial(terminal.kill, signal.SIGKILL, all_of_it=all_of_it))
@@ -377,7 +378,7 @@ def _update(name: str, state: str, **fields: Any) -> Json:
 
 
 def _from_a_character(data: bytearray) -> bytearray:
-    """Without the rest of a character whose beginning was cut off."""
+    """Drop the rest of a character whose beginning was cut off."""
     start = 0
     while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
         start += 1
@@ -385,7 +386,7 @@ def _from_a_character(data: bytearray) -> bytearray:
 
 
 def _argv(command: str, args: list[str]) -> list[str]:
-    """A program with its arguments; a whole line without arguments is for the shell."""
+    """Return a program with its arguments; a whole line without arguments is for the shell."""
     if not args and SHELL_SIGNS.intersection(command):
         return ["/bin/sh", "-c", command]
     return [command, *args]

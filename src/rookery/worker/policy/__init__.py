@@ -1,1 +1,1 @@
-"""Asks of a running session, and the answers that need no person."""
+"""The asks of a running session, and the answers that need no user."""

@@ -1,5 +1,5 @@
-"""What is answered without the user: the rules as they stand in the file now, then how much this
-session is to ask."""
+"""Answers asks without the user: first by the rules as they are in the file now, then by how much
+this session is to ask."""
 
 import os
 import re
@@ -44,7 +44,7 @@ BY_CONFIG = "approve_all"
 BY_NOBODY = ("default", "last", "config", BY_CONFIG)
 """Who chose how much is asked, where it was no person for this session."""
 
-LONGEST = 300
+MAX_RULE_LENGTH = 300
 
 ASKS_KEPT = 100
 LEFT_KEPT = 500
@@ -59,12 +59,13 @@ LOST = "covers more calls than can be judged"
 
 
 def dangers(calls: Iterable[policy_rules.Call]) -> str:
-    """All of them that cannot be undone; "": each can be."""
+    """Return all irreversible actions among these calls; "" if there are none."""
     return named(call.danger for call in calls)
 
 
 def _choices(calls: Sequence[policy_rules.Call], project: str) -> "tuple[Choice, ...] | str":
-    """The rules for a project that an ask about these could become; or why none."""
+    """Return the rules for a project that an ask about these calls could become, or why there are
+    none."""
     if why := dangers(calls):
         return once_only(why)
     if len(calls) != 1:
@@ -83,7 +84,7 @@ class AutoAnswer:
         self._lay = call_paths.lay(session.home, session.surroundings.environment)
 
     def look_at(self, known: Json) -> policy_rules.Call:
-        """A tool call as rules see it, with the links in its paths followed."""
+        """Return a tool call as rules see it, with the links in its paths followed."""
         header = self._session.header
         tree = header["worktree"] or {}
         origins = [lenient.text(tree, "origin"), lenient.text(tree, "git")]
@@ -94,7 +95,7 @@ class AutoAnswer:
         return call_paths.look_at(header["agent"], known, roots, lay, self._snapshots(), origin)
 
     def _snapshots(self) -> Snapshots | None:
-        """None: the agent works on files of another machine."""
+        """Return what snapshots cover here; None if the agent works on files of another machine."""
         session = self._session
         if address_of(session.argv()):
             return None
@@ -108,30 +109,30 @@ class AutoAnswer:
         )
 
     def look_at_all(self, about: Iterable[Json]) -> list[policy_rules.Call]:
-        """The calls that an ask stands for; one that cannot be read by rules as it is,
-        as several."""
-        found = []
+        """Return the calls that an ask stands for. One that rules cannot read as it is becomes
+        several."""
+        calls = []
         for call in about:
             seen = [self.look_at(danger.gist(each)) for each in call_input.judged(call)]
             if call.get("lost") is True:
                 seen = [each._replace(cut=True, danger=LOST) for each in seen]
-            found += seen
-        return found
+            calls += seen
+        return calls
 
     def told(self, about: Sequence[Json], given: Json) -> list[Json]:
-        """What those calls do, for the user. The changes in the ask's own call are in the
-        log with that."""
+        """Return what those calls do, for the user. Changes in the ask's own call are left out:
+        they are in the log with that call."""
         from rookery.core.blocks import ask_details  # many sessions never ask
         from rookery.core.blocks.parts import diffs
 
         header = self._session.header
-        found = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
+        details = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
         own = key_of(given) if diffs(given) else None
-        return [item for item in found if item["what"] != "diff" or item["call"] != own]
+        return [item for item in details if item["what"] != "diff" or item["call"] != own]
 
     def note(self, ask: Json, calls: Sequence[policy_rules.Call]) -> Json:
-        """The ask, with what only a snapshot would undo of it, and with what "always allow this"
-        would allow."""
+        """Return the ask with what only a snapshot would undo of it, and with what "always allow
+        this" would allow."""
         from rookery.core.policy.explained import explained
 
         ask = ask | {"explains": explained(calls, guarded="danger" in ask)}
@@ -141,14 +142,14 @@ class AutoAnswer:
         self._calls[name] = calls
         if len(self._calls) > ASKS_KEPT:
             del self._calls[next(iter(self._calls))]
-        found = _choices(calls, self._project)
-        if isinstance(found, str) or not allowing(ask):
+        offers = _choices(calls, self._project)
+        if isinstance(offers, str) or not allowing(ask):
             return ask
         from rookery.core.policy.rule_choices import alike
 
-        always = policy_rules.described(found[0].rule)[:LONGEST]
-        ask |= {"always": always, "alwaysChoices": [each.words for each in found]}
-        return ask | {"alwaysReach": [*map(self._reach, found)], "alike": digest_of(alike(found))}
+        always = policy_rules.described(offers[0].rule)[:MAX_RULE_LENGTH]
+        ask |= {"always": always, "alwaysChoices": [each.words for each in offers]}
+        return ask | {"alwaysReach": [*map(self._reach, offers)], "alike": digest_of(alike(offers))}
 
     @property
     def _project(self) -> str:
@@ -157,60 +158,60 @@ class AutoAnswer:
         return call_paths.project_of(header["cwd"], origin)
 
     def _reach(self, choice: "Choice") -> str:
-        """The rule that a choice adds, where it is written, and what it matches."""
+        """Return the rule that a choice adds, where it is written, and what it matches."""
         file = with_tilde(config_rules.place(self._session.home))
-        said = policy_rules.described(choice.rule._replace(project=()))[:LONGEST]
+        rule = policy_rules.described(choice.rule._replace(project=()))[:MAX_RULE_LENGTH]
         places = " or ".join(map(with_tilde, choice.rule.project))
-        return f"Adds a rule to {file}: {said}. In sessions that work in {places}. {choice.matches}"
+        return f"Adds a rule to {file}: {rule}. In sessions that work in {places}. {choice.matches}"
 
     def _config(self) -> Config:
-        """As the file stands now, where that is valid: rules apply from the moment they are
-        made."""
+        """The configuration as the file stands now, if it is valid: rules apply from the moment
+        they are made."""
         self._session.look_at_settings()
         return self._session.config
 
     @property
     def _order(self) -> unattended.Order | None:
-        """What stands for the user, where nobody is asked in this session."""
+        """The order that stands in for the user, if nobody is asked in this session."""
         return unattended.order_of(self._session.header["unattended"])
 
     @property
     def _guards(self) -> bool:
-        """Whether what cannot be undone is the user's to allow."""
+        """Whether only the user may allow irreversible actions."""
         guards = self._session.policy.confirm_destructive
         return guards and not unattended.allows_destructive(self._order)
 
     def take_request(self, incoming: Incoming, known: TurnCalls) -> None:
-        """`_rookery/judge`: an agent asks about actions before it runs them. `known`: the calls of
-        this turn, as far as they were announced."""
+        """Answer `_rookery/judge`: an agent asks about actions before it runs them. `known`: the
+        calls of this turn, as far as they were announced."""
         wanted = auto_answer.wanted_in(incoming.params)
         if wanted is None:
-            words = f"calls must be 1 to {auto_answer.MOST} objects with a toolCall"
-            incoming.fail(INVALID_PARAMS, words)
+            text = f"calls must be 1 to {auto_answer.MAX_CALLS} objects with a toolCall"
+            incoming.fail(INVALID_PARAMS, text)
             return
-        found: list[Judgement] = []
+        rulings: list[Judgement] = []
         for call, risk, looks in wanted:
             calls = self.look_at_all([known.told(call)])
             judged = self._judge(key_of(call), calls, risk, looks=looks)
-            found.append(judged)
+            rulings.append(judged)
             if judged.by_rule and judged.outcome != "ask":
                 self._session.append(auto_answer.noted(call, judged))
-        answer = partial(incoming.reply, {"judgements": [each.as_json() for each in found]})
-        if any(each.by_rule for each in found):  # what a rule said is in the log before it holds
+        answer = partial(incoming.reply, {"judgements": [each.as_json() for each in rulings]})
+        if any(each.by_rule for each in rulings):  # what a rule said is in the log before it holds
             self._session.then(answer, at_once=True)
         else:  # before what was said with it is written down
             answer(at_once=True)
-            self._session.goes_on = all(each.allow for each in found)
+            self._session.goes_on = all(each.allow for each in rulings)
 
     def _judge(
         self, key: str, calls: Sequence[policy_rules.Call], risk: str, *, looks: bool = False
     ) -> Judgement:
-        """What is done with a call that its agent wants judged before it runs. `calls`: the ways
-        in which it can be read, of which the strictest counts."""
+        """Judge a call before its agent runs it. `calls`: the ways in which it can be read; the
+        strictest counts."""
         confirm = modes.judged_by(self._session.header)
         if confirm == planning.MODE:
             calls = [with_programs(call) for call in calls]
-        found = auto_answer.strictest(
+        judgement = auto_answer.strictest(
             auto_answer.judge(
                 self._config().rules,
                 call,
@@ -223,14 +224,14 @@ class AutoAnswer:
             for call in calls
         )
         self._left.pop(key, None)
-        if found.outcome == "ask":
+        if judgement.outcome == "ask":
             self._left[key] = None
             if len(self._left) > LEFT_KEPT:
                 del self._left[next(iter(self._left))]
-        return found
+        return judgement
 
     def answer(self, ask: Json, calls: Sequence[policy_rules.Call]) -> Answer | None:
-        """None: it waits for the user."""
+        """Return the answer to an ask; None if it waits for the user."""
         known, order = self._config().rules, self._order
         left = key_of(lenient.mapping(ask, "toolCall")) in self._left  # the mode had its say
         level = modes.level(self._session.header, self._session.profile())
@@ -245,26 +246,27 @@ class AutoAnswer:
         return None if ruling is None else modes.ruled(ask, ruling)
 
     def covered(self) -> list[tuple[Json, Answer]]:
-        """The open asks that rules allow by now, as they would if they were asked now; a mode or a
+        """Return the open asks that rules allow by now, as they would if asked now. A mode or a
         denial answers none of them."""
         self._config()
-        found = []
+        matches = []
         for name, ask in kept_asks.live(self._session.header).items():
             calls = self._calls.get(name)
             answer = self.answer(ask, calls) if calls and not ask.get("ruled") else None
             if answer and answer.draft.update.get("verdict") == "allow":
                 by_rule = (answer.draft.by or "").startswith("rule:")
-                found += [(ask, answer)] if by_rule else []
-        return found
+                matches += [(ask, answer)] if by_rule else []
+        return matches
 
     def answer_about_hooks(self, ask: Json) -> Answer | None:
-        """Whether a project's hooks may run, no rule and no mode says. None: it waits for the
-        user."""
+        """Return the answer on whether a project's hooks may run, which no rule and no mode
+        decides; None if it waits for the user."""
         return hook_asks.settled(self._order, ask)
 
     def trust_hooks(self, ask: Json, option: str) -> Refusal | None:
-        """The user's answer about a project's hooks is remembered, before their agent hears it:
-        what they are now, if that is what was asked. Why not."""
+        """Remember the user's answer about a project's hooks before their agent hears it: it
+        applies to the hooks as they are now, if the ask was about those. Return why it was refused,
+        else None."""
         if option not in (hook_asks.TRUST, hook_asks.NEVER):
             return None
         from rookery.client.config.in_force import Waiting
@@ -273,8 +275,8 @@ class AutoAnswer:
         home, cwd = self._session.home, self._session.header["cwd"]
         try:
             now = found.find(home, cwd)
-            told = hook_asks.fingerprint_in(ask["toolCall"])
-            if now is None or now.fault or now.fingerprint != told:
+            fingerprint = hook_asks.fingerprint_in(ask["toolCall"])
+            if now is None or now.fault or now.fingerprint != fingerprint:
                 return Refusal("hooks_changed", CHANGED)
             trust.remember(home, now, trusts=option == hook_asks.TRUST, asked=True)
         except (Unusable, Waiting, ConfigError, OSError) as error:
@@ -282,7 +284,7 @@ class AutoAnswer:
         return None
 
     def answer_for_nobody(self, ask: Json) -> Answer | None:
-        """What is asked without a call that could be judged; None: it waits for the user."""
+        """Answer an ask that has no call to be judged; None if it waits for the user."""
         order = self._order
         if order is None:
             return None
@@ -291,19 +293,19 @@ class AutoAnswer:
         return self.answer(ask, [policy_rules.Call(self._session.header["agent"], "other")])
 
     def allow_always(self, ask: Json, choice: int = 1) -> policy_rules.Rule | Refusal:
-        """A rule in the file that allows what this ask is about. `choice`: which of those that the
-        ask lists."""
+        """Add a rule to the file that allows what this ask is about. `choice`: the number of the
+        rule among those that the ask lists."""
         calls = self._calls.get(lenient.text(ask, "id"))
         if not calls:
             from rookery.core.policy.rule_choices import VAGUE
 
             return Refusal("no_rule", VAGUE)
-        call, found = calls[0], _choices(calls, self._project)
-        if isinstance(found, str):
-            return Refusal("always_disabled" if dangers(calls) else "no_rule", found)
-        if not 1 <= choice <= len(found):
-            return Refusal("no_rule", f"Choose a rule from 1 to {len(found)}.")
-        chosen = found[choice - 1].rule
+        call, choices = calls[0], _choices(calls, self._project)
+        if isinstance(choices, str):
+            return Refusal("always_disabled" if dangers(calls) else "no_rule", choices)
+        if not 1 <= choice <= len(choices):
+            return Refusal("no_rule", f"Choose a rule from 1 to {len(choices)}.")
+        chosen = choices[choice - 1].rule
         wanted = f"{call.agent}-{call.kind}"[: policy_rules.LONGEST_NAME - 6]
         try:
             return config_rules.add(
@@ -316,7 +318,7 @@ class AutoAnswer:
             )
 
     def settle_default(self) -> None:
-        """`[session] approve_all`, before the agent is started; a choice made for this session
+        """Apply `[session] approve_all` before the agent is started; a choice made for this session
         stays."""
         approves = self._config().approve_all
         wanted, by = self._session.header["_confirm"]
@@ -332,13 +334,13 @@ class AutoAnswer:
 
 
 def with_programs(call: policy_rules.Call) -> policy_rules.Call:
-    """With what git may run for it: in plan mode, a look is allowed unasked. To enter a directory
-    counts, too: the next command is run there."""
+    """Return a call together with the programs that git may run for it: in plan mode, read-only
+    calls are allowed unasked. Entering a directory counts, too: the next command runs there."""
     lines = [each.whole for each in call.commands if _LEADS.search(each.whole)]
     if call.kind != "execute" or not lines or not call.roots:
         return call
     from rookery.git import armed
 
     lines += map(shlex.quote, call.paths)
-    found = (armed.programs(root, lines) for root in call.roots)
-    return call._replace(programs=next(filter(None, found), ""))
+    programs = (armed.programs(root, lines) for root in call.roots)
+    return call._replace(programs=next(filter(None, programs), ""))

@@ -1,5 +1,5 @@
-"""Asks that outlive their agent, in a worker: asked again before anything else, and paired with
-what the agent then asks. What is decided is decided in `core/asks/kept_asks`."""
+"""Asks that outlive their agent, in a worker: they are asked again before anything else, and paired
+with what the agent then asks. The decisions are made in `core/asks/kept_asks`."""
 
 from functools import partial
 
@@ -44,12 +44,12 @@ class KeptAsks:
     # --- asking again ----------------------------------------------------------------------------
 
     def want(self, *, by_user: bool = True) -> None:
-        """What is kept is asked again at the next look."""
+        """Have the kept asks asked again at the next look."""
         self._wanted = True
         self._deaths = 0 if by_user else self._deaths
 
     def agent_died(self) -> None:
-        """By itself: it is started again, unless it dies each time."""
+        """Have the agent started again after it died by itself, unless it dies each time."""
         self.calls.clear()
         agent, policy = self._session.agent, self._session.policy
         self._deaths += bool(self._session.header["asks"])
@@ -57,8 +57,8 @@ class KeptAsks:
             self._wanted = True
 
     def look(self) -> bool:
-        """Once everything is committed: answer what new rules allow, ask again what is wanted.
-        Whether there is more to do."""
+        """Once everything is committed, answer what new rules allow and ask again what is due.
+        Return whether there is more to do."""
         session = self._session
         if session.config.rules is not self._rules:
             self._rules = session.config.rules
@@ -78,7 +78,7 @@ class KeptAsks:
         return True
 
     def ask_again(self, how: str) -> bool:
-        """Begin the turn that brings it back. False: its prompt is no longer known."""
+        """Begin the turn that brings kept asks back; False if its prompt is no longer known."""
         marks = [ask["away"] for ask in kept_asks.away(self._session.header).values()]
         turn = max((mark["turn"] for mark in marks), default=0)
         of, prompt = self.prompt_of(turn)
@@ -90,7 +90,7 @@ class KeptAsks:
         return True
 
     def prompt_of(self, turn: int) -> tuple[int, list[Json]]:
-        """The turn of the user's that this one goes back to, and its prompt."""
+        """Return the user's turn that this one goes back to, and its prompt."""
         while (begun := self._session.journal.writer.prompt_of(turn)) is not None:
             of = lenient.integer(begun, "of")
             if begun.get("origin") != kept_asks.ORIGIN or of is None or not 0 < of < turn:
@@ -99,8 +99,8 @@ class KeptAsks:
         return turn, []
 
     def stands_first(self) -> bool:
-        """Before a prompt: what is kept is asked again. Whether the user must decide before any
-        prompt can be sent."""
+        """Have the kept asks asked again before a prompt. Return whether the user must decide
+        before any prompt can be sent."""
         if not kept_asks.away(self._session.header):
             return False
         self.want()
@@ -110,7 +110,7 @@ class KeptAsks:
     # --- what the agent asks ---------------------------------------------------------------------
 
     def announced(self, update: Json) -> None:
-        """A call, or news of one: what it is about is compared when it is asked again."""
+        """Take a call, or an update of one: it is compared when its ask is asked again."""
         key, status = key_of(update), update.get("status")
         known = self.calls.pop(key, {})
         if status not in ENDED:
@@ -121,7 +121,7 @@ class KeptAsks:
                 del self.calls[next(iter(self.calls))]
 
     def stands_again(self, ask: Json) -> tuple[Json, Json | None]:
-        """The ask as it is logged, and the kept one that it is, where it is one."""
+        """Return the ask as it is logged, and the kept ask that it repeats, if any."""
         key = key_of(lenient.mapping(ask, "toolCall"))
         others = [call for name, call in self.calls.items() if name != key]
         same = identity.digest(ask, self.calls.get(key), others)
@@ -138,13 +138,13 @@ class KeptAsks:
         return ask, None
 
     def overrides(self, old: Json | None, ruling: Answer) -> bool:
-        """Whether the user's answer that is kept counts more than a mode's; a rule's no does not
-        give way."""
+        """Tell whether a kept answer of the user's counts more than a mode's. A rule's denial does
+        not give way."""
         given = old is not None and bool(old.get("given"))
         return given and ruling.draft.update.get("verdict") != "deny"
 
     def announce(self, ask: Json, old: Json | None) -> None:
-        """Log what is asked; where it was answered meanwhile, that answer is passed on, and clients
+        """Log an ask. If it was answered in the meantime, that answer is passed on, and clients
         need not ask anybody."""
         given = lenient.mapping(old, "given")
         if not given:
@@ -159,12 +159,12 @@ class KeptAsks:
         self._session.append(Draft(ask))
         refusal = self.give(ask, command, by)
         if refusal is not None:
-            words = f"The answer {name!r} was not sent to the agent: {refusal.message}"
-            self._session.append(Draft(notice(words)))
+            text = f"The answer {name!r} was not sent to the agent: {refusal.message}"
+            self._session.append(Draft(notice(text)))
 
     def mark_work(self, method: str) -> None:
-        """Before an agent of ours changes something: a turn that did is not sent again in
-        silence."""
+        """Mark the turn before an agent of ours changes something: a turn that did is not sent
+        again silently."""
         session = self._session
         if method not in WORKS or session.turn.phase != "running" or self._marked == session.turn.n:
             return
@@ -185,7 +185,7 @@ class KeptAsks:
         self._open.withdraw(name)
 
     def completed(self, elicitation: str) -> None:
-        """What a link was for is done. Its ask may not be in the header yet."""
+        """Take the news that what a link was for is done. Its ask may not be in the header yet."""
         if links.completed(self._session.header, elicitation):
             self._complete(elicitation)
         else:
@@ -208,13 +208,13 @@ class KeptAsks:
 
     def refuse_link(self, incoming: Incoming, why: str) -> None:
         incoming.fail(INVALID_PARAMS, why)
-        words = links.refused(self._session.header["agent"], incoming.params, why)
-        self._session.append(Draft(notice(words)))
+        text = links.refused(self._session.header["agent"], incoming.params, why)
+        self._session.append(Draft(notice(text)))
 
     # --- answers ------------------------------------------------------------------------------
 
     def give(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
-        """An answer for the agent that asks; why not."""
+        """Answer the agent that asks; return why that was refused, or None."""
         always = _always(command)
         if always:
             command = {**command, "option": ask_rules.allowing(ask)}
@@ -239,32 +239,33 @@ class KeptAsks:
         takes = session.profile().takes_reasons
         reply = answer.reply if takes else ask_rules.without_reason(answer.reply)
         session.then(self._open.reply, command["ask"], reply)
-        said = lenient.text(command, "reason").strip()
-        if said and not takes:
+        reason = lenient.text(command, "reason").strip()
+        if reason and not takes:
             cause, allows = (
                 f"{command['id'] or ask['nonce']}.reason",
                 ask_rules.allows(ask, command),
             )
-            self._pass_on(cause, said, by, steers=allows and session.agent.steers)
+            self._pass_on(cause, reason, by, steers=allows and session.agent.steers)
         return None
 
     def _close(self, answered: list[tuple[Json, Answer]]) -> None:
-        """Open asks that a rule allows by now."""
+        """Close open asks that a rule allows by now."""
         for ask, answer in answered:
             self._session.append(answer.draft, full=True)
             self._session.then(self._open.reply, ask["id"], answer.reply)
 
-    def _pass_on(self, cause: str, said: str, by: str | None, *, steers: bool) -> None:
-        """What the user said with an answer, as a prompt: into the running turn (`steers`), or the
-        first of the queue."""
-        session, prompt = self._session, [{"type": "text", "text": said}]
+    def _pass_on(self, cause: str, text: str, by: str | None, *, steers: bool) -> None:
+        """Send the agent the text that the user gave with an answer, as a prompt: into the running
+        turn (`steers`), or first in the queue."""
+        session, prompt = self._session, [{"type": "text", "text": text}]
         if steers:
             session.feed_turn(messages.SteerWanted(cause, prompt, by, able=True))
         else:
             session.feed_turn(messages.Prompted(cause, prompt, by, reason=True))
 
     def take_answer(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
-        """Kept until the agent asks again; or it is given up; or its prompt is sent again."""
+        """Keep an answer until the agent asks again; or give the ask up; or send its prompt
+        again."""
         session = self._session
         if kept_asks.is_drop(ask, command):
             return self._drop(ask, command, by)
@@ -301,7 +302,8 @@ class KeptAsks:
         return None
 
     def give_up(self, why: str, by: str | None) -> None:
-        """All that is kept, where no turn is about to bring it back: that ends with the turn."""
+        """Give up all kept asks, unless a turn runs that may bring them back: then they end with
+        the turn."""
         if self._session.turn.phase != "idle":
             return
         for draft in kept_asks.given_up(self._session.header, why, by):
@@ -309,7 +311,7 @@ class KeptAsks:
 
 
 def _always(command: Json) -> int:
-    """Which of the rules that an ask offers is wanted, from 1; 0: none."""
+    """Return which of the rules that an ask offers was chosen, counted from 1; 0 if none."""
     chosen = command.get("always")
     if isinstance(chosen, bool):
         return int(chosen)

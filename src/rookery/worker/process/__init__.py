@@ -1,1 +1,1 @@
-"""The worker as a process: its warden, its records, its cgroup."""
+"""The worker as an operating system process: its warden, its records, its cgroup."""

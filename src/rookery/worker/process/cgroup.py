@@ -1,5 +1,5 @@
-"""The control group of a worker and all that it starts: entered while the worker still loads, since
-the kernel takes its time for it, and before anything is started."""
+"""The control group of a worker and everything it starts. It is entered while the worker still
+loads, since the kernel takes its time for it, and before anything is started."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from contextlib import suppress
 from rookery.home import paths
 from rookery.processes import LINUX, MARK, cgroups, home_tag, roots, tree
 
-PATIENCE = 0.05
+ENTER_TIMEOUT = 0.05
 """Seconds that a ready worker waits for it, on a machine that is very busy."""
 
 UNFINISHED = re.compile(r".+\.(\d+)\.[0-9a-f]+\.tmp")
@@ -26,13 +26,13 @@ def begin(home: str) -> None:
 
 
 def wait() -> None:
-    """Until it is entered, or may not be."""
+    """Wait until the group is entered, or cannot be."""
     if _entering is not None:
-        _entering.join(PATIENCE)
+        _entering.join(ENTER_TIMEOUT)
 
 
 def _enter(home: str) -> None:
-    """And take away what dead workers left."""
+    """Enter the group, and remove those that dead workers left."""
     tag, mark = home_tag(home), os.environ.get(MARK, "")
     if tag and mark:
         cgroups.enter(tag, mark)
@@ -43,10 +43,11 @@ def _enter(home: str) -> None:
 
 
 def _clear_unfinished(directory: str) -> None:
-    """Of writers that are dead; one that is alive may be about to put its file in place."""
+    """Delete the unfinished files of dead writers; a live one may be about to put its file in
+    place."""
     with suppress(OSError):
         for name in os.listdir(directory):
-            found = UNFINISHED.fullmatch(name)
-            if found and tree.start_time(int(found[1])) is None:
+            match = UNFINISHED.fullmatch(name)
+            if match and tree.start_time(int(match[1])) is None:
                 with suppress(OSError):
                     os.unlink(os.path.join(directory, name))

@@ -1,11 +1,11 @@
-"""Two sessions that work in one directory: each gets one notice.
+"""Sessions that work in the same directory: each gets one notice about the others.
 
     $ROOKERY_HOME/places/<hash of the directory>/<session id>
 
-An awake worker keeps an empty file there, so that a look costs one listing of a small directory.
-The file decides nothing: its worker shows who is awake. A session counts while a turn of it runs. A
-turn gets one notice at most: more would teach users to ignore them.
-"""
+An awake worker keeps an empty file there, so that a look costs one listing of a small
+directory. The file decides nothing: the session's worker shows whether it is awake. A session
+counts while a turn of it runs. A turn gets one notice at most: more would teach users to
+ignore them."""
 
 import hashlib
 import os
@@ -45,9 +45,9 @@ class Neighbours:
         """Of a pass over the neighbours: who comes yet, and who works."""
 
     def look(self, turn: int) -> list[Draft]:
-        """Be seen; and in a running turn (0: none that may get a notice), one notice about the
-        others that work. Each is in one notice of the log, also over the lives of several
-        workers."""
+        """Register this session and, in a running turn (0: none that may get a notice), return one
+        notice about the others that work. Each neighbour is named in one notice of the log, also
+        over the lives of several workers."""
         self._arrive()
         if not self._looked:
             self._looked = True
@@ -56,28 +56,29 @@ class Neighbours:
         if not turn or turn == self._turn:
             self._unread, self._found = [], []
             return []
-        told = set() if self._told is None else self._told
+        named = set() if self._told is None else self._told
         if not self._unread:
-            self._unread = [name for name in self._listed() if name not in told]
+            self._unread = [name for name in self._listed() if name not in named]
         now, self._unread = self._unread[:AT_ONCE], self._unread[AT_ONCE:]
         self._found += [name for name in now if self._works(name) and self._is_awake(name)]
         if self._unread:
             return []
-        found, self._found = self._found, []
-        if found and self._told is None:
-            told = self._told = self._named_before()
-            found = [name for name in found if name not in told]
-        told.update(found)
-        self._turn = turn if found else self._turn
-        return [self._notice(found)] if found else []
+        working, self._found = self._found, []
+        if working and self._told is None:
+            named = self._told = self._named_before()
+            working = [name for name in working if name not in named]
+        named.update(working)
+        self._turn = turn if working else self._turn
+        return [self._notice(working)] if working else []
 
     def _named_before(self) -> set[str]:
-        """Read only once there is a neighbour: it takes a pass over the log."""
-        found: set[str] = set()
+        """Return the neighbours named in the log. Called only once there is a neighbour: it takes a
+        pass over the log."""
+        named: set[str] = set()
         with suppress(LogError), Reader.open(self._directory) as log:
             for event in log.of_kinds("_notice"):
-                found.update(lenient.texts(event.update, "sessions"))
-        return found
+                named.update(lenient.texts(event.update, "sessions"))
+        return named
 
     def _listed(self) -> list[str]:
         with suppress(OSError):
@@ -90,7 +91,7 @@ class Neighbours:
             os.rmdir(self._place)  # fails while another is there
 
     def _arrive(self) -> None:
-        """Be seen. It only informs: a full disk stops nothing."""
+        """Register this session. The file only informs: a full disk stops nothing."""
         file = os.path.join(self._place, self._id)
         if os.path.exists(file):
             return
@@ -100,8 +101,9 @@ class Neighbours:
             os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
     def _is_awake(self, session: str) -> bool:
-        """One that was killed leaves its file: it is taken away here. Its process is looked at
-        before its socket: fifty that begin together would wake each other for every look."""
+        """Tell whether a neighbour is awake; delete the file of one that was killed. Its process is
+        checked before its socket: fifty that begin together would wake each other for every look.
+        """
         with suppress(OSError, paths.PathError):
             directory = paths.session_dir(self._home, session)
             worker = paths.read_json(os.path.join(directory, paths.WORKER))

@@ -1,4 +1,4 @@
-"""What a worker tells the world in files: they inform lists and the post-mortem, and decide
+"""The files in which a worker describes itself: they inform lists and the post-mortem, and decide
 nothing."""
 
 import os
@@ -14,7 +14,7 @@ from rookery.home import paths
 from rookery.processes import MARK, tree
 
 SKIPPED = ("seq", "at")
-"""Of a head: these change with each event and are not worth a write by themselves."""
+"""Fields of a head that change with each event and are not worth a write by themselves."""
 
 
 class Records:
@@ -25,7 +25,7 @@ class Records:
         self._doing = doing.Doing()
 
     def hear(self, events: Iterable[Event], cwd: str) -> None:
-        """What the session does now, which no header has."""
+        """Note what the session does now, which no header has."""
         for event in events:
             self._doing = doing.after(self._doing, event.update, cwd)
 
@@ -35,15 +35,15 @@ class Records:
         self._write(paths.WORKER, self._worker)
 
     def show(self, header: Json, seq: int, at: int, *, force: bool = False) -> None:
-        """Bring head.json up to date when a list would show something else."""
+        """Update head.json if a list would show something else."""
         head = head_of(header, seq, at)
         if header["state"] != "idle":
             head["doing"] = head["doing"] or self._doing.words
-        told = {key: value for key, value in head.items() if key not in SKIPPED}
-        if not force and told == self._head:
+        shown = {key: value for key, value in head.items() if key not in SKIPPED}
+        if not force and shown == self._head:
             return
         if self._write(paths.HEAD, head):
-            self._head = told
+            self._head = shown
             return
         # A full disk, or no descriptor left. The next event tries again; until then no list shows
         # what is no longer true: without the file, it is made from the log.
@@ -52,7 +52,8 @@ class Records:
             os.unlink(os.path.join(self._directory, paths.HEAD))
 
     def _write(self, name: str, value: Json) -> bool:
-        """Whether it is written. What only informs holds nothing up."""
+        """Write a file; return whether that worked. A failure holds nothing up: files only
+        inform."""
         data = dumps(value).encode("ascii")
         try:
             paths.write_atomic(os.path.join(self._directory, name), data, 0o600)
@@ -62,7 +63,7 @@ class Records:
 
 
 def about_worker(socket: str) -> Json:
-    """worker.json as it begins."""
+    """Return the initial content of worker.json."""
     own, warden = os.getpid(), os.getppid()
     return {
         "pid": own,

@@ -1,4 +1,5 @@
-"""A full disk: the oldest session in the trash makes room, and this session's log says so."""
+"""Reacts to a full disk: the oldest session in the trash is deleted to make room, and this
+session's log says so."""
 
 import os
 import threading
@@ -20,7 +21,7 @@ class Space:
         self._until = 0.0
 
     def look(self, trouble: StoreError | None) -> None:
-        """Called with every try to write."""
+        """Check the outcome of a write; called after every attempt."""
         if isinstance(trouble, Full) and not self._full:
             self._until = time.monotonic() + NEWS
             threading.Thread(target=self._make, daemon=True).start()
@@ -38,5 +39,5 @@ class Space:
         if os.path.exists(os.path.join(paths.trash(self._home), "early.json")):
             from rookery.client.trash import emptying
 
-            for words in emptying.untold(self._home):
-                self._tell(words)
+            for text in emptying.untold(self._home):
+                self._tell(text)

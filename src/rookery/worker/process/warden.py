@@ -4,16 +4,16 @@
 
 It is forked before anything is imported and stays small. The rules it keeps:
 
-- Worker dead, however it died: every descendant ends (TERM, 2 s, KILL). Warden and worker are both
-  child subreapers (Linux), so an orphan falls to the worker, and with the worker's death to the
-  warden: neither a double fork, a session of its own nor a cleared environment gets away.
-- Warden dead: the worker learns it twice, by SIGTERM and by the end of a pipe (`gone_fd`), and ends
-  its tree before it goes; being a subreaper it still holds every orphan.
+- Worker dead, however it died: every descendant is ended (TERM, 2 s, KILL). Warden and worker
+  are both child subreapers (Linux), so an orphan is reparented to the worker, and with the
+  worker's death to the warden: neither a double fork, a session of its own nor a cleared
+  environment lets it escape.
+- Warden dead: the worker learns it twice, by SIGTERM and by the end of a pipe (`gone_fd`), and
+  ends its tree before it exits; being a subreaper it still holds every orphan.
 - Both killed in the same instant: what they started is found by the mark in its environment, by
   the session's next worker (`strays.sweep`). Best effort.
 
-macOS has no subreaper and no death signal: the pipe remains, and the sweep by mark. Best effort.
-"""
+macOS has no subreaper and no death signal: the pipe remains, and the sweep by mark. Best effort."""
 
 import gc
 import os
@@ -36,16 +36,15 @@ _gone = -1
 
 
 def gone_fd() -> int:
-    """In the worker: a descriptor that becomes readable when the warden is gone. Elsewhere -1."""
+    """Return a descriptor that becomes readable when the warden is gone; -1 outside a worker."""
     return _gone
 
 
 def main(argv: "Sequence[str]", host: "Callable[[str, str, int], int]") -> int:
-    """Return the exit status, in the warden and in the worker: each comes back from here once.
+    """Return the exit status, in the warden and in the worker: each of them returns from here once.
 
     `host(home, session, ready)` is what the worker runs. It is called after the fork, and does its
-    imports then.
-    """
+    imports then."""
     options = dict(zip(argv[::2], argv[1::2], strict=False))
     if len(argv) != 6 or options.keys() != {"--home", "--session", "--ready-fd"}:
         os.write(2, b"usage: python -m rookery.worker --home DIR --session ID --ready-fd N\n")
@@ -93,7 +92,7 @@ def detach(log: str, keep: int) -> None:
 
 
 def run(work: "Callable[[], int]", session: str, ready: int = -1) -> int:
-    """Fork the worker, which does `work`, and watch over it; returns a status in both of them."""
+    """Fork the worker, which does `work`, and watch over it; return a status in both of them."""
     global _gone  # noqa: PLW0603 - one process has one warden
     # Set by the parent, so that it knows which mark to sweep for where there is no subreaper.
     os.environ[MARK] = f"{session}.{os.urandom(4).hex()}"
@@ -141,11 +140,10 @@ def _watch(worker: int, session: str) -> int:
 
 
 def end_descendants() -> None:
-    """TERM, then KILL again and again until no child is left: orphans become children of ours.
+    """Send TERM, then KILL repeatedly until no child is left: orphans become children of ours.
 
-    Nothing happens in a signal handler: on a machine with thousands of processes a look at them
-    takes longer than the pause between two looks. Each pause is longer than the one before.
-    """
+    Nothing is done in a signal handler: with thousands of processes on the machine, one scan takes
+    longer than the pause between two. Each pause is longer than the one before."""
     if not _reap():
         return  # the usual case: an orderly end leaves nobody
     from rookery.processes import tree as processes
@@ -167,7 +165,7 @@ def end_descendants() -> None:
 
 
 def _reap() -> bool:
-    """Take leave of all children that have ended; whether any is left."""
+    """Reap all children that have ended; return whether any is left."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

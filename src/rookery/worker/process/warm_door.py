@@ -1,4 +1,4 @@
-"""The way from an agent's door in a sandbox, where no socket of ours is, to the warm process: it
+"""The way from an agent in a sandbox, where none of our sockets is, to the warm process: the agent
 names the one that fits it, and gets a connection that is good for its sandbox only."""
 
 import asyncio
@@ -14,7 +14,7 @@ NAME = re.compile(rb"warm-[0-9a-f]{8}\.s")
 
 
 class WarmDoor:
-    """Good for one connection."""
+    """A door for one connection."""
 
     def __init__(self, home: str) -> None:
         self._home = home
@@ -28,7 +28,7 @@ class WarmDoor:
         return spawn._replace(pass_fds=(*spawn.pass_fds, number), environment=environment)
 
     def started(self) -> None:
-        """The agent's process has its end, or there is none."""
+        """Close the agent's end here: its process has it, or was not started."""
         self._theirs.close()
 
     def _asked(self) -> None:

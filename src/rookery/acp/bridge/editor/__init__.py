@@ -1,1 +1,1 @@
-"""What a session asks of the editor that has it open: unsaved buffers, MCP servers."""
+"""Services of the editor that has a session open: unsaved buffers, MCP servers."""

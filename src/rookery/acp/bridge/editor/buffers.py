@@ -1,4 +1,4 @@
-"""Unsaved buffers of an editor, which a session's worker asks for."""
+"""The unsaved buffers of an editor, which a session's worker reads and writes."""
 
 from collections.abc import Callable
 
@@ -10,14 +10,14 @@ FILES = {"fs/read_text_file": "readTextFile", "fs/write_text_file": "writeTextFi
 
 
 def offered(client: Json) -> list[str]:
-    """The methods that an editor with these capabilities answers."""
+    """Return the methods that an editor with these capabilities answers."""
     return [name for name, key in FILES.items() if offers(client, "fs", key)]
 
 
 def ask(
     peer: Peer, session: str, method: str, params: Json, reply: Callable[[Json | None], None]
 ) -> None:
-    """Pass a worker's question on; None: there is no such buffer."""
+    """Pass a worker's request on to the editor; `reply(None)`: there is no such buffer."""
     keys = ("path", "line", "limit") if method == "fs/read_text_file" else ("path", "content")
     asked = {key: params[key] for key in keys if params.get(key) is not None}
 

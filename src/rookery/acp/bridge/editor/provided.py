@@ -1,5 +1,5 @@
-"""MCP servers that an editor provides over ACP: what a session's agent asks of them goes to the
-editor, over a connection to the worker that is there before the agent starts."""
+"""MCP servers that an editor provides over ACP: requests of a session's agent reach the editor over
+a connection to the worker that exists before the agent starts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ LOOKS = 0.1
 
 
 def servers_in(given: Sequence[Json]) -> list[str]:
-    """The ids of the servers that are reached over ACP."""
-    found = [lenient.text(each, "serverId") for each in given if each.get("type") == mcp.KIND]
-    return [id for id in found if id]
+    """Return the ids of the servers that are reached over ACP."""
+    ids = [lenient.text(each, "serverId") for each in given if each.get("type") == mcp.KIND]
+    return [id for id in ids if id]
 
 
 class Provided:
-    """Of one session. `heard` takes the editor's notifications about the requests."""
+    """The MCP servers of one session. `heard` takes notifications about the requests."""
 
     def __init__(self, peer: Peer, group: asyncio.TaskGroup, socket: str, name: str) -> None:
-        """`name`: what the bridge calls itself to the worker."""
+        """`name`: the bridge's name as a client of the worker."""
         self._peer = peer
         self._group = group
         self._socket = socket
@@ -36,12 +36,12 @@ class Provided:
         """By the worker's name for it: the id is that of our request to the editor."""
 
     def offer(self, given: Sequence[Json]) -> None:
-        """These, and no others any longer."""
-        found = servers_in(given)
-        if found != self._servers or self._serving is None:
+        """Offer these servers, and no others any longer."""
+        servers = servers_in(given)
+        if servers != self._servers or self._serving is None:
             self.close()
-            self._servers = found
-            if found:
+            self._servers = servers
+            if servers:
                 self._serving = self._group.create_task(self._serve(), name="MCP over ACP")
 
     def close(self) -> None:
@@ -93,8 +93,8 @@ class Provided:
             case _:
                 result = {"error": error_to_json(mcp.UNAVAILABLE, "the editor is gone")}
         if len(encode("reply", result)) > COMMAND_BYTES - 100:
-            words = f"the answer of the editor's MCP server has more than {COMMAND_BYTES} bytes"
-            result = {"error": error_to_json(mcp.TOO_MUCH, words)}
+            message = f"the answer of the editor's MCP server has more than {COMMAND_BYTES} bytes"
+            result = {"error": error_to_json(mcp.TOO_MUCH, message)}
         link.reply(name, result)
 
     def _take_back(self, name: str) -> None:
@@ -102,7 +102,7 @@ class Provided:
             self._peer.notify("$/cancel_request", {"requestId": self._calls[name][2]})
 
     def heard(self, params: Json) -> None:
-        """A notification about a request to one of these servers."""
+        """Take a notification about a request to one of these servers."""
         try:
             envelope = mcp.Envelope(params)
         except RpcError:

@@ -1,1 +1,1 @@
-"""Events as `session/update`s."""
+"""Conversion of events to `session/update`s."""

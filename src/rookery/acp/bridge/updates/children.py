@@ -1,5 +1,5 @@
-"""Sub-agents for an editor: as sessions of their own where it knows them, else as a call that shows
-what they say and do."""
+"""Sub-agents for an editor: as sessions of their own if it supports them, else as a tool call that
+shows what they say and do."""
 
 from typing import Any
 
@@ -12,13 +12,14 @@ from rookery.core.tools.calls import key_of
 
 STATUS = {"running": "in_progress", "done": "completed"}
 LINES = 60
-LONGEST = 8_000
-"""Characters of what a call shows: the end of it."""
+MAX_CALL_TEXT = 8_000
+"""Characters that a call shows: the end of the text."""
 SIGNS = {"completed": "✓", "failed": "✗"}
 
 
 class Children:
-    """`sessions`: the editor knows sub-agents; `flat`: it knows what belongs to a call."""
+    """The sub-agents of one session. `sessions`: the editor supports sub-agents; `flat`: it
+    supports updates that belong to a call."""
 
     def __init__(self, *, sessions: bool, flat: bool) -> None:
         self.sessions = sessions
@@ -28,7 +29,8 @@ class Children:
         self._sent: dict[str, Json] = {}
 
     def take(self, header: Json, event: Event) -> list[Json]:
-        """Those under another session than the editor's own name it, as `_child`."""
+        """Return the updates of an event. Those under a session other than the editor's own name
+        that session, as `_child`."""
         update = event.update
         own = kind_of(update) != CHILD
         inner = update if own else lenient.mapping(update, "update")
@@ -37,8 +39,8 @@ class Children:
         if not self.sessions:
             return self._as_call(header, update, inner)
         at = "" if own else children.key_of(update)
-        told = self._passed(inner, at, header)
-        return told if own else [{**update, "update": each} for each in told]
+        updates = self._passed(inner, at, header)
+        return updates if own else [{**update, "update": each} for each in updates]
 
     # --- sessions of their own -------------------------------------------------------------------
 
@@ -52,8 +54,8 @@ class Children:
                 return [shapes.plan(update)]
             case "subagent_update":
                 known = ("sessionUpdate", "sessionId", "title", "description", "state")
-                found = {key: update[key] for key in known if key in update}
-                return [found] if isinstance(found.get("sessionId"), str) else []
+                fields = {key: update[key] for key in known if key in update}
+                return [fields] if isinstance(fields.get("sessionId"), str) else []
             case "session_message" | "session_message_chunk":
                 return self._message(update, header)
         return []
@@ -69,23 +71,24 @@ class Children:
 
     def _message(self, update: Json, header: Json) -> list[Json]:
         root = lenient.text(header.get("agentSession"), "id")
-        found: Json = {"sessionUpdate": update["sessionUpdate"]}
+        fields: Json = {"sessionUpdate": update["sessionUpdate"]}
         for key in ("messageId", "senderMessageId", "recipientMessageId"):
-            found |= {key: update[key]} if isinstance(update.get(key), str) else {}
+            fields |= {key: update[key]} if isinstance(update.get(key), str) else {}
         for key in ("senderSessionId", "recipientSessionId"):
             if isinstance(name := update.get(key), str):
-                found[key] = header["id"] if name == root else name
+                fields[key] = header["id"] if name == root else name
         content: Any = update.get("content")
         if isinstance(content, dict):
-            found["content"] = shapes.block(content)
+            fields["content"] = shapes.block(content)
         elif isinstance(content, list):
-            found["content"] = [shapes.block(each) for each in lenient.mappings(update, "content")]
-        return [found] if "messageId" in found else []
+            fields["content"] = [shapes.block(each) for each in lenient.mappings(update, "content")]
+        return [fields] if "messageId" in fields else []
 
     # --- a call ----------------------------------------------------------------------------------
 
     def _as_call(self, header: Json, update: Json, inner: Json) -> list[Json]:
-        """One for each, updated when something of it is over: not with each word."""
+        """Return the updates of the call that stands for a sub-agent. It is updated when a part is
+        complete, not with each word."""
         key = children.key_of(update)
         if kind_of(inner) == "subagent_update":
             key = lenient.text(inner, "sessionId")[: children.LONGEST_KEY]
@@ -103,7 +106,8 @@ class Children:
         return self._news(key, child)
 
     def _hear(self, key: str, child: Json, inner: Json) -> bool:
-        """Whether there is anything to show that is whole."""
+        """Note what a sub-agent says and does; return whether there is something complete to
+        show."""
         match kind_of(inner):
             case "agent_message_chunk":
                 text = words_of([inner.get("content")])
@@ -128,7 +132,7 @@ class Children:
         status = STATUS.get(child["status"], "failed")
         fields: Json = {"title": children.title_of(child)}
         fields |= {"status": status, "content": []}
-        if text := "\n".join(self._lines.get(key, [])).strip()[-LONGEST:]:
+        if text := "\n".join(self._lines.get(key, [])).strip()[-MAX_CALL_TEXT:]:
             fields["content"] = [{"type": "content", "content": {"type": "text", "text": text}}]
         before = self._sent.get(key)
         if before == fields:
@@ -140,7 +144,7 @@ class Children:
         return [{"sessionUpdate": kind, "toolCallId": call_id(key), **news}]
 
     def over(self, header: Json) -> list[Json]:
-        """A turn has ended: none of them goes on."""
+        """Return the last updates of all calls: a turn has ended, so no sub-agent goes on."""
         if self.sessions:
             return []
         known = children.known(header)
@@ -150,12 +154,12 @@ class Children:
 
 
 def addressed(session: str, update: Json) -> Json:
-    """The parameters of `session/update`."""
+    """Return the parameters of `session/update`."""
     if update["sessionUpdate"] == CHILD:
         return {"sessionId": update["session"], "update": update["update"]}
     return {"sessionId": session, "update": update}
 
 
 def call_id(key: str) -> str:
-    """Of the call that stands for a sub-agent."""
+    """Return the id of the call that stands for a sub-agent."""
     return f"subagent:{key}"

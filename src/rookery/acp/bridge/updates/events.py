@@ -1,9 +1,9 @@
-"""Events become `session/update`s: the one place that knows what an editor hears of a session.
+"""Converts events to `session/update`s: the one place that decides what an editor sees of a
+session.
 
-Updates come in the order of the log, and are the same when sent again, ids included. Only an
-editor's own prompts are not echoed live, and state (commands, usage, options, the title) is sent
-as it is at the end.
-"""
+Updates come in the order of the log, and are the same when sent again, ids included. Two
+exceptions: an editor's own prompts are not echoed live, and state (commands, usage, options, the
+title) is sent as it is at the end."""
 
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.updates import shapes
@@ -48,28 +48,28 @@ class Sharing:
         that an ask showed."""
 
     def take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
-        """The updates of an event. `echo`: its prompt, too."""
+        """Return the updates of an event. `echo`: include its prompt."""
         before = self.header
         self.header = before | advance(before, event)
         event = event._replace(update=pictures.whole(event.update, self._load))
         if kind_of(event.update) in memory.KINDS:
             return self.children.take(self.header, event)
-        told = self._history(before, event, echo=echo)
-        return told + self._state(before, event) if live else told
+        updates = self._history(before, event, echo=echo)
+        return updates + self._state(before, event) if live else updates
 
     def state(self) -> list[Json]:
-        """What an editor that opens a session needs besides its history and options."""
+        """Return what an editor that opens a session needs besides its history and options."""
         header = self.header
-        told = [shapes.commands(header["commands"])] if header["commands"] else []
-        told += shapes.usage(header["usage"])
-        return told + ([_titled(header)] if header["title"] else [])
+        updates = [shapes.commands(header["commands"])] if header["commands"] else []
+        updates += shapes.usage(header["usage"])
+        return updates + ([_titled(header)] if header["title"] else [])
 
     def stale(self) -> list[Json]:
-        """The text of terminals that have written more since it was sent."""
+        """Return the text of terminals that have written more since it was sent."""
         return [self._content(call) for call in self.screens.stale()]
 
     def notice(self, event: Event) -> list[Json]:
-        """One from before the editor knew the session."""
+        """Return the notice of an event from before the editor knew the session, if it is one."""
         if not self._notices or kind_of(event.update) != "_notice":
             return []
         return [shapes.notice(each) for each in _noticed(self.header, self.header, event.update)]
@@ -95,9 +95,9 @@ class Sharing:
                 ended = update.get("state") == "ended"
                 return self.screens.take(event) + (self.stale() if ended else [])
             case "_turn" if update.get("state") == "idle":
-                words = "The turn is waiting for your answer"
+                text = "The turn is waiting for your answer"
                 waits = update.get("reason") == "waiting"
-                return self._idle(before, update) + self._aside(event, words if waits else "")
+                return self._idle(before, update) + self._aside(event, text if waits else "")
             case "_critic" | "_settings" as kind:
                 critic = kind == "_critic"
                 title = verdict(self.header, event)["title"] if critic else ""
@@ -105,17 +105,18 @@ class Sharing:
             case "_context":
                 return self._aside(event, _context_words(update, self._recap(before)))
             case "_agent" if update.get("state") == "switched" and before["turn"]:
-                words = (
+                text = (
                     f"{lenient.text(update, 'to')} continues from here, "
                     "with no memory of earlier turns"
                 )
-                return self._aside(event, words + self._recap(before))
+                return self._aside(event, text + self._recap(before))
         return []
 
     def _recap(self, before: Json) -> str:
-        """How to give the new agent the history: an editor has no composer that we could fill."""
-        said = before["turn"] - (before["state"] != "idle") > 0
-        return f" (`rookery recap {self.header['id']}` prints it for a prompt)" if said else ""
+        """Return a hint on how to give the new agent the history: an editor has no composer that we
+        could fill."""
+        has_turns = before["turn"] - (before["state"] != "idle") > 0
+        return f" (`rookery recap {self.header['id']}` prints it for a prompt)" if has_turns else ""
 
     def _prompt(self, event: Event, *, echo: bool) -> list[Json]:
         if event.update.get("steered") is not True:
@@ -125,36 +126,36 @@ class Sharing:
             return []
         message = {"sessionUpdate": "user_message_chunk", "messageId": f"prompt-{event.seq}"}
         return [
-            told
+            chunk
             for block in lenient.mappings(event.update, "prompt")
-            for told in shapes.chunk(
+            for chunk in shapes.chunk(
                 {**message, "content": pictures.whole_block(block, self._load)}
             )
         ]
 
-    def _aside(self, event: Event, words: str) -> list[Json]:
-        """Said in the conversation, if the editor has no better place for it."""
-        if not words or self._notices:
+    def _aside(self, event: Event, text: str) -> list[Json]:
+        """Return a remark for the conversation, if the editor has no better place for it."""
+        if not text or self._notices:
             return []
-        content = {"type": "text", "text": f"_{words}._\n\n"}
+        content = {"type": "text", "text": f"_{text}._\n\n"}
         aside = {"sessionUpdate": "agent_message_chunk", "messageId": f"aside-{event.seq}"}
         return [{**aside, "content": content}]
 
     def _idle(self, before: Json, update: Json) -> list[Json]:
-        """No call stays open after a turn that did not end well."""
-        told = self.screens.alone() + self.stale() + self.children.over(self.header)
+        """Return the updates of a turn's end. After a bad end, no call stays open."""
+        updates = self.screens.alone() + self.stale() + self.children.over(self.header)
         if update.get("reason") == "end_turn":
-            return told
+            return updates
         for block in unfinished(before):
             if block in self._ids:
                 call = {"toolCallId": self._ids[block], "status": "failed"}
-                told.append({"sessionUpdate": "tool_call_update", **call})
-        return told
+                updates.append({"sessionUpdate": "tool_call_update", **call})
+        return updates
 
     # --- tool calls ------------------------------------------------------------------------------
 
     def shown_call(self, ask: Json) -> Json:
-        """The tool call that a permission is asked for."""
+        """Return the tool call that a permission is asked for."""
         call = lenient.mapping(ask, "toolCall")
         if who := memory.asking(self.header, ask):
             return self._child_call(who, call)
@@ -165,11 +166,11 @@ class Sharing:
         known = self._calls.get(id, {})
         if key != key_of(call) and "title" in known:  # of the call itself: "Confirm" says nothing
             fields.pop("title", None)
-        told: Json = {key: known[key] for key in ("title", "kind", "rawInput") if key in known}
-        return {"toolCallId": id, **told, **fields}  # it may carry nothing but its id
+        announced: Json = {key: known[key] for key in ("title", "kind", "rawInput") if key in known}
+        return {"toolCallId": id, **announced, **fields}  # it may carry nothing but its id
 
     def _child_call(self, who: str, call: Json) -> Json:
-        """It says which sub-agent asks."""
+        """Return a sub-agent's call, with the name of the sub-agent that asks in its title."""
         fields = shapes.call(call, self.header["cwd"], self.screens.show)
         title = f"{memory.name_of(self.header, who)}: {lenient.text(call, 'title')}"
         id = key_of(call) if self.children.sessions else call_id(who)
@@ -177,17 +178,17 @@ class Sharing:
         return {**fields, "toolCallId": id, "title": title}
 
     def _ask(self, before: Json, update: Json) -> list[Json]:
-        """A call is announced before it is asked about."""
+        """Announce a call before it is asked about."""
         call = lenient.mapping(update, "toolCall")
         if update.get("state") != "asked" or not call or memory.asking(self.header, update):
             return []
         fresh = self._is_fresh(before, call)
-        told = self._call(before, {"status": "pending", **call}) if fresh else []
+        updates = self._call(before, {"status": "pending", **call}) if fresh else []
         changes = [part for part in lenient.mappings(call, "content") if _is_diff(part)]
         block = block_of(self.header, key_of(call))
         if changes and block:
             self._calls.setdefault(self._ids.get(block, ""), {})["_changes"] = changes
-        return told
+        return updates
 
     def _is_fresh(self, before: Json, call: Json) -> bool:
         key = key_of(call)
@@ -195,7 +196,8 @@ class Sharing:
         return now is not None and now != block_of(before, key)
 
     def _call(self, before: Json, update: Json) -> list[Json]:
-        """Announced once, under an id that is used for nothing else in the session."""
+        """Return the updates of a call. It is announced once, under an id that is used for nothing
+        else in the session."""
         key = key_of(update)
         block = block_of(self.header, key)
         assert block is not None
@@ -220,14 +222,14 @@ class Sharing:
         if fresh:
             fields = {"title": key or "Tool", **fields}
         kind = "tool_call" if fresh else "tool_call_update"
-        told: Json = {"sessionUpdate": kind, "toolCallId": id, **fields}
+        message: Json = {"sessionUpdate": kind, "toolCallId": id, **fields}
         if update.get("status") in ENDED:
             heard += self.stale()  # what it said comes before its end
-        return [*heard, told, *(each for screen in news for each in self.screens.so_far(screen))]
+        return [*heard, message, *(each for screen in news for each in self.screens.so_far(screen))]
 
     def _whole(self, id: str, update: Json) -> Json:
-        """An update with all that its call shows: the agent's own terminals, the result of an MCP
-        tool, changes that only its ask had; without the `_meta` of terminals."""
+        """Return an update with everything that its call shows: the agent's own terminals, the
+        result of an MCP tool, changes that only its ask had; without the `_meta` of terminals."""
         known, given = self._calls.get(id, {}), update.get("content")
         content = terminals.result(update) or (given if isinstance(given, list) else None)
         shown = self.screens.shown_by(id, content or known.get("_raw", []))
@@ -251,27 +253,27 @@ class Sharing:
 
     def _state(self, before: Json, event: Event) -> list[Json]:
         header, update = self.header, event.update
-        told: list[Json] = []
+        updates: list[Json] = []
         match kind_of(update):
             case "available_commands_update":
-                told.append(shapes.commands(header["commands"]))
+                updates.append(shapes.commands(header["commands"]))
             case "usage_update":
-                told += shapes.usage(update)
+                updates += shapes.usage(update)
             case "notice" | "_notice" | "_settings" | "_context" | "_rate_limit" | "_agent" if (
                 self._notices
             ):
-                told += [shapes.notice(each) for each in _noticed(before, header, update)]
+                updates += [shapes.notice(each) for each in _noticed(before, header, update)]
             case "notice":  # as the agent itself says it to such an editor
-                told += shapes.thought(update)
+                updates += shapes.thought(update)
         if header["title"] != before["title"]:
-            told.append(_titled(header))
+            updates.append(_titled(header))
         if as_offered(header) != as_offered(before) or header["agent"] != before["agent"]:
-            told += self._offered.changes(before, header)
-        return told
+            updates += self._offered.changes(before, header)
+        return updates
 
 
 def _remembered(update: Json, fields: Json) -> Json:
-    """What a later terminal needs: the words of its call, and the call's content."""
+    """Return the fields that a later terminal of the call needs: title, input, content."""
     kept: Json = {key: fields[key] for key in ("title", "kind", "status") if key in fields}
     if fields.get("rawInput") and not parts.exceeds(fields["rawInput"], parts.ROOM):
         kept["rawInput"] = fields["rawInput"]
@@ -288,10 +290,10 @@ def _titled(header: Json) -> Json:
 
 def _context_words(update: Json, recap: str = "") -> str:
     reason = lenient.text(update, "reason")
-    words = {"reset": "The agent has lost its memory of this conversation"}
-    words["cleared"] = "The conversation was cleared"
-    said = words.get(lenient.text(update, "state"), "")
-    return (f"{said}: {reason}" if reason else said) + recap if said else ""
+    sentences = {"reset": "The agent has lost its memory of this conversation"}
+    sentences["cleared"] = "The conversation was cleared"
+    sentence = sentences.get(lenient.text(update, "state"), "")
+    return (f"{sentence}: {reason}" if reason else sentence) + recap if sentence else ""
 
 
 _SEVERITY = {"warn": "warning", "error": "error"}
@@ -306,14 +308,14 @@ def _noticed(before: Json, header: Json, update: Json) -> list[Json]:
         case {"sessionUpdate": "_notice"}:
             level = _SEVERITY.get(lenient.text(update, "level"), "info")
             return [{"severity": level, "title": lenient.text(update, "text")}]
-        case {"sessionUpdate": "_settings"} if words := held.sentence(update):
-            return [{"severity": "warning", "title": words}]
-        case {"sessionUpdate": "_context"} if words := _context_words(update):
-            return [{"severity": "warning", "title": words}]
+        case {"sessionUpdate": "_settings"} if text := held.sentence(update):
+            return [{"severity": "warning", "title": text}]
+        case {"sessionUpdate": "_context"} if text := _context_words(update):
+            return [{"severity": "warning", "title": text}]
         case {"sessionUpdate": "_rate_limit"}:
-            said = lenient.text(update, "message") or "The agent hit its rate limit"
+            title = lenient.text(update, "message") or "The agent hit its rate limit"
             when = lenient.text(update, "resetsAt")
-            return [{"severity": "warning", "title": said, "description": when}]
+            return [{"severity": "warning", "title": title, "description": when}]
         case {"sessionUpdate": "_agent", "state": "switched"}:
             return [
                 {"severity": "info", "title": f"{lenient.text(update, 'to')} continues from here"}

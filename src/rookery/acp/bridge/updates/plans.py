@@ -1,5 +1,5 @@
-"""Plans for an editor. Those by id: as they are where it knows them, else as its one plan, or as a
-call that shows the text."""
+"""Plans for an editor. Plans by id are sent as they are if the editor supports them, else as its
+one plan, or as a call that shows the text."""
 
 from rookery.acp.bridge.updates import shapes
 from rookery.core.blocks.plans import REMOVED
@@ -8,7 +8,7 @@ from rookery.core.json import Json, kind_of, lenient
 
 class Plans:
     def __init__(self, *, by_id: bool) -> None:
-        """`by_id`: the editor offers to show them."""
+        """`by_id`: the editor offers to show plans by id."""
         self._by_id = by_id
         self._shown: str | None = None
         """Whose steps the editor shows as its one plan."""

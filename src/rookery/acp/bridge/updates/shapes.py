@@ -1,12 +1,12 @@
-"""Updates as the protocol allows them: an agent's stray fields, odd values and vendors' own kinds
-must not make an editor drop a whole message."""
+"""Updates in the shape that the protocol allows: an agent's stray fields, odd values and vendors'
+own kinds must not make an editor drop a whole message."""
 
 import os
 from collections.abc import Callable, Iterator
 
 from rookery.core.json import Json, dumps, lenient
 
-LONGEST = 1_000_000
+MAX_CHUNK_LENGTH = 1_000_000
 """Characters of one chunk: each can take 12 bytes, and clients hang up at 32 MiB."""
 
 KINDS = frozenset(
@@ -17,15 +17,15 @@ PRIORITIES = frozenset(["high", "medium", "low"])
 
 
 def chunk(update: Json) -> list[Json]:
-    """A message's chunk; a long text becomes several."""
+    """Return the chunk of a message; a long text becomes several."""
     base = {"sessionUpdate": update["sessionUpdate"], **_meta(update)}
     if lenient.text(update, "messageId"):
         base["messageId"] = update["messageId"]
     content = block(lenient.mapping(update, "content"))
-    if content["type"] != "text" or len(content["text"]) <= LONGEST:
+    if content["type"] != "text" or len(content["text"]) <= MAX_CHUNK_LENGTH:
         return [{**base, "content": content}]
     text = content["text"]
-    pieces = [text[at : at + LONGEST] for at in range(0, len(text), LONGEST)]
+    pieces = [text[at : at + MAX_CHUNK_LENGTH] for at in range(0, len(text), MAX_CHUNK_LENGTH)]
     return [{**base, "content": {**content, "text": piece}} for piece in pieces]
 
 
@@ -40,43 +40,44 @@ EXTRAS_OF = {"image": ("uri",), "resource_link": ("mimeType", "title", "descript
 
 
 def block(given: Json) -> Json:
-    """A content block; one that the protocol does not know is shown as JSON."""
+    """Return a content block; one that the protocol does not know is shown as JSON."""
     kind = lenient.text(given, "type")
     needed = BLOCKS.get(kind)
     if needed is None or any(not isinstance(given.get(key), type_) for key, type_ in needed):
-        return {"type": "text", "text": dumps(given)[:LONGEST]}
-    found: Json = {"type": kind, **{key: given[key] for key, _ in needed}, **_meta(given)}
-    found |= _texts(given, *EXTRAS_OF.get(kind, ()))
+        return {"type": "text", "text": dumps(given)[:MAX_CHUNK_LENGTH]}
+    content: Json = {"type": kind, **{key: given[key] for key, _ in needed}, **_meta(given)}
+    content |= _texts(given, *EXTRAS_OF.get(kind, ()))
     if (size := lenient.integer(given, "size")) is not None and kind == "resource_link":
-        found["size"] = size
+        content["size"] = size
     if kind == "resource":
-        found["resource"] = _resource(given["resource"])
-    return found
+        content["resource"] = _resource(given["resource"])
+    return content
 
 
 def _resource(given: Json) -> Json:
-    found = {"uri": lenient.text(given, "uri"), **_meta(given), **_texts(given, "mimeType")}
+    resource = {"uri": lenient.text(given, "uri"), **_meta(given), **_texts(given, "mimeType")}
     key = "blob" if isinstance(given.get("blob"), str) else "text"
-    return {**found, key: lenient.text(given, key)}
+    return {**resource, key: lenient.text(given, key)}
 
 
 def call(update: Json, cwd: str, show: Callable[[Json], Json | None]) -> Json:
-    """The fields of a tool call, but for its id. `show`: what stands for a terminal's content."""
-    found: Json = _meta(update) | _texts(update, "title", "name")
+    """Return the fields of a tool call, except its id. `show`: returns what stands for a terminal's
+    content."""
+    fields: Json = _meta(update) | _texts(update, "title", "name")
     if isinstance(update.get("kind"), str):
-        found["kind"] = update["kind"] if update["kind"] in KINDS else "other"
+        fields["kind"] = update["kind"] if update["kind"] in KINDS else "other"
     if update.get("status") in STATUSES:
-        found["status"] = update["status"]
+        fields["status"] = update["status"]
     if isinstance(update.get("content"), list):
-        found["content"] = [
+        fields["content"] = [
             part for item in lenient.mappings(update, "content") for part in _part(item, cwd, show)
         ]
     if isinstance(update.get("locations"), list):
-        found["locations"] = list(_locations(update, cwd))
+        fields["locations"] = list(_locations(update, cwd))
     for key in ("rawInput", "rawOutput"):
         if update.get(key) is not None:
-            found[key] = update[key]
-    return found
+            fields[key] = update[key]
+    return fields
 
 
 def _part(item: Json, cwd: str, show: Callable[[Json], Json | None]) -> Iterator[Json]:
@@ -123,29 +124,29 @@ def commands(given: list[Json]) -> Json:
 
 
 def usage(given: Json) -> list[Json]:
-    """None without both numbers."""
+    """Return the usage update; none without both numbers."""
     used, size = given.get("used"), given.get("size")
     if not _is_count(used) or not _is_count(size):
         return []
-    found: Json = {"sessionUpdate": "usage_update", "used": used, "size": size, **_meta(given)}
+    update: Json = {"sessionUpdate": "usage_update", "used": used, "size": size, **_meta(given)}
     cost = lenient.mapping(given, "cost")
     if (amount := lenient.number(cost, "amount")) is not None:
         currency = lenient.text(cost, "currency") or "USD"
-        found["cost"] = {"amount": amount, "currency": currency}
-    return [found]
+        update["cost"] = {"amount": amount, "currency": currency}
+    return [update]
 
 
 def notice(given: Json) -> Json:
     title = lenient.text(given, "title") or lenient.text(given, "message") or "Notice"
-    found = {"sessionUpdate": "notice", "title": title, **_meta(given)}
-    found["severity"] = lenient.text(given, "severity") or "info"
+    update = {"sessionUpdate": "notice", "title": title, **_meta(given)}
+    update["severity"] = lenient.text(given, "severity") or "info"
     if lenient.text(given, "description"):
-        found["description"] = given["description"]
-    return found
+        update["description"] = given["description"]
+    return update
 
 
 def shortened(update: Json) -> Json:
-    """One that no line can carry."""
+    """Return a short version of an update that is too large for a line."""
     small = {key: value for key, value in update.items() if not key.startswith("raw")}
     part = {"type": "text", "text": "(too large to show here)"}
     listed = [{"type": "content", "content": part}]
@@ -153,21 +154,22 @@ def shortened(update: Json) -> Json:
 
 
 def thought(given: Json) -> list[Json]:
-    """An agent's notice, for an editor that knows none."""
-    words = [lenient.text(given, key) for key in ("title", "description")]
-    text = "".join(f"{each}\n" for each in words if each)
+    """Return an agent's notice as a thought, for an editor that does not support notices."""
+    parts = [lenient.text(given, key) for key in ("title", "description")]
+    text = "".join(f"{each}\n" for each in parts if each)
     content = {"type": "text", "text": text}
     return [{"sessionUpdate": "agent_thought_chunk", "content": content}] if text else []
 
 
-def aside(name: str, words: str) -> Json:
-    """Words of ours in the conversation, as a paragraph: most editors join messages in a row."""
-    content = {"type": "text", "text": f"\n\n_{words}_\n\n"}
+def aside(name: str, text: str) -> Json:
+    """Return a text of ours for the conversation, as a paragraph: most editors join messages in a
+    row."""
+    content = {"type": "text", "text": f"\n\n_{text}_\n\n"}
     return {"sessionUpdate": "agent_message_chunk", "messageId": name, "content": content}
 
 
 def is_unfinished(update: Json) -> bool:
-    """Whether an update ends in the middle of a sentence."""
+    """Tell whether an update ends in the middle of a sentence."""
     if update["sessionUpdate"] not in ("agent_message_chunk", "agent_thought_chunk"):
         return False
     text = lenient.text(lenient.mapping(update, "content"), "text").rstrip(" ")
@@ -176,17 +178,17 @@ def is_unfinished(update: Json) -> bool:
 
 def compaction(given: Json) -> list[Json]:
     name = lenient.text(given, "compactionId")
-    found: Json = {"sessionUpdate": given["sessionUpdate"], "compactionId": name, **_meta(given)}
+    update: Json = {"sessionUpdate": given["sessionUpdate"], "compactionId": name, **_meta(given)}
     if not name:
         return []
     if given["sessionUpdate"] == "compaction_summary_chunk":
-        return [{**found, "content": block(lenient.mapping(given, "content"))}]
-    found["status"] = lenient.text(given, "status") or "in_progress"
+        return [{**update, "content": block(lenient.mapping(given, "content"))}]
+    update["status"] = lenient.text(given, "status") or "in_progress"
     if isinstance(given.get("summary"), list):
-        found["summary"] = [block(item) for item in lenient.mappings(given, "summary")]
+        update["summary"] = [block(item) for item in lenient.mappings(given, "summary")]
     if lenient.text(given, "error"):
-        found["error"] = given["error"]
-    return [found]
+        update["error"] = given["error"]
+    return [update]
 
 
 def _is_count(value: object) -> bool:

@@ -6,7 +6,7 @@ and terminal_exit. Elsewhere text stands in for the terminal. An id that the edi
 never sent: it would drop the whole update.
 """
 
-from rookery.acp.bridge.updates.shapes import LONGEST
+from rookery.acp.bridge.updates.shapes import MAX_CHUNK_LENGTH
 from rookery.core.json import Event, Json, lenient
 from rookery.core.tools import terminals
 
@@ -45,7 +45,7 @@ class Screen:
 
     @property
     def text(self) -> str:
-        """In place of a terminal. Nothing else says the exit code of an agent's own."""
+        """The text in place of a terminal. Nothing else shows the exit code of an agent's own."""
         code = lenient.integer(self.ended, "exitCode") if self.owner else 0
         return self.said + (f"\n(exit code {code})" if code else "")
 
@@ -65,7 +65,7 @@ class Screens:
         self._screens: dict[str, Screen] = {}
 
     def take(self, event: Event) -> list[Json]:
-        """The updates of a terminal's event."""
+        """Return the updates of a terminal's event."""
         update = event.update
         name = lenient.text(update, "id")
         if update.get("state") == "started":
@@ -88,28 +88,28 @@ class Screens:
         return []
 
     def hear(self, call: str, update: Json, cwd: str) -> list[Json]:
-        """The updates of what an agent says of its own terminal in `_meta` of a call. A new one is
-        sent with the call that shows it."""
-        news, told = terminals.told(update), list[Json]()
+        """Return the updates of what an agent reports about its own terminal in `_meta` of a call.
+        A new terminal is sent with the call that shows it."""
+        news, updates = terminals.terminal_news(update), list[Json]()
         if news is not None:
             own = news.name == terminals.MARK + lenient.text(update, "toolCallId")
             info = lenient.mapping(lenient.mapping(update, "_meta"), "terminal_info")
             screen = self._agents(news.name, call, own=own, cwd=lenient.text(info, "cwd") or cwd)
             screen.write(news.text)
-            told += self._wrote(screen, news.text) if screen.call and news.text else []
+            updates += self._wrote(screen, news.text) if screen.call and news.text else []
             if news.over:
                 screen.ended = {"exitCode": news.code, "signal": news.signal or None}
-                told += self._ended(screen) if screen.call else []
+                updates += self._ended(screen) if screen.call else []
         if lenient.text(update, "status") in terminals.ENDED:
             for screen in self._screens.values():
                 if screen.owner == call and screen.ended is None:
                     screen.ended = {}
-                    told += self._ended(screen) if screen.call else []
-        return told
+                    updates += self._ended(screen) if screen.call else []
+        return updates
 
     def _agents(self, name: str, call: str, *, own: bool, cwd: str) -> Screen:
-        """The screen of an agent's own terminal. `own`: it is named for its call, and so belongs to
-        no other."""
+        """Return the screen of an agent's own terminal. `own`: it is named for its call, and so
+        belongs to no other."""
         screen = self._screens.get(name)
         if screen is None or (screen.owner != call and (own or screen.ended is not None)):
             shown = call if own else f"{call}:{name[1:]}"
@@ -118,18 +118,18 @@ class Screens:
         return screen
 
     def shown_by(self, call: str, content: list[Json]) -> list[Json]:
-        """A call's content with the agent's own terminals that it does not name itself."""
+        """Return a call's content with the agent's own terminals that it does not name itself."""
         named = {lenient.text(item, "terminalId") for item in content}
         mine = [name[1:] for name, screen in self._screens.items() if screen.owner == call]
-        found = [{"type": "terminal", "terminalId": name} for name in mine if name not in named]
-        return [*content, *found]
+        missing = [{"type": "terminal", "terminalId": name} for name in mine if name not in named]
+        return [*content, *missing]
 
     def _known(self, item: Json) -> Screen | None:
         name = lenient.text(item, "terminalId")
         return self._screens.get(name) or self._screens.get(terminals.MARK + name)
 
     def show(self, item: Json) -> Json | None:
-        """What stands for a terminal in a tool call's content."""
+        """Return what stands for a terminal in a tool call's content; None for nothing."""
         screen = self._known(item)
         if screen is None:
             return None
@@ -138,34 +138,34 @@ class Screens:
         return _text(screen.text) if screen.text or not screen.owner else None
 
     def refer(self, call: str, update: Json) -> list[Screen]:
-        """The terminals that a tool call shows for the first time from now on."""
-        found = []
+        """Return the terminals that a tool call shows for the first time from now on."""
+        screens = []
         for item in lenient.mappings(update, "content"):
             screen = self._known(item)
             if screen is not None and item.get("type") == "terminal" and not screen.call:
                 screen.call = call
-                found.append(screen)
-        return found
+                screens.append(screen)
+        return screens
 
     def info(self, screen: Screen) -> Json:
         return {"terminal_info": {"terminal_id": screen.id, "cwd": screen.cwd}}
 
     def so_far(self, screen: Screen) -> list[Json]:
-        """What a terminal said before a call showed it."""
+        """Return the output of a terminal from before a call showed it."""
         if not self.native:
             return []
-        told = [self._output(screen, screen.said)] if screen.said else []
-        return told + ([_exit(screen)] if screen.ended is not None else [])
+        updates = [self._output(screen, screen.said)] if screen.said else []
+        return updates + ([_exit(screen)] if screen.ended is not None else [])
 
     def stale(self) -> list[str]:
-        """The tool calls whose text is out of date; the caller sends it."""
-        found = [screen for screen in self._screens.values() if screen.stale]
-        for screen in found:
+        """Return the tool calls whose text is out of date; the caller sends it."""
+        outdated = [screen for screen in self._screens.values() if screen.stale]
+        for screen in outdated:
             screen.stale = False
-        return list(dict.fromkeys(screen.call for screen in found))
+        return list(dict.fromkeys(screen.call for screen in outdated))
 
     def alone(self) -> list[Json]:
-        """The turn is over: a terminal that no tool call refers to gets a call of ours."""
+        """Return a call of ours for each terminal that no tool call refers to: the turn is over."""
         return [
             update
             for screen in self._screens.values()
@@ -174,14 +174,14 @@ class Screens:
         ]
 
     def own(self, call: str) -> list[Json] | None:
-        """The content of a tool call that is one of ours."""
+        """Return the content of a tool call that is one of ours; None if it is not."""
         for screen in self._screens.values():
             if screen.alone and screen.call == call:
                 return [_text(screen.text)]
         return None
 
     def forget(self) -> None:
-        """A new turn: nothing refers to what has ended."""
+        """Forget terminals that have ended: in a new turn, nothing refers to them."""
         self._screens = {
             name: screen for name, screen in self._screens.items() if screen.ended is None
         }
@@ -203,8 +203,8 @@ class Screens:
 
     def _wrote(self, screen: Screen, text: str) -> list[Json]:
         if self.native:
-            pieces = range(0, len(text), LONGEST)
-            return [self._output(screen, text[at : at + LONGEST]) for at in pieces]
+            pieces = range(0, len(text), MAX_CHUNK_LENGTH)
+            return [self._output(screen, text[at : at + MAX_CHUNK_LENGTH]) for at in pieces]
         screen.stale = True
         return []
 
@@ -214,10 +214,10 @@ class Screens:
     def _ended(self, screen: Screen) -> list[Json]:
         if not screen.owner or screen.text:
             screen.stale = not self.native
-        told = [_exit(screen)] if self.native else []
+        updates = [_exit(screen)] if self.native else []
         if screen.alone and not self.native:
-            told.append(_update(screen, status=screen.status()))
-        return told
+            updates.append(_update(screen, status=screen.status()))
+        return updates
 
 
 def _update(screen: Screen, **fields: object) -> Json:

@@ -1,12 +1,11 @@
-"""A patch changes all of its files or none, and the model reads which of the two happened.
+"""A patch changes all of its files or none, and the model is told which of the two happened.
 
 Made for openhands-tools 1.58, whose `apply_patch` writes file by file: an error at the third leaves
 the first two changed, a full disk leaves one empty. It turns CRLF into LF, refuses what is not
 UTF-8, waits for ever for a FIFO, deletes what a link points to, and loses files that are moved to
 each other's names, and the permissions of all that are moved. Over the Responses API it is declared
 without its format. Unnecessary once it changes nothing before everything is known to be possible,
-puts back what it changed when something fails all the same, and says what a patch looks like.
-"""
+undoes its changes if something fails all the same, and declares what a patch looks like."""
 
 import os
 from typing import Any
@@ -30,7 +29,7 @@ BEGIN = "*** Begin Patch\r\n"
 
 
 class Draft:
-    """A patch read and carried out on paper."""
+    """A patch that was parsed and applied in memory."""
 
     def __init__(self, executor: ApplyPatchExecutor) -> None:
         self._resolve = executor._resolve_path
@@ -87,7 +86,7 @@ def _apply(
     draft = Draft(self)
     patch = with_plain_ends(action.patch) if action.patch.startswith(BEGIN) else action.patch
     try:
-        said, fuzz, commit = process_patch(patch, draft.read, _nothing, _nothing)
+        message, fuzz, commit = process_patch(patch, draft.read, _nothing, _nothing)
         draft.plan(commit)
         draft.carry_out()
     except NotPutBack as error:
@@ -99,20 +98,20 @@ def _apply(
         return _failed(f"{place}{error.strerror or error}. {NOTHING}")
     except (ValueError, IndexError) as error:  # IndexError: a patch that ends too soon
         return _failed(f"{error}\n{NOTHING}")
-    return ApplyPatchObservation.from_text(said, message=said, fuzz=fuzz, commit=commit)
+    return ApplyPatchObservation.from_text(message, message=message, fuzz=fuzz, commit=commit)
 
 
 def _nothing(*_given: str) -> None:
-    """The SDK's way to write and to remove: everything is planned first."""
+    """Replace the SDK's functions to write and to remove: everything is planned first."""
 
 
-def _failed(words: str) -> ApplyPatchObservation:
-    return ApplyPatchObservation.from_text(words, is_error=True)
+def _failed(message: str) -> ApplyPatchObservation:
+    return ApplyPatchObservation.from_text(message, is_error=True)
 
 
 def _declare(_theirs: Around, self: ApplyPatchTool, *more: Any, **named: Any) -> Any:
-    """Like every other tool, with its format and a risk: the SDK relies on what a provider knows of
-    it, and an edit of unknown risk is always asked about."""
+    """Declare the tool like every other, with its format and a risk: the SDK relies on the provider
+    knowing it, and an edit of unknown risk always needs permission."""
     return ToolDefinition.to_responses_tool(self, *more, **named)
 
 

@@ -1,13 +1,11 @@
 """The editors that write one file: it keeps its line ends, encoding, byte order mark, permissions,
-owner, links and every byte that the edit does not touch, and so does its undoing.
+owner, links and every byte that the edit does not touch, and so does undoing the edit.
 
 Made for openhands-tools 1.58, whose `file_editor`, `edit` and `write_file` turn CRLF into LF.
-`file_editor` puts a file in place of a link to it, takes hard links apart, rewrites a whole file in
-UTF-8 where an edit needs a letter that its encoding lacks, and joins what is inserted at the end
-to a last line without an end; it leaves a folder in /tmp for its history. `edit` and `write_file`
-replace bytes that are not UTF-8.
-Unnecessary once all of them read and write as `rookery.agent.files` does.
-"""
+`file_editor` replaces a link by a file, separates hard links, rewrites a whole file in UTF-8 if an
+edit needs a letter that its encoding lacks, and joins what is inserted at the end to a last line
+without an end; it leaves a folder in /tmp for its history. `edit` and `write_file` replace bytes
+that are not UTF-8. Unnecessary once all of them read and write as `rookery.agent.files` does."""
 
 import builtins
 import importlib
@@ -48,11 +46,11 @@ class History(FileHistoryManager):
 
     @override
     def add_history(self, file_path: Path, content: str) -> None:
-        """The SDK's: a text alone does not tell the bytes."""
+        """Do nothing in place of the SDK's method: a text alone does not tell the bytes."""
 
 
 class Encodings(EncodingManager):
-    """`_open` knows the encoding of each file."""
+    """Stands in for the SDK's detection: `_open` knows the encoding of each file."""
 
     @override
     def get_encoding(self, path: Path) -> str:
@@ -133,7 +131,7 @@ class Editor(editor.FileEditor):
 
 @contextmanager
 def _words(path: Path) -> Iterator[None]:
-    """Errors, for the model."""
+    """Turn errors into messages for the model."""
     try:
         yield
     except (OSError, ValueError) as error:
@@ -143,7 +141,7 @@ def _words(path: Path) -> Iterator[None]:
 
 
 class _Written(io.StringIO):
-    """A text that becomes its file's at the end of a `with`."""
+    """A text that is written to its file at the end of a `with`."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__()
@@ -162,7 +160,7 @@ class _Written(io.StringIO):
 
 
 def _open(path: str | os.PathLike[str], mode: str = "r", **given: Any) -> Any:
-    """In place of `open`, where texts are read and written."""
+    """Replace `open` where texts are read and written."""
     if mode == "r":
         return io.StringIO(disk.text_of(path))
     return _Written(path) if mode == "w" else builtins.open(path, mode, **given)

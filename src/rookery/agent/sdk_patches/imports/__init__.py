@@ -1,10 +1,9 @@
-"""The SDK's import without what a first turn does not need: a schema is built when something is
-checked by it, a package's re-exports are found when they are asked for, and the clients of ACP,
-tmux, MCP and log-ins are loaded by who uses them.
+"""Imports the SDK without what a first turn does not need: a schema is built when something is
+validated by it, a package's re-exports are resolved when they are used, and the clients of ACP,
+tmux, MCP and log-ins are loaded by their users.
 
 Made for openhands-sdk 1.58, openhands-tools 1.58, litellm 1.105 and openai 2.54. Unnecessary once
-`import openhands.sdk` loads none of these by itself.
-"""
+`import openhands.sdk` loads none of these by itself."""
 
 import sys
 
@@ -32,7 +31,7 @@ NAMES = {
     "litellm.litellm_core_utils.litellm_logging": ("litellm.integrations",),
     "openai": ("openai.lib.streaming",),
 }
-"""Of a module, whose names it uses later than it is imported."""
+"""Maps a module to those whose names it needs only after it was imported."""
 
 EXPORTS = (
     *("openhands.sdk", "openhands.sdk.llm", "openhands.sdk.llm.auth", "openhands.sdk.mcp"),
@@ -47,7 +46,7 @@ UNNEEDED = (
     *("litellm.router", "litellm.litellm_core_utils.default_encoding"),
     *("openai.types.evals", "openai.resources.admin"),
 )
-"""What no turn without an MCP server loads."""
+"""Modules that a turn without an MCP server does not load."""
 
 
 def _exports(name: str) -> bool:
@@ -55,7 +54,7 @@ def _exports(name: str) -> bool:
 
 
 def install() -> None:
-    """Before the SDK is imported. Twice does no harm."""
+    """Install the import hook, before the SDK is imported. Safe to call twice."""
     if any(isinstance(each, Finder) for each in sys.meta_path):
         return
     sys.meta_path.insert(0, Finder(NAMES, _exports))

@@ -1,9 +1,8 @@
-"""litellm's tokenizer, loaded with the first text that it has to count: 40 MB and half a second.
+"""Loads litellm's tokenizer only with the first text that it has to count: 40 MB and half a second.
 
-Made for litellm 1.105, which counts each streamed answer before a word of it has come, to know its
-cost, and each thought, also where the provider says how many tokens it was. Unnecessary once it
-counts neither an empty text nor what the provider has counted.
-"""
+Made for litellm 1.105, which counts each streamed answer before any of it has come, to know its
+cost, and each thought, even if the provider reports how many tokens it was. Unnecessary once it
+counts neither an empty text nor what the provider has counted."""
 
 from typing import Any
 
@@ -18,7 +17,7 @@ model knows no better."""
 
 
 class Encoding:
-    """The one of that name, once it is needed."""
+    """The tokenizer's encoding of that name, loaded once it is needed."""
 
     def __init__(self, load: Around, name: str) -> None:
         self._load = load
@@ -27,8 +26,8 @@ class Encoding:
     def encode(self, text: str, **options: Any) -> list[int]:
         if not text:
             return []
-        found: list[int] = self._load(self.name).encode(text, **options)
-        return found
+        tokens: list[int] = self._load(self.name).encode(text, **options)
+        return tokens
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._load(self.name), name)

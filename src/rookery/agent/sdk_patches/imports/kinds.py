@@ -1,9 +1,8 @@
-"""What is stored under a kind whose class is not loaded yet: a conversation that had an MCP server,
-or another program's agent.
+"""Resolves stored kinds whose class is not loaded yet: of a conversation that had an MCP server, or
+of another program's agent.
 
 Made for openhands-sdk 1.58 (`DiscriminatedUnionMixin.resolve_kind`). Unnecessary once nothing that
-defines a kind is imported later than the SDK.
-"""
+defines a kind is imported later than the SDK."""
 
 import importlib
 from typing import Any

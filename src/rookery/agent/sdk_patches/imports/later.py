@@ -1,10 +1,9 @@
-"""Names that are imported when they are used: a module's `from … import …` yields stand-ins, and a
-package's re-exports are looked up when somebody asks for them.
+"""Imports names lazily: a module's `from … import …` yields stand-ins, and a package's re-exports
+are resolved when they are asked for.
 
 A stand-in is a class that loads the real thing as soon as it is called, subclassed, asked for an
-attribute or put into a schema. `isinstance` loads nothing: where the real class was never loaded,
-nothing is an instance of it.
-"""
+attribute or put into a schema. `isinstance` loads nothing: if the real class was never loaded,
+nothing is an instance of it."""
 
 import builtins
 import importlib
@@ -26,7 +25,7 @@ class Later(type):
     real: Any
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
-        """`class X(StandIn)`: the real class is the base."""
+        """Build `class X(StandIn)` with the real class as its base."""
         real = tuple(real_of(base) if isinstance(base, Later) else base for base in bases)
         kind: Any = type(real[0])
         return kind(name, real, namespace)
@@ -47,7 +46,7 @@ class Later(type):
 
 
 def stand_in(module: str, name: str) -> Later:
-    """For the name in that module."""
+    """Return a stand-in for that name of the module."""
     own = {
         "__module__": module,
         "place": (module, name),
@@ -76,7 +75,7 @@ def _found(module: str, name: str) -> Any:
 
 
 class _Names:
-    """In place of a module that others import names from."""
+    """Stands in for a module from which others import names."""
 
     def __init__(self, module: str) -> None:
         self._module = module
@@ -88,7 +87,7 @@ class _Names:
 
 
 class _Root:
-    """In place of `a` after `import a.b`."""
+    """Stands in for `a` after `import a.b`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -100,14 +99,14 @@ class _Root:
         return _Names(whole)
 
 
-type Wanted = Callable[[str], bool]
+type ModulePredicate = Callable[[str], bool]
 """Whether names of this module are to be stand-ins."""
 
 
 class Loader(SourceFileLoader):
     """Runs a module's own code, with an `import` that yields stand-ins."""
 
-    def __init__(self, name: str, path: str, wanted: Wanted, *, exports: bool) -> None:
+    def __init__(self, name: str, path: str, wanted: ModulePredicate, *, exports: bool) -> None:
         super().__init__(name, path)
         self._wanted = wanted
         self._exports = exports
@@ -140,7 +139,7 @@ class Loader(SourceFileLoader):
 
 
 def _look_up_later(module: ModuleType) -> None:
-    """Take the stand-ins out: a package has no use for them, only those who import from it."""
+    """Remove a package's stand-ins, which only its importers use, and resolve them later."""
     given = vars(module)
     places = {name: value.place for name, value in list(given.items()) if isinstance(value, Later)}
     for name in places:
@@ -152,25 +151,25 @@ def _look_up_later(module: ModuleType) -> None:
             if theirs is not None:
                 return theirs(name)
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-        given[name] = found = _found(*places[name])
-        return found
+        given[name] = real = _found(*places[name])
+        return real
 
     given["__getattr__"] = look_up
 
 
 class Finder(MetaPathFinder):
-    """`names`: of a module, the modules whose names it imports later. `exports`: packages that
-    re-export what is below them."""
+    """Finds the modules that are imported lazily. `names` maps a module to those whose names it
+    imports later. `exports`: packages that re-export names of their submodules."""
 
-    def __init__(self, names: Mapping[str, tuple[str, ...]], exports: Wanted) -> None:
+    def __init__(self, names: Mapping[str, tuple[str, ...]], exports: ModulePredicate) -> None:
         self.names = names
         self.exports = exports
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        found, exports = self.names.get(fullname), self.exports(fullname)
-        later = tuple(f"{name}." for name in found or ())
+        modules, exports = self.names.get(fullname), self.exports(fullname)
+        later = tuple(f"{name}." for name in modules or ())
         if not later and not exports:
             return None
         spec = PathFinder.find_spec(fullname, path, target)

@@ -1,8 +1,7 @@
-"""What connects a conversation to MCP servers, without their libraries.
+"""Connects a conversation to MCP servers without loading their libraries before the first one.
 
-Made for openhands-sdk 1.58, whose conversation makes its own at its start. Unnecessary once that
-loads nothing.
-"""
+Made for openhands-sdk 1.58, whose conversation makes its own provider at its start. Unnecessary
+once that loads nothing."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Provider:
-    """The SDK's own, loaded with the first server."""
+    """The SDK's own provider, loaded with the first server."""
 
     def create_tools(self, *arguments: Any, **named: Any) -> "MCPClient":
         from openhands.sdk.mcp.utils import create_mcp_tools

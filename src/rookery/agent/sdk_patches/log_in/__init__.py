@@ -1,10 +1,10 @@
-"""Logging in with a ChatGPT subscription, at another server too, and with pages and words that are
+"""Login with a ChatGPT subscription, also at another server, and with pages and messages that are
 Rookery's.
 
 Made for openhands-sdk 1.58, whose page about a failed login fails itself (its style has braces, and
-it is a format), whose server is a constant, and whose advice about a taken port is a variable that
-nobody reads. Unnecessary once its page is shown, and server and words can be given.
-"""
+it is a format string), whose server is a constant, and whose advice about a taken port is a
+variable that nothing reads. Unnecessary once its page is shown, and server and messages can be
+given."""
 
 import threading
 import webbrowser
@@ -27,11 +27,11 @@ WORDS = {
     "device auth timed out": "The code was not entered within 15 minutes.",
     "invalid state": "The answer that came back belongs to another login. Begin again.",
 }
-"""By a part of the SDK's own."""
+"""Our messages, by a part of the SDK's own."""
 
 
 class _Failed(str):
-    """Its own page, made by `format`."""
+    """Our own error page, in place of the string that the SDK formats."""
 
     __slots__ = ()
 
@@ -47,20 +47,20 @@ def use_issuer(issuer: str) -> None:
 
 
 def words_of(error: Exception) -> str:
-    """Why a login failed, for the user."""
-    said = str(error) or type(error).__name__
-    return next((ours for theirs, ours in WORDS.items() if theirs in said.lower()), said)
+    """Return why a login failed, for the user."""
+    message = str(error) or type(error).__name__
+    return next((ours for theirs, ours in WORDS.items() if theirs in message.lower()), message)
 
 
-def install(told: Callable[[str], None]) -> None:
-    """`told` hears where the browser is to go."""
+def install(on_url: Callable[[str], None]) -> None:
+    """Install the patch. `on_url` is called with the address that the browser is to open."""
     opened = webbrowser.open
     done = PAGE.format(title="You are logged in", words="Close this page and go back to Rookery.")
     openai._HTML_SUCCESS, openai._HTML_ERROR = done, _Failed()
 
     def open_and_tell(url: str, new: int = 0, autoraise: bool = True) -> bool:
-        """Waits for nobody: some browsers return when they are closed."""
-        told(url)
+        """Open the browser without waiting for it: some return only when they are closed."""
+        on_url(url)
         threading.Thread(target=opened, args=(url, new, autoraise), daemon=True).start()
         return True
 

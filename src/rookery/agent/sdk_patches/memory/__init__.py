@@ -1,11 +1,10 @@
-"""The model's memory: the user's is in Rookery's home, and what is read is a file of the project,
-of any size.
+"""The model's memory: the user's is in Rookery's home; a project's is only read if the file is in
+the project, and it may have any size.
 
-Made for openhands-sdk 1.58, which has one folder for all that is the user's, waits for ever where
+Made for openhands-sdk 1.58, which has one folder for all that is the user's, waits for ever if
 MEMORY.md is a pipe, follows a link in a project to the user's keys, and takes hours to cut a large
-file line by line. Unnecessary once `load_memory` takes the user's folder, and reads no more of a
-file than it uses, of files in the project alone.
-"""
+file line by line. Unnecessary once `load_memory` takes the user's folder, reads no more of a file
+than it uses, and reads files in the project alone."""
 
 from pathlib import Path
 
@@ -16,12 +15,12 @@ from rookery.home import paths
 
 
 def _home(default: Path | None = None) -> Path:  # noqa: ARG001 (as the SDK calls it)
-    """Of the user's memory: `memory/MEMORY.md`."""
+    """Return the folder of the user's memory, `memory/MEMORY.md`."""
     return Path(paths.home())
 
 
 def _index(path: Path) -> str | None:
-    """The newest lines. A project's memory is in the project; the user's may be a link."""
+    """Return the newest lines of a file in the project, or of the user's, maybe a link."""
     own = path == _home() / "memory" / "MEMORY.md"
     project = str(path).removesuffix(memory.MEMORY_INDEX_RELPATH)
     if not own and not texts.is_within(path, [project]):
@@ -35,7 +34,7 @@ def _index(path: Path) -> str | None:
 
 
 def _truncate(body: str, budget: int) -> str:
-    """The last whole lines that fit."""
+    """Return the last whole lines that fit."""
     if len(body) <= budget:
         return body
     room = max(0, budget - len(memory._TRUNCATION_NOTICE) - 1)

@@ -1,6 +1,6 @@
-"""A link to a conversation on an agent server begins at its end: the copy here has the rest. Its
+"""Starts a link to a conversation on an agent server at its end: the copy here has the rest. Its
 socket follows no redirect, to which it would send the key, and logs no stack for an event that it
-cannot read.
+cannot parse.
 
 Made for openhands-sdk 1.58, whose list of events reads the whole conversation twice for each link
 and breaks at a kind of event that it does not know. Unnecessary once a link can begin at an event.
@@ -21,7 +21,7 @@ SOCKET = "8"
 
 
 class NoHistory(remote_conversation.RemoteEventsList):
-    """In place of the SDK's list."""
+    """Replaces the SDK's list of events."""
 
     on_gap: Callable[[], None] | None = None
     """Its socket is back: what was said meanwhile has to be read."""
@@ -47,8 +47,8 @@ def install() -> None:
 
 @contextmanager
 def soon() -> Iterator[None]:
-    """A socket that does not come, as behind some proxies, is not waited for long: a run is looked
-    at, too."""
+    """Shorten the wait for a socket that does not connect, as behind some proxies: a run is polled,
+    too."""
     wish = {"OPENHANDS_REMOTE_WS_READY_TIMEOUT": SOCKET, "OPENHANDS_REMOTE_WS_READY_REQUIRED": "no"}
     wish = {name: value for name, value in wish.items() if name not in os.environ}
     os.environ.update(wish)

@@ -22,8 +22,8 @@ from openhands.tools.grep.impl import GrepExecutor
 from rookery.agent import search
 from rookery.agent.sdk_patches import Around, wrap
 
-MOST = 100
-"""Files that are told."""
+MAX_PATHS = 100
+"""Files that are listed for the model."""
 LEFT_OUT = (
     f"Hidden directories, {search.SKIPPED} and ignored files are left out unless you name them."
 )
@@ -36,36 +36,36 @@ LATE = (
 def _grep(_execute: Around, self: GrepExecutor, action: Any, conversation: Any = None) -> Any:  # noqa: ARG001
     root, include = _place(self.working_dir, action.path), action.include or ""
     about = {"pattern": action.pattern, "search_path": root, "include_pattern": action.include}
-    found, words = search.Found([]), ""
+    hits, fault = search.Found([]), ""
     with search.begun(self) as run:
         try:
             _check(root)
-            found = search.by_content(run, action.pattern, root, include, sanitized_env())
+            hits = search.by_content(run, action.pattern, root, include, sanitized_env())
         except (search.SearchError, OSError, ValueError) as error:
-            words = str(error)
+            fault = str(error)
     only = f" (files {include})" if include else ""
-    said = words or _told(found, f"Files that contain {action.pattern!r} in {root}{only}")
-    more: Any = {"matches": found.paths[:MOST], "truncated": len(found.paths) > MOST}
-    return GrepObservation.from_text(said, is_error=bool(words), **about, **more)
+    text = fault or _told(hits, f"Files that contain {action.pattern!r} in {root}{only}")
+    more: Any = {"matches": hits.paths[:MAX_PATHS], "truncated": len(hits.paths) > MAX_PATHS}
+    return GrepObservation.from_text(text, is_error=bool(fault), **about, **more)
 
 
 def _glob(_execute: Around, self: GlobExecutor, action: Any, conversation: Any = None) -> Any:  # noqa: ARG001
     root = _place(self.working_dir, action.path)
-    found, words = search.Found([]), ""
+    hits, fault = search.Found([]), ""
     with search.begun(self) as run:
         try:
             _check(root)
-            found = search.by_name(run, action.pattern, root)
+            hits = search.by_name(run, action.pattern, root)
         except (search.SearchError, OSError, ValueError) as error:
-            words = str(error)
-    said = words or _told(found, f"Files that match {action.pattern!r} in {root}")
-    more: Any = {"files": found.paths[:MOST], "truncated": len(found.paths) > MOST}
+            fault = str(error)
+    text = fault or _told(hits, f"Files that match {action.pattern!r} in {root}")
+    more: Any = {"files": hits.paths[:MAX_PATHS], "truncated": len(hits.paths) > MAX_PATHS}
     about = {"pattern": action.pattern, "search_path": root}
-    return GlobObservation.from_text(said, is_error=bool(words), **about, **more)
+    return GlobObservation.from_text(text, is_error=bool(fault), **about, **more)
 
 
 def _place(working_dir: Path, path: str | None) -> str:
-    """Relative to the session's directory, not to the process's."""
+    """Resolve a path relative to the session's directory, not the process's."""
     return os.path.realpath(os.path.join(working_dir, os.path.expanduser(path or "")))
 
 
@@ -74,12 +74,12 @@ def _check(root: str) -> None:
         raise search.SearchError(f"{root} is not a directory.")
 
 
-def _told(found: search.Found, what: str) -> str:
-    count = len(found.paths)
-    lines = [f"{what}: {count or 'none'}", *found.paths[:MOST]]
-    if count > MOST:
-        lines.append(f"These are the newest {MOST}. A stricter pattern finds fewer.")
-    if found.late:
+def _told(hits: search.Found, what: str) -> str:
+    count = len(hits.paths)
+    lines = [f"{what}: {count or 'none'}", *hits.paths[:MAX_PATHS]]
+    if count > MAX_PATHS:
+        lines.append(f"These are the newest {MAX_PATHS}. A stricter pattern finds fewer.")
+    if hits.late:
         lines.append(LATE)
     elif not count:
         lines.append(LEFT_OUT)

@@ -1,4 +1,4 @@
-"""`export`: sessions as files, in Markdown, JSON lines or HTML."""
+"""`export`: writes sessions to files, in Markdown, JSON lines or HTML."""
 
 import os
 import re
@@ -20,13 +20,13 @@ STDOUT = "-"
 def read_turns(
     _context: click.Context | None, _parameter: click.Parameter | None, value: str | None
 ) -> Turns:
-    """`3`, `2-5`, `8-`. Raises click.BadParameter."""
+    """Parse `3`, `2-5` or `8-`. Raises click.BadParameter."""
     if not value:
         return Turns()
-    found = re.fullmatch(r"(\d{1,9})(?:(-)(\d{0,9}))?", value.strip())
-    if found is None:
+    match = re.fullmatch(r"(\d{1,9})(?:(-)(\d{0,9}))?", value.strip())
+    if match is None:
         raise click.BadParameter("one turn (3), some (2-5), or all from one on (8-).")
-    first, to, last = found.groups()
+    first, to, last = match.groups()
     turns = Turns(int(first), int(last) if last else None if to else int(first))
     if turns.last is not None and turns.last < turns.first:
         raise click.BadParameter(f"{turns.last} comes before {turns.first}.")
@@ -98,7 +98,7 @@ def export(
 
 
 def _directory(output: str | None, *, several: bool) -> str | None:
-    """Where files get names of their own; None: `output` is the file."""
+    """Return the directory where files get names of their own, or None if `output` is the file."""
     if output is None:
         return ""
     if output.endswith("/") or os.path.isdir(output):
@@ -117,7 +117,7 @@ def _name(session: str, form: str) -> str:
 
 
 def _pieces(session: str, form: str, turns: Turns) -> Iterable[bytes]:
-    """Raises LogError, RemoteError."""
+    """Return the session's export, piece by piece. Raises LogError, RemoteError."""
     return target.rookery().export(session, form, turns)
 
 

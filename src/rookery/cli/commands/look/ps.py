@@ -1,4 +1,4 @@
-"""`ps`: the sessions, those that need the user first."""
+"""`ps`: lists the sessions, those that need the user first."""
 
 import time
 
@@ -67,17 +67,17 @@ def ps(everything: bool, wide: bool, as_json: bool) -> None:
     known = rookery.heads(probe=True, hidden=everything)
     for left in rookery.tidy(known):
         screen.note(clean_line(left))
-    found = in_order([head for head in known if everything or not is_hidden(head, now)])
+    heads = in_order([head for head in known if everything or not is_hidden(head, now)])
     if as_json:
-        for head in found:
+        for head in heads:
             screen.line(dumps(_as_json(head, now)))
         return
-    if found:
-        write_table(screen, found, most=None if everything or wide else FEW, wide=wide)
-        silent = [head["id"] for head in found if head["hung"]]
+    if heads:
+        write_table(screen, heads, most=None if everything or wide else FEW, wide=wide)
+        silent = [head["id"] for head in heads if head["hung"]]
         for name in sorted(silent):
             screen.note(f"{name} does not respond. To end it: rookery stop --now {name}")
-        if any(head.get("damaged") for head in found):
+        if any(head.get("damaged") for head in heads):
             screen.note("To recover a damaged log: rookery doctor")
     else:
         screen.note(_none(len(rookery.heads())))
@@ -97,43 +97,43 @@ def _as_json(head: Json, now: float) -> Json:
 
 
 def is_stale(head: Json) -> bool:
-    """Whether its worker is of an older build: it is replaced when idle."""
+    """Tell whether the session's worker is of an older build, to be replaced when idle."""
     if "stale" in head:  # said by its own machine
         return bool(head["stale"])
     return bool(head["awake"] and is_older(head["worker"]))
 
 
 def write_table(
-    screen: Screen, found: list[Json], most: int | None = None, *, wide: bool = False
+    screen: Screen, heads: list[Json], most: int | None = None, *, wide: bool = False
 ) -> None:
-    """`found` is in order. `most`: of sessions that sleep, only those are listed that keep the
-    table within so many rows."""
-    listed = found if most is None else shortened(found, most)
+    """Write `heads`, which are in order, as a table. With `most`, sleeping sessions are listed only
+    while the table has no more rows than that."""
+    listed = heads if most is None else shortened(heads, most)
     now = time.time() * 1000
     _write(screen, [_cells(screen, head, now) for head in listed], listed, wide=wide)
-    if left := len(found) - len(listed):
+    if left := len(heads) - len(listed):
         more = f"{left:,} {'more ' if _sleeps(listed[-1]) else ''}asleep: rookery ps --all"
         screen.line(screen.paint.faint(more))
 
 
-def shortened(found: list[Json], most: int) -> list[Json]:
-    """What sleeps is last."""
-    others = sum(not _sleeps(head) for head in found)
-    return found[: max(others, most)]
+def shortened(heads: list[Json], most: int) -> list[Json]:
+    """Return the first `most` heads, but all that do not sleep: those that sleep come last."""
+    others = sum(not _sleeps(head) for head in heads)
+    return heads[: max(others, most)]
 
 
 def _sleeps(head: Json) -> bool:
     return bool(head["group"] == states.ASLEEP and not head["pinned"])
 
 
-def in_order(found: list[Json]) -> list[Json]:
-    """With what `states.standing` tells of each."""
-    listed = [head | states.standing(head, state_of(head, awake=head["awake"])) for head in found]
+def in_order(heads: list[Json]) -> list[Json]:
+    """Return the heads in order, each extended with its `states.standing`."""
+    listed = [head | states.standing(head, state_of(head, awake=head["awake"])) for head in heads]
     return states.in_order(listed)
 
 
 def _cells(screen: Screen, head: Json, now: float) -> dict[str, str]:
-    """By heading."""
+    """Return the cells of a session's row, by heading."""
     tree, sandbox = head.get("worktree"), lenient.text(head, "sandbox")
     place = lenient.text(tree, "origin") or head["cwd"]
     return {
@@ -164,8 +164,8 @@ def _state(head: Json, now: float) -> str:
         "archived": head["archived"],
         "snoozed": is_snoozed(head, now),
     }
-    told = [] if head["condition"] == "hung" else [name for name, is_so in flags.items() if is_so]
-    return " ".join([signs.label(head, now), *(f"({name})" for name in told)])
+    labels = [] if head["condition"] == "hung" else [name for name, is_so in flags.items() if is_so]
+    return " ".join([signs.label(head, now), *(f"({name})" for name in labels)])
 
 
 def _title(screen: Screen, head: Json) -> str:
@@ -175,7 +175,7 @@ def _title(screen: Screen, head: Json) -> str:
 
 
 def _asking(head: Json) -> str:
-    """How much it asks, if that is less than everything."""
+    """Return how much is asked, if less than everything, and whether confinement is weak."""
     weak = confinement.WORDS[confinement.WEAK] if head.get("guard") == confinement.WEAK else ""
     return ", ".join(each for each in (modes.brief(head), weak) if each)
 

@@ -1,4 +1,4 @@
-"""`show`: a session from its log, as text, as a document, or as events."""
+"""`show`: prints a session from its log, as text, as a document, or as events."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -94,7 +94,7 @@ def _show(
     as_events: bool,
 ) -> None:
     rookery = target.rookery()
-    told = lenient.integer(rookery.head(session), "seq") or 0
+    known_seq = lenient.integer(rookery.head(session), "seq") or 0
     with rookery.history(session) as log:
         last = log.turns()
         if turn is not None and turn > last:
@@ -102,9 +102,9 @@ def _show(
         first, final = (
             (0, last) if everything else (turn, turn) if turn is not None else (last,) * 2
         )
-        if (lost := told - (seq := log.last_seq())) > 0:
-            words = f"The last {count(lost, 'event')} of this session are gone"
-            screen.note(f"{words}: {paths.LOG}-wal was lost.")
+        if (lost := known_seq - (seq := log.last_seq())) > 0:
+            notice = f"The last {count(lost, 'event')} of this session are gone"
+            screen.note(f"{notice}: {paths.LOG}-wal was lost.")
         ends = turn is None and not everything
         if final == last:
             rookery.mark_seen(session, seq)
@@ -122,28 +122,28 @@ def _show(
                 _print(screen, document, full=full)
             if not last:
                 screen.note(f'No prompt yet. To send one: rookery prompt {session} "…"')
-            if words := asking_words(header):
-                screen.note(words)
-            if words := worktree.brief(header["worktree"]):
+            if notice := asking_words(header):
+                screen.note(notice)
+            if notice := worktree.brief(header["worktree"]):
                 place = paths.with_tilde(clean_line(header["worktree"]["origin"]))
-                screen.note(f"worktree of {place}: {clean_line(words)}")
+                screen.note(f"worktree of {place}: {clean_line(notice)}")
             if kind := lenient.text(header, "sandbox"):
                 screen.note(f"Runs in a sandbox ({clean_line(kind)}): docs/sandbox.md")
             elif header["process"].get("guard") == confinement.WEAK:
                 screen.note(f"{clean_line(header['agent'])} is not confined: docs/security.md")
-            if words := held.note(header):
-                screen.note(words)
+            if notice := held.note(header):
+                screen.note(notice)
             if final == first and last > 1 and not folded:
                 screen.note(f"turn {final} of {last}; --all prints every turn")
 
 
 def asking_words(header: Json) -> str:
-    """How much is asked, if it is less than everything."""
+    """Return how much the agent asks, or "" if it asks about everything."""
     return clean_line(modes.sentence(header)) if modes.brief(header) else ""
 
 
 def _say_fold(screen: Screen, log: History, header: Json, last: int) -> bool:
-    """Say what a clear folded away; whether the last turn is part of it."""
+    """Tell the user what a clear folded away; return whether the last turn is part of it."""
     fold_ = header["fold"]
     if not fold_ or not fold_["turn"]:
         return False
@@ -161,7 +161,7 @@ def _say_fold(screen: Screen, log: History, header: Json, last: int) -> bool:
 
 
 def _opened(screen: Screen, log: History, last: int) -> Document:
-    """The end of the last turn, and that there is more of it."""
+    """Return the end of the last turn, and tell the user if there is more of it."""
     document, _, _, above, cut = excerpt(log)
     if above or cut:
         screen.note(f"This is the end of a long turn. To print all of it: --turn {last}")
@@ -173,7 +173,7 @@ def _document(log: History, first: int, last: int) -> Document:
 
 
 def _events(log: History, first: int, last: int) -> Iterator[Event]:
-    """Of these turns, read as they are asked for."""
+    """Return the events of these turns, read lazily."""
     end = (log.first_seq(last + 1) or log.last_seq() + 1) - 1
     return log.events(log.first_seq(first) - 1, end)
 

@@ -1,4 +1,4 @@
-"""`tail`: a session as it happens, from its last turn on."""
+"""`tail`: follows a session live, from its last turn on."""
 
 from contextlib import aclosing
 
@@ -54,8 +54,8 @@ async def _follow(screen: Screen, session: str, since: int | None, as_json: bool
 
 
 def _remark(screen: Screen, session: str, document: Document, event: Event, known: int) -> None:
-    """What the user can do now, and that a turn is over. `known`: the last event at the beginning;
-    an ask before it may have been answered."""
+    """Tell the user what can be done now, and that a turn is over. `known` is the last event at the
+    beginning: an ask before it may have been answered."""
     update = event.update
     asked = kind_of(update) == "_ask" and update.get("state") == "asked" and event.seq > known
     if document.header["asks"] and (asked or event.seq == known):

@@ -1,4 +1,4 @@
-"""`completions`: what a shell needs to complete commands, options, sessions and agents."""
+"""`completions`: prints a shell script to complete commands, options, sessions and agents."""
 
 import click
 

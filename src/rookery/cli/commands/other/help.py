@@ -1,4 +1,4 @@
-"""`help`: the same as --help, and the lists of commands that its first page has no room for."""
+"""`help`: prints the same as --help, and the commands its first page has no room for."""
 
 import click
 
@@ -6,10 +6,10 @@ from rookery.cli.commands import ALL, TOPIC, TOPICS
 
 
 @click.command("help")
-@click.argument("words", nargs=-1, metavar="[TOPIC | COMMAND...]")
+@click.argument("tokens", nargs=-1, metavar="[TOPIC | COMMAND...]")
 @click.option("--all", "everything", is_flag=True, hidden=True)  # an earlier word for `all`
 @click.pass_context
-def help_(context: click.Context, words: tuple[str, ...], everything: bool) -> None:
+def help_(context: click.Context, tokens: tuple[str, ...], everything: bool) -> None:
     """Print the help of a command, or a list of commands: sessions, setup, remote or all.
 
     \b
@@ -19,10 +19,10 @@ def help_(context: click.Context, words: tuple[str, ...], everything: bool) -> N
     rookery help queue edit
     """
     place = context.find_root()
-    if everything or (len(words) == 1 and words[0] in (ALL, *TOPICS)):
-        place.meta[TOPIC] = ALL if everything else words[0]
-        words = ()
-    for word in words:
+    if everything or (len(tokens) == 1 and tokens[0] in (ALL, *TOPICS)):
+        place.meta[TOPIC] = ALL if everything else tokens[0]
+        tokens = ()
+    for word in tokens:
         group = place.command
         if not isinstance(group, click.Group):
             raise click.UsageError(f"{place.command_path} has no command {word!r}.")

@@ -1,5 +1,5 @@
-"""`acp`, `agent`, `model` and `play`: only the help; the commands themselves run before any library
-is loaded (see `main`)."""
+"""`acp`, `agent`, `model` and `play`: only their help; the commands themselves run before any
+library is loaded (see `main`)."""
 
 import click
 
@@ -50,8 +50,8 @@ def acp(
     from rookery.acp.bridge.door import main
 
     chosen = {"agent": agent, "cmd": line, "resume": resume}
-    words = flags.spelled(**chosen, last=last, override_with_envs=override, **more)
-    return main([*words, *(word for each in variables for word in ("--header-env", each))])
+    argv = flags.spelled(**chosen, last=last, override_with_envs=override, **more)
+    return main([*argv, *(word for each in variables for word in ("--header-env", each))])
 
 
 @click.command()

@@ -71,13 +71,13 @@ OURS = {
     "cache": "a cache",
     "crash.log": "error tracebacks",
 }
-"""What Rookery puts into its home. Everything else in there stays."""
+"""Names that Rookery puts into its home, each with its meaning. Everything else in there stays."""
 
 READ = frozenset({"skills", WORKTREES})
 """The user's own work, which stays: what is only read there, and what sessions did in worktrees."""
 
 OF_SESSIONS = frozenset({SESSIONS, TRASH, "snapshots", paths.FORMAT})
-"""What is kept with the sessions."""
+"""Names in the home that are kept with the sessions."""
 
 TRIES, PAUSE = 30, 0.1
 """To remove a folder, and the seconds between."""
@@ -114,30 +114,30 @@ def uninstall(keep_sessions: bool, export: str, yes: bool) -> None:
     """
     screen = standard()
     guard.require_person(paths.home(), "uninstall Rookery")
-    found = _inventory(paths.home(), keep_sessions=keep_sessions)
-    screen.result(found.to_json())
-    _write(screen, found, keep_sessions=keep_sessions)
+    inventory = _inventory(paths.home(), keep_sessions=keep_sessions)
+    screen.result(inventory.to_json())
+    _write(screen, inventory, keep_sessions=keep_sessions)
     what = "everything except" if keep_sessions else "everything, including"
-    if not found.mine:
+    if not inventory.mine:
         screen.note("There is no data to remove.")
     else:
         if not yes:
             if not (keep_sessions or export or screen.as_json):
-                export = _offer_export(screen, found)
+                export = _offer_export(screen, inventory)
             question = f"Permanently remove {what} the sessions?"
             flags.confirm(screen, question, "remove it")
         if export:
-            _export(screen, found, os.path.expanduser(export))
-        _end_daemon(found.home)
-        _end_workers(screen, found)
-        _remove(found, keep_sessions=keep_sessions)
+            _export(screen, inventory, os.path.expanduser(export))
+        _end_daemon(inventory.home)
+        _end_workers(screen, inventory)
+        _remove(inventory, keep_sessions=keep_sessions)
         screen.note("Removed." + (" The sessions are kept." if keep_sessions else ""))
         if os.path.lexists(units.file()):
             screen.note(f"Remove the service, too: {units.undoing()}")
-        for place in found.shells:
+        for place in inventory.shells:
             screen.note(f"Remove this from your shell's files: {paths.with_tilde(place)}")
-    if found.package.command and not screen.as_json:
-        screen.note(f"The program itself: {found.package.command}")
+    if inventory.package.command and not screen.as_json:
+        screen.note(f"The program itself: {inventory.package.command}")
 
 
 class Package(NamedTuple):
@@ -190,59 +190,59 @@ def _inventory(home: str, *, keep_sessions: bool) -> Inventory:
     return Inventory(home, fleet.heads(home), removed, others, package(), completions())
 
 
-def _write(screen: Screen, found: Inventory, *, keep_sessions: bool) -> None:
-    def row(label: str, words: str) -> None:
-        screen.line(f"{label:<12} {words}")
+def _write(screen: Screen, inventory: Inventory, *, keep_sessions: bool) -> None:
+    def row(label: str, text: str) -> None:
+        screen.line(f"{label:<12} {text}")
 
-    home = found.home
+    home = inventory.home
     much = f" · {size(fleet.size_of(home))}" if os.path.isdir(home) else " does not exist"
     row("Home", paths.with_tilde(home) + much)
     for name, meaning in OURS.items():
         place = os.path.join(home, name)
-        if name == SESSIONS and found.known:
-            words = f"{count(len(found.known), 'session')} · {size(fleet.size_of(place))}"
-            row("", f"{words} · kept" if keep_sessions else words)
+        if name == SESSIONS and inventory.known:
+            text = f"{count(len(inventory.known), 'session')} · {size(fleet.size_of(place))}"
+            row("", f"{text} · kept" if keep_sessions else text)
         elif name != SESSIONS and os.path.lexists(place):
             row("", f"{name} · {meaning}")
-    if WORKTREES in found.others:
+    if WORKTREES in inventory.others:
         row("", f"{WORKTREES} · what sessions did in worktrees of their own · kept")
-    if others := [name for name in found.others if name != WORKTREES]:
+    if others := [name for name in inventory.others if name != WORKTREES]:
         row("", f"not Rookery's, kept: {clean_line(', '.join(others))}")
     row("Sockets", paths.with_tilde(paths.socket_directory(home)))
-    awake = [head for head in found.known if head["awake"]]
+    awake = [head for head in inventory.known if head["awake"]]
     runs = [f"{head['id']} ({state_of(head, awake=True)})" for head in awake]
     runs += ["rookery serve"] if daemon.record(home) else []
     row("Running", ", ".join(runs) or "nothing")
-    for number, place in enumerate(found.shells):
+    for number, place in enumerate(inventory.shells):
         row("" if number else "Completions", paths.with_tilde(place))
-    row("Program", f"{paths.with_tilde(found.package.place)} · {found.package.how}")
-    if found.package.command:
-        row("", f"to remove it: {found.package.command}")
+    row("Program", f"{paths.with_tilde(inventory.package.place)} · {inventory.package.how}")
+    if inventory.package.command:
+        row("", f"to remove it: {inventory.package.command}")
     row("Untouched", "your projects, and changes agents made in them")
 
 
-def _offer_export(screen: Screen, found: Inventory) -> str:
-    """Where the sessions go first; "": nowhere."""
-    if not found.known:
+def _offer_export(screen: Screen, inventory: Inventory) -> str:
+    """Ask where to write the sessions first; return "" for nowhere."""
+    if not inventory.known:
         return ""
     if not flags.in_terminal():
         screen.note("To write the sessions to files first: --export DIR")
         return ""
-    words = "Write the sessions to files first? A directory, or Enter for no"
-    return str(click.prompt(words, default="", show_default=False, err=True)).strip()
+    question = "Write the sessions to files first? A directory, or Enter for no"
+    return str(click.prompt(question, default="", show_default=False, err=True)).strip()
 
 
-def _export(screen: Screen, found: Inventory, place: str) -> None:
-    """Raises OSError: then nothing was removed."""
+def _export(screen: Screen, inventory: Inventory, place: str) -> None:
+    """Write the sessions to files. Raises OSError before anything was removed."""
     from rookery.export import files
     from rookery.log.errors import LogError
 
     os.makedirs(place, exist_ok=True)
     written = 0
-    for head in found.known:
+    for head in inventory.known:
         try:
             for form in ("md", "jsonl"):
-                files.to_new_file(found.home, head["id"], place, place, form)
+                files.to_new_file(inventory.home, head["id"], place, place, form)
             written += 1
         except LogError as error:
             screen.note(f"{head['id']} cannot be read: {clean_line(str(error))}")
@@ -250,29 +250,29 @@ def _export(screen: Screen, found: Inventory, place: str) -> None:
 
 
 def _end_daemon(home: str) -> None:
-    """First: it would start a warm agent again, and write what it keeps."""
+    """Stop the daemon first: it would start a warm agent again, and write its files."""
     lifecycle.stop(home)
 
 
-def _end_workers(screen: Screen, found: Inventory) -> None:
-    """Those that answer are asked to stop; whatever is left then is killed."""
-    silent = hung(found.home, found.awake)
-    for session in found.awake:
+def _end_workers(screen: Screen, inventory: Inventory) -> None:
+    """Ask the workers that respond to stop, then kill whatever is left."""
+    silent = hung(inventory.home, inventory.awake)
+    for session in inventory.awake:
         screen.status(f"stopping {session}")
         if session not in silent:
             send(session, {"do": "stop"})
-        fleet.kill(found.home, session)
-    warm_agent.end(found.home)
+        fleet.kill(inventory.home, session)
+    warm_agent.end(inventory.home)
 
 
-def _remove(found: Inventory, *, keep_sessions: bool) -> None:
-    home = found.home
-    for head in found.known:
+def _remove(inventory: Inventory, *, keep_sessions: bool) -> None:
+    home = inventory.home
+    for head in inventory.known:
         with suppress(OSError, paths.PathError):
             os.unlink(paths.socket_path(paths.session_dir(home, head["id"])))
-    if TRASH in found.mine:
+    if TRASH in inventory.mine:
         _give_up_branches(home)
-    for name in found.mine:
+    for name in inventory.mine:
         place = os.path.join(home, name)
         if os.path.isdir(place) and not os.path.islink(place):
             _remove_folder(place)
@@ -287,7 +287,7 @@ def _remove(found: Inventory, *, keep_sessions: bool) -> None:
 
 
 def _remove_folder(place: str) -> None:
-    """A process that ends may still write or remove a file in it."""
+    """Remove a folder, with retries: a process that ends may still change files in it."""
     for _ in range(TRIES):
         try:
             return shutil.rmtree(place)
@@ -301,7 +301,7 @@ def _remove_folder(place: str) -> None:
 
 
 def _give_up_branches(home: str) -> None:
-    """Of worktrees in the trash: what repositories keep for them."""
+    """Remove what repositories keep for the worktrees in the trash."""
     from rookery.client.trash import branch, store
 
     for entry in store.entries(home):
@@ -323,22 +323,22 @@ HOW = {
 
 
 def package() -> Package:
-    """The package that runs now, under either name that it has had."""
-    found = running()
-    editable = ", from a checkout" if found.source.kind == "editable" else ""
+    """Return the package that runs now, under either name that it has had."""
+    installation = running()
+    editable = ", from a checkout" if installation.source.kind == "editable" else ""
     place = os.path.dirname(os.path.abspath(rookery.__file__))
-    return Package(place, HOW[found.installer] + editable, uninstall_line(found))
+    return Package(place, HOW[installation.installer] + editable, uninstall_line(installation))
 
 
 def completions() -> list[str]:
-    """Where shells were told to complete for us: files, and lines of files."""
-    found = [path for path in map(os.path.expanduser, SCRIPTS) if os.path.lexists(path)]
+    """Return where shells were set up for our completions: files, and lines of files."""
+    places = [path for path in map(os.path.expanduser, SCRIPTS) if os.path.lexists(path)]
     for path in map(os.path.expanduser, SHELL_FILES):
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
                 lines = file.readlines()
         except OSError:
             continue
-        said = [n for n, line in enumerate(lines, 1) if "rookery completions" in line]
-        found += [f"{path}, line {number}" for number in said]
-    return found
+        numbers = [n for n, line in enumerate(lines, 1) if "rookery completions" in line]
+        places += [f"{path}, line {number}" for number in numbers]
+    return places

@@ -1,5 +1,5 @@
-"""`update`: installs the latest build the way this one was installed, then lets the workers and the
-daemon of the old one make way."""
+"""`update`: installs the latest build the way this one was installed, then replaces the workers and
+the daemon of the old build."""
 
 import os
 import shlex
@@ -64,16 +64,16 @@ def update(
         return _finish(screen, home, before, restart=restart_daemon, ask=not yes)
     if as_json and not check:
         raise click.UsageError("--json needs --check.")
-    found = running()
-    offer = look(found, path)
+    installation = running()
+    offer = look(installation, path)
     if as_json:
-        screen.line(dumps(_to_json(found, offer)))
+        screen.line(dumps(_to_json(installation, offer)))
         return exits.DONE
-    _write(screen, found, offer)
-    if offer.order == SAME and not found.is_old and not former(found):
+    _write(screen, installation, offer)
+    if offer.order == SAME and not installation.is_old and not former(installation):
         screen.note(offer.note or "This is the latest build.")
         return exits.DONE
-    steps = _steps(found, offer)
+    steps = _steps(installation, offer)
     if check:
         line = shlex.join(["rookery", "update", *([path] if path else [])])
         screen.note(f"To {'go back to it' if offer.order == OLDER else 'update'}: {line}")
@@ -86,11 +86,11 @@ def update(
         if not click.confirm(QUESTIONS.get(offer.order, "Update now?"), err=True):
             screen.note("Nothing was changed.")
             return exits.CANCELLED
-    _install(found, offer, steps)
-    words = ["--yes"] if yes else []
-    words += ["--restart-daemon"] if restart_daemon else []
-    python = commands.python_after(found)
-    argv = [python, "-P", "-m", "rookery", "update", "--updated-from", build(), *words]
+    _install(installation, offer, steps)
+    options = ["--yes"] if yes else []
+    options += ["--restart-daemon"] if restart_daemon else []
+    python = commands.python_after(installation)
+    argv = [python, "-P", "-m", "rookery", "update", "--updated-from", build(), *options]
     try:
         os.execve(python, argv, for_python(os.environ))  # what follows is the new build's
     except OSError as error:
@@ -99,66 +99,71 @@ def update(
         ) from error
 
 
-def _to_json(found: Installation, offer: Offer) -> dict[str, object]:
+def _to_json(installation: Installation, offer: Offer) -> dict[str, object]:
     return {
         "installed": build(),
-        "installer": found.installer,
-        "source": found.source._asdict(),
-        "extras": list(found.extras),
+        "installer": installation.installer,
+        "source": installation.source._asdict(),
+        "extras": list(installation.extras),
         "available": offer.build,
         "order": offer.order,
         "news": list(offer.news),
-        "commands": [shlex.join(step) for step in _steps(found, offer)],
+        "commands": [shlex.join(step) for step in _steps(installation, offer)],
     }
 
 
-def _write(screen: Screen, found: Installation, offer: Offer) -> None:
-    origin = found.source.place or ("an index" if found.source.kind == "index" else "")
-    how = HOW[found.installer] + (f", from {paths.with_tilde(origin)}" if origin else "")
+def _write(screen: Screen, installation: Installation, offer: Offer) -> None:
+    origin = installation.source.place or (
+        "an index" if installation.source.kind == "index" else ""
+    )
+    how = HOW[installation.installer] + (f", from {paths.with_tilde(origin)}" if origin else "")
     screen.line(f"{'Installed':<10} {described(build())} · {how}")
     if offer.build and offer.order != SAME:
         place = offer.source.place
-        other = f" · {paths.with_tilde(place)}" if place != found.source.place else ""
+        other = f" · {paths.with_tilde(place)}" if place != installation.source.place else ""
         screen.line(f"{'Available':<10} {described(offer.build)}, {ORDERS[offer.order]}{other}")
     for number, subject in enumerate(offer.news[:SHOWN]):
         screen.line(f"{'' if number else 'New':<10} {clean_line(subject)}")
     if len(offer.news) > SHOWN:
         screen.line(f"{'':<10} and {count(len(offer.news) - SHOWN, 'more commit')}")
-    if found.is_old or former(found):
+    if installation.is_old or former(installation):
         screen.line(f"{'Name':<10} the distribution is called {NAME} now; it is moved")
 
 
-def _steps(found: Installation, offer: Offer) -> list[list[str]]:
+def _steps(installation: Installation, offer: Offer) -> list[list[str]]:
     place = offer.source.place
     pull = [checkout.fast_forward_line(place)] if offer.pull else []
     script = os.path.join(place, "scripts", "setup")
-    own = offer.source.kind == "editable" and found.prefix == os.path.join(place, ".venv")
+    own = offer.source.kind == "editable" and installation.prefix == os.path.join(place, ".venv")
     if own and os.access(script, os.X_OK):
         return [*pull, [script]]
-    return pull + (commands.update(found, offer.source) if found.name else [])
+    return pull + (commands.update(installation, offer.source) if installation.name else [])
 
 
-def _install(found: Installation, offer: Offer, steps: Sequence[Sequence[str]]) -> None:
-    """Raises ClickException, which says what still works."""
+def _install(installation: Installation, offer: Offer, steps: Sequence[Sequence[str]]) -> None:
+    """Run the steps. Raises ClickException, which says what still works."""
     # pipx and a change of name remove what is there before they install.
-    risky = found.name and (found.is_old or former(found) or found.installer == "pipx")
+    risky = installation.name and (
+        installation.is_old or former(installation) or installation.installer == "pipx"
+    )
     kept = "The installed build is unchanged."
     for number, step in enumerate(steps):
         if risky and step[0] != "git":
             try:
-                rehearse(found, offer.source)
+                rehearse(installation, offer.source)
             except Unavailable as error:
                 raise click.ClickException(f"{error}\n{kept}") from error
             risky = False
         status = _pull(offer) if step[0] == "git" else _run(step)
         if status:
             raise click.ClickException(
-                f"{shlex.join(step)} failed (exit {status}). {_left(found, offer, steps, number)}"
+                f"{shlex.join(step)} failed (exit {status}). "
+                f"{_left(installation, offer, steps, number)}"
             )
 
 
 def _pull(offer: Offer) -> int:
-    """0: the checkout is where its upstream is."""
+    """Fast-forward the checkout; return 0 if it is where its upstream is."""
     try:
         click.echo(clean_line(checkout.fast_forward(offer.source.place)), err=True)
     except checkout.Failed as error:
@@ -168,7 +173,8 @@ def _pull(offer: Offer) -> int:
 
 
 def _run(step: Sequence[str]) -> int:
-    """What it prints is the user's to read. Raises ClickException: it cannot be run."""
+    """Run a step, whose output the user sees, and return its exit code. Raises ClickException if it
+    cannot be run."""
     try:
         env = quiet_environment()
         return subprocess.run(step, cwd="/", env=env, stdout=2, check=False).returncode
@@ -179,15 +185,17 @@ def _run(step: Sequence[str]) -> int:
         ) from error
 
 
-def _left(found: Installation, offer: Offer, steps: Sequence[Sequence[str]], failed: int) -> str:
-    """What is there after a step that failed, and what to do."""
+def _left(
+    installation: Installation, offer: Offer, steps: Sequence[Sequence[str]], failed: int
+) -> str:
+    """Return what is installed after a step that failed, and what to do."""
     rest = " && ".join(shlex.join(step) for step in steps[failed:])
     if failed == 0:
         return "The installed build is unchanged. See its output above, then run this again."
     if steps[failed - 1][:1] == ["git"]:
         back = f"git -C {shlex.quote(offer.source.place)} reset --keep {parts(build()).commit}"
         again = f"To try again: {rest}"
-        return again if found.source.kind != "editable" else f"{again}\nTo go back: {back}"
+        return again if installation.source.kind != "editable" else f"{again}\nTo go back: {back}"
     return f"The old distribution is removed already. To install the new one: {rest}"
 
 
@@ -195,7 +203,7 @@ def _left(found: Installation, offer: Offer, steps: Sequence[Sequence[str]], fai
 
 
 def _finish(screen: Screen, home: str, before: str, *, restart: bool, ask: bool) -> int:
-    """By the build that was just installed."""
+    """Finish the update; this runs in the build that was just installed."""
     again = before == build()
     screen.line(
         f"Installed again: {described(build())}"
@@ -217,15 +225,15 @@ def _finish(screen: Screen, home: str, before: str, *, restart: bool, ask: bool)
 
 def _restart_daemon(screen: Screen, home: str, *, restart: bool, ask: bool) -> None:
     record = daemon.record(home)
-    words = between(record) if record else ""
-    if record is None or not words:
+    message = between(record) if record else ""
+    if record is None or not message:
         return
     if not restart and ask and record.get("background") and flags.in_terminal():
-        screen.note(words)
+        screen.note(message)
         restart = click.confirm("Restart the daemon now? Sessions keep running.", err=True)
-        words = "It still runs the old build."
+        message = "It still runs the old build."
     if not restart:
-        screen.note(words)
+        screen.note(message)
         return
     try:
         lifecycle.check(home)

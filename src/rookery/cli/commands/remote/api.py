@@ -1,4 +1,4 @@
-"""`api`: a request to the daemon, for scripts."""
+"""`api`: sends a request to the daemon, for scripts."""
 
 import json
 import sys

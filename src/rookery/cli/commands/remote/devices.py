@@ -1,4 +1,4 @@
-"""`devices`: which devices are logged in to the daemon, what each may do, and what it did."""
+"""`devices`: lists the devices logged in to the daemon, what each may do, and what it did."""
 
 import time
 from collections.abc import Sequence

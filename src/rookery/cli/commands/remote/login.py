@@ -1,4 +1,4 @@
-"""`login`: a login on the daemon of another machine, kept for --daemon."""
+"""`login`: logs in to the daemon of another machine, and keeps the login for --daemon."""
 
 import socket
 import sys
@@ -17,7 +17,7 @@ from rookery.wire.websocket.address import BadAddress, pinned
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 TOKEN = "rk_"  # noqa: S105 - how one begins
-LONGEST = 2000
+MAX_SECRET_LENGTH = 2000
 
 
 @click.command()
@@ -68,15 +68,15 @@ def login(
     guard.require_person(home, "log in on another machine")
     wanted = _trusted(screen, wanted)
     secret = _secret("Passphrase" if passphrase else "One-time link or token")
-    found = wanted._replace(token=_token(wanted, secret, name, by_passphrase=passphrase))
-    about = Door(found).json("GET", "/api/about")
-    logins.save(home, found)
+    entry = wanted._replace(token=_token(wanted, secret, name, by_passphrase=passphrase))
+    about = Door(entry).json("GET", "/api/about")
+    logins.save(home, entry)
     shown = {key: about[key] for key in ("sessions", "device", "role", "read_only")}
-    screen.result({"url": found.url, **shown})
-    screen.note(f"Logged in to {found.url}: {about['sessions']} sessions.")
+    screen.result({"url": entry.url, **shown})
+    screen.note(f"Logged in to {entry.url}: {about['sessions']} sessions.")
     if about["read_only"]:
         screen.note("The daemon is read-only: you can look, but not change anything.")
-    screen.note(f"To open them: rookery --daemon {found.url}")
+    screen.note(f"To open them: rookery --daemon {entry.url}")
     return exits.DONE
 
 
@@ -91,8 +91,8 @@ def _list(screen: Screen, home: str) -> int:
 
 
 def _trusted(screen: Screen, wanted: Login) -> Login:
-    """With the fingerprint of a certificate that nobody vouches for, if the user says it is the
-    right one. Raises Untrusted."""
+    """Return the login, with the fingerprint of a certificate that no authority vouches for if the
+    user says it is the right one. Raises Untrusted."""
     try:
         Door(wanted).ask("GET", "/login")
     except Untrusted as error:
@@ -109,20 +109,20 @@ def _trusted(screen: Screen, wanted: Login) -> Login:
 
 
 def _secret(what: str) -> str:
-    """Typed without being shown, or one line of stdin."""
+    """Return a secret typed without being shown, or one line of stdin."""
     if flags.at_keyboard():
-        said = click.prompt(what, hide_input=True, err=True)
+        secret = click.prompt(what, hide_input=True, err=True)
     else:
-        said = sys.stdin.readline(LONGEST) if sys.stdin is not None else ""
-    if not said.strip():
+        secret = sys.stdin.readline(MAX_SECRET_LENGTH) if sys.stdin is not None else ""
+    if not secret.strip():
         raise click.UsageError(
             "Nothing was given: paste a one-time link (rookery serve --link prints one there)."
         )
-    return str(said).strip()
+    return str(secret).strip()
 
 
 def _token(wanted: Login, secret: str, name: str, *, by_passphrase: bool) -> str:
-    """Raises RemoteError."""
+    """Exchange the secret for a token. Raises RemoteError."""
     if secret.startswith(TOKEN) and not by_passphrase:
         return secret
     form = {"name": name or f"rookery on {socket.gethostname()}"}

@@ -1,4 +1,4 @@
-"""`logout`: the end of a login on the daemon of another machine."""
+"""`logout`: ends a login on the daemon of another machine."""
 
 import click
 
@@ -23,12 +23,12 @@ def logout(url: str | None) -> int:
     url = url or target.url()
     if not url:
         raise click.UsageError("Name the daemon: rookery logout URL (rookery login lists them)")
-    found = logins.load(home, url)
-    if not found.token:
-        screen.note(f"You are not logged in to {found.url}.")
+    entry = logins.load(home, url)
+    if not entry.token:
+        screen.note(f"You are not logged in to {entry.url}.")
         return exits.FAILED
     try:
-        door = Door(found)
+        door = Door(entry)
         device = door.json("GET", "/api/about")["device"]
         door.json("DELETE", f"/api/devices/{device}")
     except RemoteError as error:
@@ -38,6 +38,6 @@ def logout(url: str | None) -> int:
         screen.note("To end it there: rookery devices revoke ID")
         return exits.FAILED
     logins.forget(home, url)
-    screen.result({"url": found.url})
-    screen.note(f"Logged out of {found.url}.")
+    screen.result({"url": entry.url})
+    screen.note(f"Logged out of {entry.url}.")
     return exits.DONE

@@ -1,4 +1,4 @@
-"""`notify`: try out the notifications."""
+"""`notify`: tries out the notifications."""
 
 import click
 
@@ -31,14 +31,14 @@ def test() -> int:
     from rookery.daemon.notify.notifier import trial
 
     screen = standard()
-    found = trial(paths.home())
-    if not found:
+    outcomes = trial(paths.home())
+    if not outcomes:
         screen.note(
             "No notifications are set up. For example: rookery config set notify.desktop true"
         )
         return exits.FAILED
-    for way, problem in found.items():
+    for way, problem in outcomes.items():
         sign = screen.paint.mark("failed" if problem else "done")
         screen.result({"name": way, "ok": not problem, "error": problem})
         screen.line(f"{sign} {way}: {clean_line(problem) if problem else 'sent'}")
-    return exits.FAILED if any(found.values()) else exits.DONE
+    return exits.FAILED if any(outcomes.values()) else exits.DONE

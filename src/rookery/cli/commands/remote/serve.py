@@ -1,4 +1,4 @@
-"""`serve`: the daemon."""
+"""`serve`: runs, starts, inspects and stops the daemon."""
 
 import os
 from functools import partial
@@ -102,7 +102,8 @@ def serve(**given: Any) -> int:
 
 
 def _refuse_ignored(action: str, *, background: bool) -> None:
-    """Who asks for --read-only must not believe that it is on."""
+    """Raise UsageError for an option that would be ignored: a user who passes --read-only must not
+    believe that it is on."""
     context = click.get_current_context()
     for each in context.command.params:
         name, flag = each.name or "", each.opts[0]
@@ -127,9 +128,9 @@ def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
     lifecycle.check(home)
     match doing:
         case "stop":
-            words = STOPPED[lifecycle.stop(home)]
+            message = STOPPED[lifecycle.stop(home)]
             screen.result({"running": False})
-            screen.note(words)
+            screen.note(message)
         case "restart":
             _tell(screen, lifecycle.restart(home), given)
         case "link":
@@ -149,7 +150,8 @@ def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
 
 
 def chosen(given: dict[str, Any]) -> Options:
-    """Raises Refused."""
+    """Return the daemon's options from the command line; ask for a passphrase where none is given.
+    Raises Refused."""
     secret = given["passphrase"] or os.environ.get(lifecycle.SECRET, "")
     if given["passphrase"] == ASK:
         secret = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
@@ -164,12 +166,12 @@ def chosen(given: dict[str, Any]) -> Options:
 
 
 def new_link(home: str, wish: Json | None = None) -> str:
-    """Raises NoDaemon."""
+    """Return a new one-time login link. Raises NoDaemon, ClickException."""
     answer = daemon.request(home, "POST", "/api/devices/link", wish or {})
-    said = answer.json()
+    reply = answer.json()
     if answer.status != 200:
-        raise click.ClickException(f"{said['message']} {said['remedy']}".strip())
-    return str(said["link"])
+        raise click.ClickException(f"{reply['message']} {reply['remedy']}".strip())
+    return str(reply["link"])
 
 
 def _tell(screen: Screen, record: Json, given: dict[str, Any]) -> None:
@@ -189,19 +191,19 @@ def _show(screen: Screen, record: Json, link: str, given: dict[str, Any]) -> Non
 def _status(screen: Screen, home: str) -> int:
     import time
 
-    found = lifecycle.status(home)
-    screen.result(found or {"running": False})
-    if found is None:
+    status = lifecycle.status(home)
+    screen.result(status or {"running": False})
+    if status is None:
         screen.note("No daemon is running. To start one: rookery serve --background")
     else:
-        age = duration(max(0.0, time.time() - (found["since"] or 0) / 1000))
-        since = f", running for {age}" if found["since"] else ""
-        screen.line(f"{found['address'] or 'running'}  pid {found['pid']}{since}")
-        words = [f"login by {found['auth']}"] if found["auth"] != options.NONE else ["no login"]
-        words += ["read-only"] if found["readOnly"] else []
-        screen.line("  " + ", ".join(words))
-        if not found["responding"]:
+        age = duration(max(0.0, time.time() - (status["since"] or 0) / 1000))
+        since = f", running for {age}" if status["since"] else ""
+        screen.line(f"{status['address'] or 'running'}  pid {status['pid']}{since}")
+        traits = [f"login by {status['auth']}"] if status["auth"] != options.NONE else ["no login"]
+        traits += ["read-only"] if status["readOnly"] else []
+        screen.line("  " + ", ".join(traits))
+        if not status["responding"]:
             screen.note("It does not respond. To end it: rookery serve --stop")
-        elif found["difference"]:
-            screen.note(found["difference"])
-    return exits.DONE if found and found["responding"] else exits.FAILED
+        elif status["difference"]:
+            screen.note(status["difference"])
+    return exits.DONE if status and status["responding"] else exits.FAILED

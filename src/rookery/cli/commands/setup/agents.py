@@ -1,4 +1,4 @@
-"""`agents`: the known agents, which are installed, and how to install and remove them."""
+"""`agents`: lists, installs and removes agents."""
 
 import os
 import shlex
@@ -62,10 +62,10 @@ def list_() -> None:
     rookery agents list
     """
     screen, found_settings = standard(), settings.load()
-    found = with_versions(listed(found_settings), os.environ, found_settings)
+    rows = with_versions(listed(found_settings), os.environ, found_settings)
     if not screen.as_json:
-        write_table(screen, found)
-    for each in found:
+        write_table(screen, rows)
+    for each in rows:
         screen.result(each)
 
 
@@ -129,8 +129,8 @@ def remove(name: str, yes: bool) -> int:
     program = programs.find(installing.program_of(home, name), os.environ) or ""
     awake = [head["id"] for head in heads(home) if head["awake"] and head["agent"] == name]
     if awake and program.startswith(place + os.sep):
-        words = f"{name} is in use. First: rookery stop {' '.join(awake)}, then try again."
-        raise click.ClickException(words)
+        message = f"{name} is in use. First: rookery stop {' '.join(awake)}, then try again."
+        raise click.ClickException(message)
     if not yes:
         flags.confirm(screen, f"Remove {paths.with_tilde(place)}?", "remove it")
     installing.remove(home, name)
@@ -267,8 +267,8 @@ def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
             screen.note(f"{name} is there already.")
             for_here += [offer] if offer.download else []
         elif offer.name in mine and not replace:
-            words = clean_line(shlex.join(mine[offer.name]))
-            screen.note(f"Skipping {name}: you have one that runs {words} (--replace)")
+            command = clean_line(shlex.join(mine[offer.name]))
+            screen.note(f"Skipping {name}: you have one that runs {command} (--replace)")
         else:
             added.append(offer)
             verb = "replaces yours and runs" if offer.name in mine else "runs"

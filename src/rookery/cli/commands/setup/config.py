@@ -1,4 +1,4 @@
-"""`config`: show, explain and edit the settings; the file is replaced only by a valid one."""
+"""`config`: shows, explains and edits the settings; the file is replaced only by a valid one."""
 
 import os
 import shlex
@@ -71,10 +71,11 @@ def show() -> None:
 
 
 def current(home: str) -> list[Json]:
-    """Every setting: key, value, its line (None: the default), and what is written if clamped."""
+    """Return every setting: key, value, its line (None: the default), and the written value if it
+    was clamped."""
     import tomllib
 
-    found = files.load(home)
+    loaded = files.load(home)
     cli_settings.tell(in_force.settings(home))
     text = (_bytes(os.path.join(home, files.FILE)) or b"").decode()
     lines, tables = text.splitlines(), tomllib.loads(text)
@@ -90,40 +91,40 @@ def current(home: str) -> list[Json]:
         *table, name = setting.key.split(".")
         given = tables.get(table[0], {}) if table else tables
         name = setting.older if name not in given and setting.older in given else name
-        value = files.value_of(found, setting)
+        value = files.value_of(loaded, setting)
         if setting.secret and value:
             add([*table, name], HIDDEN, shown=setting.key)
         elif name in given:
             add([*table, name], value, given[name], setting.key)
         else:
             rows.append({"key": setting.key, "value": value, "line": None})
-    for name, argv in found.agents.items():
+    for name, argv in loaded.agents.items():
         url = address_of(argv)
         add(["agents", name, "url" if url else "command"], url or argv)
-    for name in sorted(found.unconfined):
+    for name in sorted(loaded.unconfined):
         add(["agents", name, "confined"], False)
-    for name, more in found.extras.items():
+    for name, more in loaded.extras.items():
         if more.env:
             add(["agents", name, "env"], sorted(more.env))  # its values may be secrets
         if more.mcp is not None:
             add(["agents", name, "mcp"], more.plain()["mcp"])
         for key, value in more.remote.plain().items():
             add(["agents", name, key], sorted(value) if key == "headers" else value)
-    for name, chosen in found.keys.items():
+    for name, chosen in loaded.keys.items():
         add(["keys", *name.split(".")], chosen)
-    for number, rule in enumerate(found.rules, 1):
-        said = f"{rule.do} {described(rule)}"
-        add(files.rule_key(number), said, shown=f"policy.rules {number}")
+    for number, rule in enumerate(loaded.rules, 1):
+        summary = f"{rule.do} {described(rule)}"
+        add(files.rule_key(number), summary, shown=f"policy.rules {number}")
     return rows
 
 
 def _shown(screen: Screen, row: Json) -> str:
     value = row["value"]
-    said = dumps(value) if isinstance(value, list) else written(value) if value != "" else "not set"
+    text = dumps(value) if isinstance(value, list) else written(value) if value != "" else "not set"
     source = f"{files.FILE}, line {row['line']}" if row["line"] else "default"
     if "written" in row:
         source += f", which says {written(row['written'])}"
-    line = f"{clean_line(row['key']):<27} {clean_line(said):<12} "
+    line = f"{clean_line(row['key']):<27} {clean_line(text):<12} "
     return line + (source if row["line"] else screen.paint.faint(source))
 
 
@@ -194,7 +195,7 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
         screen.result({"directory": place.top, "trusted": []})
         screen.note("None of its programs is trusted now." if there else "Nothing was trusted.")
         return exits.DONE
-    chosen = drivers.found(place)
+    chosen = drivers.configured(place)
     if not chosen:
         screen.note("Its own configuration names no filter and no merge driver.")
         return exits.DONE
@@ -225,25 +226,25 @@ def explain(key: str | None) -> None:
             screen.result({"key": setting.key, "brief": setting.brief})
             screen.line(f"{setting.key:<27} {setting.brief}")
         return
-    found = definitions.find(key)
-    if found is None:
+    entry = definitions.find(key)
+    if entry is None:
         raise click.BadParameter(_unknown(key), param_hint="KEY")
-    loose = "any change" if found.runs else "a looser value" if found.strict_first else ""
+    loose = "any change" if entry.runs else "a looser value" if entry.strict_first else ""
     about = {
-        "allowed": range_of(found),
-        "default": "none" if found.default is None else written(found.default),
-        "example": f"{found.name} = {found.example}" if found.example else "",
-        "changes": f"take effect {found.effect}",
-        "secret": SECRET[found in definitions.SINGLE] if found.secret else "",
+        "allowed": range_of(entry),
+        "default": "none" if entry.default is None else written(entry.default),
+        "example": f"{entry.name} = {entry.example}" if entry.example else "",
+        "changes": f"take effect {entry.effect}",
+        "secret": SECRET[entry in definitions.SINGLE] if entry.secret else "",
         "guarded": loose and f"{loose} written while an agent runs needs: rookery config confirm",
     }
-    screen.result({"key": found.key, "brief": found.brief, "more": found.more, **about})
-    screen.line(f"{found.key}: {found.brief}")
-    if found.more:
-        screen.line(f"  {found.more}")
-    for word, said in about.items():
-        if said:
-            screen.line(f"  {word:<9} {said}")
+    screen.result({"key": entry.key, "brief": entry.brief, "more": entry.more, **about})
+    screen.line(f"{entry.key}: {entry.brief}")
+    if entry.more:
+        screen.line(f"  {entry.more}")
+    for word, text in about.items():
+        if text:
+            screen.line(f"  {word:<9} {text}")
 
 
 def _unknown(key: str) -> str:
@@ -272,21 +273,21 @@ def set_(key: str, value: str) -> None:
     """
     setting = definitions.find(key)
     if setting is None or setting not in definitions.SINGLE:
-        words = f"{clean_line(key)!r} is not a setting with one value. {LISTED}"
-        raise click.BadParameter(words, param_hint="KEY")
+        message = f"{clean_line(key)!r} is not a setting with one value. {LISTED}"
+        raise click.BadParameter(message, param_hint="KEY")
     if setting is definitions.OLDER:
-        words = "this is the old name. Use: rookery config set session.confirm all"
-        raise click.BadParameter(words, param_hint="KEY")
+        message = "this is the old name. Use: rookery config set session.confirm all"
+        raise click.BadParameter(message, param_hint="KEY")
     given = None if value == "default" else _typed(setting, value)
     change(paths.ensure_home(paths.home()), {setting.key: given})
     if (screen := standard()).as_json:
         screen.result(next(row for row in current(paths.home()) if row["key"] == setting.key))
-    said = "the default" if given is None else written(HIDDEN if setting.secret else given)
-    screen.note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")
+    shown = "the default" if given is None else written(HIDDEN if setting.secret else given)
+    screen.note(f"{setting.key} is now {clean_line(shown)}. It takes effect {setting.effect}.")
 
 
 def _typed(setting: Setting, value: str) -> str | float | int | bool:
-    """As TOML would have it."""
+    """Convert the value to the setting's TOML type."""
     default = setting.default
     if isinstance(default, bool):
         return TRUTHS.get(value.lower(), value)
@@ -346,7 +347,7 @@ def _save(screen: Screen, home: str, target: str, old: bytes | None, new: bytes)
 
 
 def _consequences(old: bytes | None, new: bytes, path: str) -> list[str]:
-    """When what was changed takes effect, where that is not at once."""
+    """Return when each change takes effect, for those that do not take effect at once."""
     after = files.parse(new, path)
     try:
         before = files.parse(old or b"", path)
@@ -385,8 +386,8 @@ def _open_editor(file: str) -> None:
     try:
         status = subprocess.run([*shlex.split(line), file], check=False).returncode
     except (OSError, ValueError) as error:
-        words = f"could not start the editor {line!r}: {error}. Set EDITOR."
-        raise click.ClickException(words) from None
+        message = f"could not start the editor {line!r}: {error}. Set EDITOR."
+        raise click.ClickException(message) from None
     if status:
         raise click.ClickException(f"the editor {line!r} ended with {status}; nothing was changed.")
 

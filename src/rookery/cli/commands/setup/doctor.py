@@ -73,15 +73,15 @@ def doctor(
 
 
 def _agents(names: tuple[str, ...], line: str | None) -> list[registry.Agent]:
-    """All of them, or an error before anything is started."""
+    """Return all of the agents, or raise an error before anything is started."""
     settings = cli_settings.load()
     node = settings.node_path
-    found = [registry.resolve(name, settings.agents, os.environ, node) for name in names]
+    agents = [registry.resolve(name, settings.agents, os.environ, node) for name in names]
     if line is not None:
-        found.append(flags.agent_of_command(line, os.environ, node))
-    for agent in found:
+        agents.append(flags.agent_of_command(line, os.environ, node))
+    for agent in agents:
         registry.check_installed(agent, os.environ, os.getcwd(), node)
-    return found
+    return agents
 
 
 def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float | None) -> Card:
@@ -121,14 +121,14 @@ def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float
 
 
 def _boxed(agent: registry.Agent) -> Card:
-    """Of one that always runs in a container: whether its image has it."""
+    """Return the card of an agent that always runs in a container: whether its image has it."""
     from rookery.sandbox import engine
     from rookery.sandbox.plan import SandboxError
 
     card = Card(agent.name, agent.argv)
     try:
-        found = engine.check(cli_settings.load().sandbox, agent.argv, deep=True)
-        card.say("image", OK, f"{found.name} has the agent")
+        image = engine.check(cli_settings.load().sandbox, agent.argv, deep=True)
+        card.say("image", OK, f"{image.name} has the agent")
         card.usable = True
     except SandboxError as error:
         card.say("image", NOT_OK, str(error))
@@ -168,8 +168,8 @@ def _write(screen: Screen, card: Card) -> None:
     name = f"{lenient.text(info, 'name')} {lenient.text(info, 'version')}".strip()
     title = " · ".join(word for word in (card.name, name, " ".join(card.argv)) if word)
     screen.line(screen.paint.in_("strong", cut(clean_line(title), 160)))
-    for label, words in _facts(card):
-        screen.line(f"  {label:<13} {clean_line(words)}")
+    for label, text in _facts(card):
+        screen.line(f"  {label:<13} {clean_line(text)}")
     _write_rows(screen, card.rows)
     if not card.usable and (wrote := lenient.text(card.facts, "stderr").strip()):
         screen.line(screen.paint.faint("  last lines of its stderr:"))
@@ -181,38 +181,38 @@ def _write(screen: Screen, card: Card) -> None:
 
 def _facts(card: Card) -> list[tuple[str, str]]:
     facts = card.facts
-    said = []
+    rows = []
     if "initializeSeconds" in facts:
         starts = f"{units.duration(facts['initializeSeconds'])} to initialize"
         if "newSeconds" in facts:
             starts += f", {units.duration(facts['newSeconds'])} to session/new"
-        said.append(("starts in", starts))
-        said.append(("protocol", str(facts.get("protocolVersion"))))
+        rows.append(("starts in", starts))
+        rows.append(("protocol", str(facts.get("protocolVersion"))))
     if "processes" in facts:
         size = facts["memoryBytes"]
-        told = "unknown" if size is None else f"{units.size(size)} private"
-        said.append(("memory", f"{told}, {count(facts['processes'], 'process')}"))
+        memory = "unknown" if size is None else f"{units.size(size)} private"
+        rows.append(("memory", f"{memory}, {count(facts['processes'], 'process')}"))
     if "capabilities" in facts:
-        said.append(("can", ", ".join(_offered(facts["capabilities"])) or "only the minimum"))
+        rows.append(("can", ", ".join(_offered(facts["capabilities"])) or "only the minimum"))
     for label, key, current in (("modes", "modes", "mode"), ("models", "models", "model")):
         if facts.get(key):
             now = facts[current]
             names = [f"{each} (now)" if each == now else each for each in facts[key]]
-            said.append((label, ", ".join(names)))
+            rows.append((label, ", ".join(names)))
     if facts.get("options"):
-        said.append(("options", ", ".join(f"{key} = {v}" for key, v in facts["options"].items())))
+        rows.append(("options", ", ".join(f"{key} = {v}" for key, v in facts["options"].items())))
     if facts.get("authMethods"):
-        said.append(("log in by", ", ".join(facts["authMethods"])))
+        rows.append(("log in by", ", ".join(facts["authMethods"])))
     if "stderrBytes" in facts:
-        said.append(("stderr", f"{facts['stderrBytes']:,} bytes"))
-    return said
+        rows.append(("stderr", f"{facts['stderrBytes']:,} bytes"))
+    return rows
 
 
 def _offered(capabilities: object, prefix: str = "") -> list[str]:
-    """The names of what is offered: true, or an object."""
-    found: list[str] = []
+    """Return the names of what is offered: true, or an empty object."""
+    names: list[str] = []
     for key, value in capabilities.items() if isinstance(capabilities, dict) else ():
         if key != "_meta":
             offers = value is True or value == {}
-            found += [prefix + str(key)] if offers else _offered(value, f"{key}.")
-    return found
+            names += [prefix + str(key)] if offers else _offered(value, f"{key}.")
+    return names

@@ -1,4 +1,4 @@
-"""`mcp`: the MCP servers of the home, which every agent is given at its start."""
+"""`mcp`: manages the MCP servers of the home, which every agent is given at its start."""
 
 import os
 import re
@@ -57,12 +57,12 @@ name_argument = click.argument("name", shell_complete=_complete)
 def list_() -> None:
     """List the servers and whether they are on, off or broken."""
     screen = standard()
-    found = files.load(paths.home())
+    servers = files.load(paths.home())
     if screen.as_json:
-        for server in found:
+        for server in servers:
             screen.result(_told(server))
-    elif found:
-        _write(screen, found)
+    elif servers:
+        _write(screen, servers)
     else:
         screen.note("No MCP servers yet. Add one: rookery mcp add NAME -- COMMAND")
 
@@ -85,14 +85,14 @@ COLUMNS = (
 TOKENS = {"on": "done", "broken": "failed", "off": "faint"}
 
 
-def _write(screen: Screen, found: list[files.Server]) -> None:
-    states = ["broken" if each.fault else "on" if each.enabled else "off" for each in found]
+def _write(screen: Screen, servers: list[files.Server]) -> None:
+    states = ["broken" if each.fault else "on" if each.enabled else "off" for each in servers]
     home = paths.home()
     rows = [
         [clean_line(server.name), state, server.kind, clean_line(server.fault or _what(server))]
-        for server, state in zip(found, states, strict=True)
+        for server, state in zip(servers, states, strict=True)
     ]
-    for row, server in zip(rows, found, strict=True):
+    for row, server in zip(rows, servers, strict=True):
         row[3] += " (logged in)" if has_login(home, server) else ""
 
     def look(number: int, heading: str, cell: str) -> str:
@@ -115,13 +115,13 @@ def _what(server: files.Server) -> str:
 def get(name: str, reveal: bool) -> None:
     """Print one server. Values of variables and headers are masked unless you pass --reveal."""
     screen = standard()
-    told = _told(files.find(paths.home(), name), reveal=reveal)
-    screen.result(told)
-    for key, value in told.items():
+    fields = _told(files.find(paths.home(), name), reveal=reveal)
+    screen.result(fields)
+    for key, value in fields.items():
         if key != "server":
-            said = {True: "yes", False: "no"}.get(value, value) if key == "enabled" else value
-            screen.line(f"{key:<10} {clean_line(str(said)) or 'unknown'}")
-    entry = told["server"] if isinstance(told["server"], dict) else {"": told["server"]}
+            text = {True: "yes", False: "no"}.get(value, value) if key == "enabled" else value
+            screen.line(f"{key:<10} {clean_line(str(text)) or 'unknown'}")
+    entry = fields["server"] if isinstance(fields["server"], dict) else {"": fields["server"]}
     for key, value in entry.items():
         if key not in ("enabled", "disabled", "type", "transport"):
             _write_field(screen, key, value)
@@ -132,8 +132,8 @@ def _write_field(screen: Screen, key: str, value: Any) -> None:
         for number, (name, each) in enumerate(value.items()):
             screen.line(f"{'' if number else key:<10} {clean_line(f'{name}={each}')}")
         return
-    said = " ".join(masked_words(value)) if isinstance(value, list) else value
-    screen.line(f"{clean_line(key):<10} {clean_line(str(said))}")
+    text = " ".join(masked_words(value)) if isinstance(value, list) else value
+    screen.line(f"{clean_line(key):<10} {clean_line(str(text))}")
 
 
 # ---------------------------------------------------------------- change
@@ -195,15 +195,15 @@ def add(
 
 
 def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
-    found = {}
+    pairs = {}
     for pair in given:
         key, sign, value = pair.partition("=")
         if option == "--header" and ":" in key:  # as it stands in a request
             key, sign, value = pair.partition(":")
         if not sign or not key.strip():
             raise click.UsageError(f"{option} takes KEY=VALUE, not {pair.partition('=')[0]!r}.")
-        found[key.strip()] = value.strip() if option == "--header" else value
-    return found
+        pairs[key.strip()] = value.strip() if option == "--header" else value
+    return pairs
 
 
 @mcp.command()
@@ -278,8 +278,8 @@ def test(names: tuple[str, ...], timeout: float) -> int:
     try:
         from rookery.cli.checkup import mcp_probe
     except ModuleNotFoundError:
-        words = registry.missing_extra("The library for MCP", "agent")
-        raise click.ClickException(words) from None
+        message = registry.missing_extra("The library for MCP", "agent")
+        raise click.ClickException(message) from None
 
     environment, node = cleaned(os.environ), settings.settings().config.node_path
 
@@ -289,34 +289,34 @@ def test(names: tuple[str, ...], timeout: float) -> int:
             log_in = log_in_with(home, server)
             return (await mcp_probe.visit(given, environment, timeout, log_in))._asdict()
         except (mcp_probe.Failed, ValueError) as error:
-            words = str(error)
-            return {"error": NEEDED.format(server.name) if words == mcp_probe.LOG_IN else words}
+            message = str(error)
+            return {"error": NEEDED.format(server.name) if message == mcp_probe.LOG_IN else message}
 
     async def visit_all() -> bool:
         far = {each.name: asyncio.ensure_future(visit(each)) for each in chosen if each.kind in FAR}
         good = True
         for server in chosen:
             # Processes one after the other: each visit ends everything that was started.
-            told = await (far.get(server.name) or visit(server))
-            good = good and "error" not in told
-            _write_visit(screen, server, told)
+            report = await (far.get(server.name) or visit(server))
+            good = good and "error" not in report
+            _write_visit(screen, server, report)
         return good
 
     screen.status(f"testing {count(len(chosen), 'server')}")
     return exits.DONE if asyncio.run(visit_all()) else exits.FAILED
 
 
-def _write_visit(screen: Screen, server: files.Server, told: Json) -> None:
-    own = {{"name": "server"}.get(key, key): value for key, value in told.items()}
-    screen.result({"name": server.name, "ok": "error" not in told, **own})
+def _write_visit(screen: Screen, server: files.Server, report: Json) -> None:
+    own = {{"name": "server"}.get(key, key): value for key, value in report.items()}
+    screen.result({"name": server.name, "ok": "error" not in report, **own})
     name, paint = clean_line(server.name), screen.paint
-    if "error" in told:
-        screen.line(f"{paint.mark('failed')} {name}: {clean_line(told['error'])}")
+    if "error" in report:
+        screen.line(f"{paint.mark('failed')} {name}: {clean_line(report['error'])}")
         return
-    who = clean_line(f"{told['name']} {told['version']}") or "unnamed server"
-    tools = count(len(told["tools"]), "tool")
+    who = clean_line(f"{report['name']} {report['version']}") or "unnamed server"
+    tools = count(len(report["tools"]), "tool")
     dot = f" {paint.sign('dot')} "
-    screen.line(f"{paint.mark('done')} {name}: {who}{dot}{tools}{dot}MCP {told['protocol']}")
+    screen.line(f"{paint.mark('done')} {name}: {who}{dot}{tools}{dot}MCP {report['protocol']}")
 
 
 MASK = "•••"
@@ -331,20 +331,20 @@ _OPTION = re.compile(r"(-{1,2}[\w-]+)([=:])(.+)", re.DOTALL)
 
 
 def masked(entry: Json) -> Json:
-    """A server's entry without secrets."""
-    found: Json = {}
+    """Return a server's entry without secrets."""
+    shown: Json = {}
     for key, value in entry.items():
         if key in ("env", "headers") and isinstance(value, dict):
-            found[key] = {name: _value(each) for name, each in value.items()}
+            shown[key] = {name: _value(each) for name, each in value.items()}
         elif key == "args" and isinstance(value, list):
-            found[key] = masked_words(value)
+            shown[key] = masked_words(value)
         elif key in ("url", "httpUrl") and isinstance(value, str):
-            found[key] = _url(value)
+            shown[key] = _url(value)
         elif (key == "auth" or _NAMES.search(key)) and isinstance(value, str | int | float):
-            found[key] = _value(value)
+            shown[key] = _value(value)
         else:
-            found[key] = value
-    return found
+            shown[key] = value
+    return shown
 
 
 def _value(value: object) -> object:
@@ -353,19 +353,19 @@ def _value(value: object) -> object:
     return MASK
 
 
-def masked_words(words: list[Any]) -> list[str]:
-    """The words of a command; what follows `--api-key` is masked, too."""
-    found, next_is_secret = list[str](), False
-    for word in map(str, words):
+def masked_words(args: list[Any]) -> list[str]:
+    """Return the arguments of a command with secrets masked, also one that follows `--api-key`."""
+    shown, next_is_secret = list[str](), False
+    for word in map(str, args):
         option = _OPTION.fullmatch(word)
         if next_is_secret and not word.startswith("-"):
-            found.append(str(_value(word)))
+            shown.append(str(_value(word)))
         elif option and _NAMES.search(option[1]):
-            found.append(f"{option[1]}{option[2]}{_value(option[3])}")
+            shown.append(f"{option[1]}{option[2]}{_value(option[3])}")
         else:
-            found.append(_KEYLIKE.sub(MASK, word))
+            shown.append(_KEYLIKE.sub(MASK, word))
         next_is_secret = bool(word.startswith("-") and not option and _NAMES.search(word))
-    return found
+    return shown
 
 
 def _url(url: str) -> str:

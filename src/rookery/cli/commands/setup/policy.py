@@ -1,4 +1,4 @@
-"""`policy`: the rules that answer for you, listed, added, removed, and tried on what was asked."""
+"""`policy`: lists, adds, removes and tests the rules that answer for the user."""
 
 import os
 import shlex
@@ -56,8 +56,8 @@ def list_() -> None:
         screen.result({"number": number, **_as_json(rule), "file": path, "line": line})
         name = "" if rule.name.isdecimal() else rule.name
         more = f" · {rule.reason}" if rule.reason else ""
-        words = f"{policy_rules.described(rule)}{more}"
-        rows.append([str(number), rule.do, name, words, f"{config.FILE}, line {line}"])
+        summary = f"{policy_rules.described(rule)}{more}"
+        rows.append([str(number), rule.do, name, summary, f"{config.FILE}, line {line}"])
     if rows:
         _write(screen, [["", "DO", "NAME", "ON", "FROM"], *rows])
     if not screen.as_json:
@@ -65,7 +65,7 @@ def list_() -> None:
 
 
 def _warn(screen: Screen, known: tuple[policy_rules.Rule, ...]) -> None:
-    """Of rules that allow more than they seem to."""
+    """Warn of rules that allow more than they seem to."""
     for rule in known:
         for each in rule_tables.warnings(rule):
             screen.note(clean_line(f"Rule {rule.name}: {each}"))
@@ -103,10 +103,10 @@ def _write(screen: Screen, table: list[list[str]], widest: int = 60) -> None:
 
 
 def _check_author() -> None:
-    """Against mistakes: an agent is held to the rules and does not make them."""
+    """Refuse agents, which are held to the rules. This guards only against mistakes."""
     if os.environ.get(MARK):
-        words = "An agent cannot change the rules, and this command was started by one."
-        raise click.ClickException(words)
+        message = "An agent cannot change the rules, and this command was started by one."
+        raise click.ClickException(message)
 
 
 def _grounds(command: Any) -> Any:
@@ -160,8 +160,8 @@ def add(do: str, first: bool, **given: Any) -> None:
             where = f"--{rule.key} {rule.why}" if rule.key else f"the rule {rule.why}"
             raise click.UsageError(f"{where}.")
         if rule.name in [each.name for each in known]:
-            words = f"a rule named {rule.name!r} already exists: rookery policy list."
-            raise click.UsageError(words)
+            message = f"a rule named {rule.name!r} already exists: rookery policy list."
+            raise click.UsageError(message)
         return rule
 
     rule = config_rules.add(paths.home(), made, first=first)
@@ -189,8 +189,8 @@ def remove(rule: str) -> None:
     try:
         gone = config_rules.remove(paths.home(), rule)
     except KeyError:
-        words = f"there is no rule {rule!r}: rookery policy list."
-        raise click.BadParameter(words, param_hint="RULE") from None
+        message = f"there is no rule {rule!r}: rookery policy list."
+        raise click.BadParameter(message, param_hint="RULE") from None
     standard().result(_as_json(gone))
     standard().note(f"Removed: {gone.do} {clean_line(policy_rules.described(gone))}")
 
@@ -252,16 +252,16 @@ def test(sessions: tuple[str, ...], cwd: str, everything: bool, **grounds: Any) 
     from rookery.cli.commands.setup.policy_replay import Replayed, replay
     from rookery.client.fleet import heads
 
-    found, skipped = list[Replayed](), list[str]()
+    replayed, skipped = list[Replayed](), list[str]()
     for name in sessions or [head["id"] for head in heads(paths.home())]:
         try:
-            found += replay(name, known)
+            replayed += replay(name, known)
         except (LogError, OSError):
             if sessions:
                 raise
             skipped.append(name)
     note_skipped(screen, "Not replayed", skipped)
-    shown = [each for each in found if everything or each.differs]
+    shown = [each for each in replayed if everything or each.differs]
     if screen.as_json:
         for each in shown:
             screen.result(each.as_json())
@@ -272,9 +272,9 @@ def test(sessions: tuple[str, ...], cwd: str, everything: bool, **grounds: Any) 
     ]
     if rows:
         _write(screen, [["SESSION", "TURN", "WHAT", "SAID", "RULES SAY"], *rows])
-    persons = sum(each.by_person for each in found)
-    differ = sum(each.differs for each in found)
-    screen.note(f"{len(found)} questions, {persons} answered by you, {differ} would differ.")
+    persons = sum(each.by_person for each in replayed)
+    differ = sum(each.differs for each in replayed)
+    screen.note(f"{len(replayed)} questions, {persons} answered by you, {differ} would differ.")
     _warn(screen, known)
 
 
@@ -307,13 +307,13 @@ def _test_call(
         about = {"rules": verdict.do, "rule": verdict.names, "why": verdict.why}
         screen.result(about | {"danger": asked.danger, "risk": asked.risk})
         return
-    said = {
+    sentence = {
         "": "no rule matches: the session's confirmation mode decides",
         "ask": f"asks you ({verdict.names})" if verdict.names else "asks you",
         "allow": f"allowed by rule {verdict.names}",
         "deny": f"denied by rule {verdict.names}",
     }[verdict.do]
-    screen.line(clean_line(said + (f": {verdict.why}" if verdict.why else "")))
+    screen.line(clean_line(sentence + (f": {verdict.why}" if verdict.why else "")))
     if asked.danger:
         screen.note(clean_line(f"Destructive: this {asked.danger}."))
     if asked.risk:

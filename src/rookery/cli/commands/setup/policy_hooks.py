@@ -1,4 +1,4 @@
-"""`policy hooks`: a project's hooks, and what the user said to them."""
+"""`policy hooks`: shows a project's hooks and whether the user trusts them, and changes that."""
 
 import os
 
@@ -20,25 +20,25 @@ STATES = {
 
 def show(screen: Screen, directory: str, *, trust: bool, forget: bool) -> None:
     home, cwd = paths.home(), os.path.realpath(directory)
-    found = find(home, cwd)
-    found = found if found and found.hooks else None
+    project_hooks = find(home, cwd)
+    project_hooks = project_hooks if project_hooks and project_hooks.hooks else None
     if forget:
         _forget(screen, home, cwd)
     elif trust:
-        _trust(screen, home, found)
+        _trust(screen, home, project_hooks)
     if screen.as_json:
-        _as_json(screen, home, found)
+        _as_json(screen, home, project_hooks)
     elif not forget and not trust:
-        _list(screen, home, found)
+        _list(screen, home, project_hooks)
 
 
-def _trust(screen: Screen, home: str, found: Found | None) -> None:
-    if found is None:
+def _trust(screen: Screen, home: str, project_hooks: Found | None) -> None:
+    if project_hooks is None:
         raise click.ClickException("This project has no hooks.")
-    if found.fault:
-        raise click.ClickException(f"These hooks cannot be trusted: {found.fault}.")
-    _print(screen, found)
-    trusts.remember(home, found, trusts=True)
+    if project_hooks.fault:
+        raise click.ClickException(f"These hooks cannot be trusted: {project_hooks.fault}.")
+    _print(screen, project_hooks)
+    trusts.remember(home, project_hooks, trusts=True)
     screen.note("Trusted. To undo: rookery policy hooks --forget")
 
 
@@ -48,35 +48,38 @@ def _forget(screen: Screen, home: str, cwd: str) -> None:
     screen.note("Forgotten: they no longer run, and you are asked again with the next prompt.")
 
 
-def _list(screen: Screen, home: str, found: Found | None) -> None:
-    if found is None:
+def _list(screen: Screen, home: str, project_hooks: Found | None) -> None:
+    if project_hooks is None:
         screen.note("This project has no hooks.")
     else:
-        _print(screen, found)
-        said = f"cannot be trusted: {found.fault}" if found.fault else ""
-        screen.note(said or STATES[trusts.state(home, found)])
-        if not said and trusts.state(home, found) != "trusted":
+        _print(screen, project_hooks)
+        problem = f"cannot be trusted: {project_hooks.fault}" if project_hooks.fault else ""
+        screen.note(problem or STATES[trusts.state(home, project_hooks)])
+        if not problem and trusts.state(home, project_hooks) != "trusted":
             screen.note("To trust them: rookery policy hooks --trust")
     for project, (yes, no) in trusts.projects(home).items():
-        if found is None or project != found.project:
+        if project_hooks is None or project != project_hooks.project:
             screen.line(clean_line(f"{_place(project)}  {yes} trusted, {no} refused"))
 
 
-def _print(screen: Screen, found: Found) -> None:
-    for line in safe_text.shown(found.script()).text.split("\n"):
+def _print(screen: Screen, project_hooks: Found) -> None:
+    for line in safe_text.shown(project_hooks.script()).text.split("\n"):
         screen.line(clean_line(line))
 
 
-def _as_json(screen: Screen, home: str, found: Found | None) -> None:
-    if found is not None:
-        about = {"project": _place(found.project), "state": trusts.state(home, found)}
-        hooks = [hook._asdict() for hook in found.hooks]
-        screen.result({**about, "hooks": hooks, "files": list(found.files)})
+def _as_json(screen: Screen, home: str, project_hooks: Found | None) -> None:
+    if project_hooks is not None:
+        about = {
+            "project": _place(project_hooks.project),
+            "state": trusts.state(home, project_hooks),
+        }
+        hooks = [hook._asdict() for hook in project_hooks.hooks]
+        screen.result({**about, "hooks": hooks, "files": list(project_hooks.files)})
     for project, (yes, no) in trusts.projects(home).items():
-        if found is None or project != found.project:
+        if project_hooks is None or project != project_hooks.project:
             screen.result({"project": _place(project), "trusted": yes, "refused": no})
 
 
 def _place(project: str) -> str:
-    """A repository by the directory that it is in."""
+    """Return the project's path, a repository by the directory that contains it."""
     return project.removesuffix("/.git")

@@ -1,5 +1,5 @@
-"""What the rules would have answered to the asks in a log, and to calls that a rule judged without
-an ask, next to the answers that were given."""
+"""Replaying a log against the rules: how they would have answered its asks, and the calls that a
+rule judged without an ask, next to the answers that were given."""
 
 import os
 from collections.abc import Iterator
@@ -32,26 +32,26 @@ class Replayed(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """The user said something, and the rules would have said something else."""
+        """Whether the user gave an answer and the rules would have given another."""
         if self.verdict.do not in ("allow", "deny") or not self.by_person:
             return False
         return self.verdict.do != self.said
 
     def as_json(self) -> Json:
-        found, verdict = self._asdict(), self.verdict
-        del found["verdict"]
-        found |= {"rules": verdict.do, "rule": verdict.names, "why": verdict.why}
-        return found | {"differs": self.differs}
+        fields, verdict = self._asdict(), self.verdict
+        del fields["verdict"]
+        fields |= {"rules": verdict.do, "rule": verdict.names, "why": verdict.why}
+        return fields | {"differs": self.differs}
 
 
 def replay(session: str, known: tuple[rules.Rule, ...]) -> list[Replayed]:
-    """Every permission that a session's agents asked for, in order."""
+    """Return every permission that a session's agents asked for, in order."""
     with Reader.open(paths.session_dir(paths.home(), session)) as log:
         return _Play(session, known).play(log.events())
 
 
 class _Play:
-    """Walks over a log as the worker did: what is known of a call when its permission is asked."""
+    """A walk over a log as the worker saw it: what is known of a call at its ask."""
 
     def __init__(self, session: str, known: tuple[rules.Rule, ...]) -> None:
         self._session = session
@@ -77,9 +77,9 @@ class _Play:
             case "_ask":
                 self._ask(event)
             case "_judged":
-                said = lenient.text(update, "verdict")
+                verdict = lenient.text(update, "verdict")
                 about = [self._calls.told(lenient.mapping(update, "toolCall"))]
-                self._found.append(self._replayed(event, about, said, event.by or ""))
+                self._found.append(self._replayed(event, about, verdict, event.by or ""))
 
     def _ask(self, event: Event) -> None:
         update, name = event.update, lenient.text(event.update, "id")
@@ -89,8 +89,8 @@ class _Play:
             self._calls.answered(name, update)
             if name in self._open:
                 place, ask = self._open.pop(name)
-                said = _said(ask, lenient.mapping(update, "outcome"))
-                self._found[place] = self._found[place]._replace(said=said, by=event.by or "")
+                answer = _said(ask, lenient.mapping(update, "outcome"))
+                self._found[place] = self._found[place]._replace(said=answer, by=event.by or "")
             return
         given = lenient.mapping(update, "toolCall")
         if given:
@@ -99,8 +99,8 @@ class _Play:
             self._open[name] = (len(self._found), update)
             self._found.append(self._replayed(event, about, "", ""))
 
-    def _replayed(self, event: Event, about: list[Json], said: str, by: str) -> Replayed:
-        """What the rules say to the calls that an event is about."""
+    def _replayed(self, event: Event, about: list[Json], answer: str, by: str) -> Replayed:
+        """Apply the rules to the calls that an event is about."""
         home, header = os.path.expanduser("~"), self._header
         agent, roots = header["agent"], [header["cwd"], *header["roots"]]
         calls = [
@@ -114,7 +114,7 @@ class _Play:
         title = lenient.text(lenient.mapping(event.update, "toolCall"), "title")
         verdict = rules.strictest([rules.decide(self._rules, call) for call in calls])
         what = ", ".join(shown) or title
-        return Replayed(self._session, event.seq, header["turn"], what, said, by, verdict)
+        return Replayed(self._session, event.seq, header["turn"], what, answer, by, verdict)
 
 
 def _said(ask: Json, outcome: Json) -> str:

@@ -1,4 +1,4 @@
-"""`answer`: a session's open questions, and your answers."""
+"""`answer`: lists a session's open questions, and answers one."""
 
 import click
 
@@ -17,13 +17,13 @@ from rookery.core.asks.asks import MEANINGS, Refusal, allows, answer_to, meant, 
 from rookery.core.json import Json, lenient
 
 WORD = "confirm"
-"""What is typed to allow a call that cannot be undone."""
+"""The word to type to allow a call that cannot be undone."""
 
 DETAILS = {
     "deferred": "Left open. The session may sleep; your answer wakes it: rookery asks",
     "sent again": "The prompt is sent again.",
 }
-"""What came of an answer that did not end the question."""
+"""The messages for answers that did not end the question, by the outcome's detail."""
 
 
 @click.command()
@@ -86,27 +86,27 @@ def answer(
     if always and (defer or option is not None):
         raise click.UsageError("--always-allow cannot be combined with an option.")
     screen = standard()
-    found = open_asks(session)
-    if not found:
+    asks = open_asks(session)
+    if not asks:
         screen.note("No open questions.")
         return exits.DONE if option is None and not defer and not always else exits.FAILED
     if option is None and not defer and not always:
-        _list(screen, session, found)
+        _list(screen, session, asks)
         return exits.DONE
-    if not 1 <= number <= len(found):
-        raise click.BadParameter(f"there are {len(found)} open questions.", param_hint="--ask")
-    asked = found[number - 1]
-    said: Json = {"defer": True}
+    if not 1 <= number <= len(asks):
+        raise click.BadParameter(f"there are {len(asks)} open questions.", param_hint="--ask")
+    asked = asks[number - 1]
+    reply: Json = {"defer": True}
     if always or option:
-        said = _always(asked, always) if always else _chosen(asked, option or "", values)
-        said |= {"reason": reason} if reason.strip() and "defer" not in said else {}
+        reply = _always(asked, always) if always else _chosen(asked, option or "", values)
+        reply |= {"reason": reason} if reason.strip() and "defer" not in reply else {}
     if alike:
-        return _answer_alike(screen, session, asked, said)
-    danger = _danger(asked, said)
+        return _answer_alike(screen, session, asked, reply)
+    danger = _danger(asked, reply)
     if danger and not confirm and not _confirmed(screen, danger, asked):
         return exits.REFUSED
     return _send(
-        screen, session, answer_to(asked.ask) | said | ({"confirm": True} if danger else {})
+        screen, session, answer_to(asked.ask) | reply | ({"confirm": True} if danger else {})
     )
 
 
@@ -116,11 +116,11 @@ def _always(asked: Asked, number: int) -> Json:
     return {"always": number if number > 1 else True}
 
 
-def _answer_alike(screen: Screen, session: str, asked: Asked, said: Json) -> int:
-    """One answer to all open questions of one tool that one rule would cover. Each is shown."""
+def _answer_alike(screen: Screen, session: str, asked: Asked, reply: Json) -> int:
+    """Answer all open questions of one tool that one rule would cover. Each is shown."""
     group = lenient.sequence(asked.block, "same")
-    verdict = "allow" if allows(asked.ask, said) else "reject"
-    if not group or "option" not in said or not all(each[verdict] for each in group):
+    verdict = "allow" if allows(asked.ask, reply) else "reject"
+    if not group or "option" not in reply or not all(each[verdict] for each in group):
         raise click.UsageError("--alike needs y or n, and several open questions that are alike.")
     for each in group:
         screen.line(f"  {verdict}: {clean_line(each['text'])}")
@@ -135,7 +135,8 @@ def _answer_alike(screen: Screen, session: str, asked: Asked, said: Json) -> int
 
 
 def _rule_of(asked: Asked, option: str) -> int:
-    """The numbers behind the agent's own options are those of our rules; 0: it is none."""
+    """Return the number of our rule that an option stands for, or 0 if it is none: our rules are
+    numbered after the agent's own options."""
     if not asked.ask.get("always") or not option.isdecimal():
         return 0
     offered = max(1, min(4, len(lenient.texts(asked.ask, "alwaysChoices"))))
@@ -143,14 +144,14 @@ def _rule_of(asked: Asked, option: str) -> int:
     return number if 1 <= number <= offered else 0
 
 
-def _list(screen: Screen, session: str, found: list[Asked]) -> None:
-    for place, asked in enumerate(found, 1):
+def _list(screen: Screen, session: str, asks: list[Asked]) -> None:
+    for place, asked in enumerate(asks, 1):
         screen.result(for_scripts(asked.row))
-        if len(found) > 1:
+        if len(asks) > 1:
             screen.line(f"--ask {place}")
         write_card(screen, asked)
-    screen.note(f"Answer with: {how_to_answer(session, 1, found[0])}")
-    if group := lenient.sequence(found[0].block, "same"):
+    screen.note(f"Answer with: {how_to_answer(session, 1, asks[0])}")
+    if group := lenient.sequence(asks[0].block, "same"):
         screen.note(f"All {len(group)} that are alike: rookery answer {session} y --alike, or n")
 
 
@@ -158,12 +159,12 @@ def _chosen(asked: Asked, option: str, values: tuple[str, ...]) -> Json:
     if number := _rule_of(asked, option):
         return _always(asked, number)
     if (letter := option.lower()) in MEANINGS:
-        said = meant(asked.ask, letter)
-        if isinstance(said, Refusal):
-            raise Unavailable(clean_line(said.message))
-        if "action" not in said:
-            return said
-        option = said["action"]
+        reply = meant(asked.ask, letter)
+        if isinstance(reply, Refusal):
+            raise Unavailable(clean_line(reply.message))
+        if "action" not in reply:
+            return reply
+        option = reply["action"]
     if asked.ask.get("kind") == "question":
         return form_answer(asked.ask, option, values)
     if values:
@@ -174,10 +175,10 @@ def _chosen(asked: Asked, option: str, values: tuple[str, ...]) -> Json:
     wanted = option.lower()
     # "allow" is what is allowed once, also where "Allow always" begins like it; so is "go".
     for word, exact in ((wanted, True), (f"{wanted}_once", True), (wanted, False)):
-        found = [each for each in options if _matches(each, word, exact)]
-        once = [each for each in found if lenient.text(each, "kind").endswith("_once")]
-        if len(found) == 1 or (found and exact):
-            return {"option": found[0]["optionId"]}
+        matches = [each for each in options if _matches(each, word, exact)]
+        once = [each for each in matches if lenient.text(each, "kind").endswith("_once")]
+        if len(matches) == 1 or (matches and exact):
+            return {"option": matches[0]["optionId"]}
         if len(once) == 1:
             return {"option": once[0]["optionId"]}
     if wanted == "cancel":
@@ -193,7 +194,7 @@ def _matches(option: Json, wanted: str, exact: bool) -> bool:
 
 
 def _danger(asked: Asked, command: Json) -> str:
-    """Why the chosen option wants a second yes; "" when it does not."""
+    """Return why the chosen option needs a second yes, or "" if it does not."""
     danger = clean_line(lenient.text(asked.ask, "danger"))
     chosen = [each for each in asked.options if each["optionId"] == command.get("option")]
     kind = lenient.text(chosen[0], "kind") if chosen else ""
@@ -203,7 +204,7 @@ def _danger(asked: Asked, command: Json) -> str:
 
 
 class Unavailable(click.ClickException):
-    """An option that is shown as disabled."""
+    """Raised for an option that is shown as disabled."""
 
     exit_code = exits.REFUSED
 
@@ -224,17 +225,17 @@ def _confirmed(screen: Screen, danger: str, asked: Asked) -> bool:
 
 def _send(screen: Screen, session: str, command: Json) -> int:
     outcome = perform(session, command).update
-    said, detail = clean_line(lenient.text(outcome, "name")), lenient.text(outcome, "detail")
+    label, detail = clean_line(lenient.text(outcome, "name")), lenient.text(outcome, "detail")
     if outcome.get("sessionUpdate") != "_ask":
         screen.note(DETAILS.get(detail, "Already answered."))
         return exits.DONE if detail in DETAILS else exits.FAILED
     if outcome.get("state") == "answered":
-        screen.note(f"Answered: {said}. The agent gets the answer when it asks again.")
+        screen.note(f"Answered: {label}. The agent gets the answer when it asks again.")
     elif outcome.get("dropped"):
         screen.note("Dropped.")
     else:
         also = ", with your words" if command.get("reason") else ""
-        screen.note(f"Answered: {said}{also}" if said else "Answered.")
+        screen.note(f"Answered: {label}{also}" if label else "Answered.")
         if rule := clean_line(lenient.text(outcome, "rule")):
             screen.note(f"Rule {rule} allows this from now on: rookery policy list")
             screen.note(f"To undo: rookery policy remove {rule}")

@@ -1,4 +1,4 @@
-"""`new`: a session without a prompt."""
+"""`new`: creates a session without a prompt."""
 
 from typing import Any
 
@@ -37,8 +37,8 @@ def new(**of_session: Any) -> None:
             f"{clean_line(wanted.agent.name)} in {clean_line(header['cwd'])}; it starts with the "
             "first prompt"
         )
-        if words := worktree.brief(header["worktree"]):
-            screen.note(f"worktree of {clean_line(header['worktree']['origin'])}: {words}")
+        if notice := worktree.brief(header["worktree"]):
+            screen.note(f"worktree of {clean_line(header['worktree']['origin'])}: {notice}")
         screen.note(clean_line(modes.sentence(header)))
         if wanted.about:
             screen.note(wanted.about)

@@ -1,4 +1,4 @@
-"""`open`: a session in the terminal interface."""
+"""`open`: opens a session in the terminal interface."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`prompt`: sends a prompt to a session that exists."""
+"""`prompt`: sends a prompt to an existing session."""
 
 import click
 
@@ -59,8 +59,8 @@ def prompt(
         send(session, {"do": "set", "option": "critic", "value": "off"})
     if more["refine"]:
         send(session, {"do": "set", "option": "refine", "value": "on"})
-    told = f"prompt --approve {approve}"
-    policy = Policy(approve or "ask", destructive=more["destructive"], told=told)
+    source = f"prompt --approve {approve}"
+    policy = Policy(approve or "ask", destructive=more["destructive"], told=source)
     if more["without_hooks"]:
         policy = without_hooks(session, policy)
     if approve or more["without_hooks"]:
@@ -86,7 +86,7 @@ def prompt(
 
 
 def _is_taken(session: str, queued: Event) -> bool:
-    """Whether the agent took a prompt into its turn; one that says nothing soon does not."""
+    """Tell whether the agent took a prompt into its turn; one that says nothing soon does not."""
 
     def taken(event: Event) -> bool | None:
         if queued.cause in lenient.texts(event.update, "queued"):

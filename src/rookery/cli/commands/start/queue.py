@@ -1,4 +1,4 @@
-"""`queue`: the prompts that wait for a turn's end, listed and changed."""
+"""`queue`: lists and changes the prompts that wait for the end of a turn."""
 
 from typing import override
 
@@ -15,7 +15,7 @@ from rookery.operations.prompts import queue as row
 
 
 class Verbs(aliases.Verbs):
-    """`queue SESSION --json`: where there is no verb, an option may come last, as elsewhere."""
+    """Verbs of `queue`; in `queue SESSION --json` the option may come last, as elsewhere."""
 
     @override
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -63,10 +63,10 @@ def _tell_held(screen: Screen, session: str, header: Json) -> bool:
 def _item(session: str, number: int) -> Json:
     queued = header_of(session)["queue"]
     if not 1 <= number <= len(queued):
-        words = f"the queue has {count(len(queued), 'prompt') if queued else 'no prompts'}."
-        raise click.BadParameter(words, param_hint="N")
-    found: Json = queued[number - 1]
-    return found
+        message = f"the queue has {count(len(queued), 'prompt') if queued else 'no prompts'}."
+        raise click.BadParameter(message, param_hint="N")
+    item: Json = queued[number - 1]
+    return item
 
 
 def _change(session: str, **command: object) -> None:

@@ -1,4 +1,4 @@
-"""`race`: the same prompt to several agents, each in a worktree of its own; one is merged."""
+"""`race`: runs one prompt with several agents, each in its own worktree; one is merged."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ LOOKS = 0.5
 
 
 class Race(Verbs):
-    """Whatever is no word of its own starts a race."""
+    """A command group in which anything that is not a subcommand starts a race."""
 
     @override
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -99,7 +99,7 @@ def start(
 
 
 class _Running:
-    """A race from its start to its end."""
+    """A race, from its start to its end."""
 
     def __init__(self, screen: Screen, text: str, order: Any) -> None:
         self.screen, self.name = screen, os.urandom(3).hex()
@@ -109,7 +109,7 @@ class _Running:
         self._began = time.monotonic()
 
     async def begin(self, name: str, label: str, of_session: dict[str, Any]) -> None:
-        """One that cannot start does not hold up the others."""
+        """Start one agent's session. One that cannot start does not hold up the others."""
         given = of_session | {"agent": name, "worktree": f"{self.name}-{label}"}
 
         def create() -> str:
@@ -139,12 +139,12 @@ class _Running:
 
     def _tell(self, head: Json) -> None:
         state = state_of(head, awake=head["awake"])
-        said = "done" if races.has_ended(head) and state in ("idle", "asleep") else state
-        if said in ("idle", "asleep", "running") or self._said.get(head["id"]) == said:
+        status = "done" if races.has_ended(head) and state in ("idle", "asleep") else state
+        if status in ("idle", "asleep", "running") or self._said.get(head["id"]) == status:
             return
-        self._said[head["id"]] = said
-        more = f": rookery answer {head['id']}" if said == "needs-you" else ""
-        self.screen.note(clean_line(f"{head['agent']} ({head['id']}) {label_of(said)}{more}"))
+        self._said[head["id"]] = status
+        more = f": rookery answer {head['id']}" if status == "needs-you" else ""
+        self.screen.note(clean_line(f"{head['agent']} ({head['id']}) {label_of(status)}{more}"))
 
     def farewell(self) -> str:
         if not self.sessions:

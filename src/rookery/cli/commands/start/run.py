@@ -1,4 +1,4 @@
-"""`run`: from a task in words to a session, and to its end."""
+"""`run`: creates a session for a task and follows it to its end."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +113,7 @@ def _check_detached(given: dict[str, bool]) -> None:
 
 
 def _approval_flags(of_session: dict[str, Any]) -> dict[str, bool]:
-    """Taken out of a command's options; --plan is the agent's mode."""
+    """Take the approval flags out of a command's options; --plan becomes the agent's mode."""
     given = {name: of_session.pop(name) for name in flags.APPROVALS}
     if given["plan"] and of_session["mode"]:
         raise click.UsageError("--plan and --mode cannot be combined.")

@@ -1,4 +1,4 @@
-"""`switch-agent`: another agent for a session."""
+"""`switch-agent`: switches a session to another agent."""
 
 import os
 
@@ -104,19 +104,20 @@ def _command(target: str | None, line: str | None, model: str | None) -> Json:
         raise click.BadParameter("the model name is empty.", param_hint="--model")
     if line is None:
         return row.command({"agent": target, "model": model})
-    found = flags.agent_of_command(line)
-    return row.command({"agent": found.name, "model": model}) | {"argv": found.argv}
+    agent = flags.agent_of_command(line)
+    return row.command({"agent": agent.name, "model": model}) | {"argv": agent.argv}
 
 
 def _check_own(cwd: str) -> None:
-    """Whether our own agent's library is there: a worker cannot see that. Raises NotInstalled."""
+    """Check that the library of Rookery's own agent is installed: a worker cannot see that. Raises
+    NotInstalled."""
     agent = registry.resolve(registry.OWN, settings.load().agents)
     if registry.lacks_module(agent):
         registry.check_installed(agent, os.environ, cwd)
 
 
 def _check_saved(session: str, model: str) -> None:
-    """Before anything is done."""
+    """Check the model against the session's saved environment before anything is done."""
     saved = paths.read_json(
         os.path.join(paths.session_dir(paths.home(), session), paths.ENVIRONMENT)
     )
@@ -124,7 +125,7 @@ def _check_saved(session: str, model: str) -> None:
 
 
 def _check_model(screen: Screen, session: str, model: str) -> int:
-    """Once the agent has started, it has said which models it has, and taken one or not."""
+    """Start the agent and report whether it accepted the model: only then are its models known."""
     try:
         send(session, {"do": "start"})
     except Rejected as error:

@@ -1,1 +1,1 @@
-"""Screens to look back with."""
+"""Screens for reviewing what happened in a session."""

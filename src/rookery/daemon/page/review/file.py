@@ -1,4 +1,4 @@
-"""A file of a session's directories, as a screen and as a piece beside the transcript."""
+"""The screen for a file in a session's directories, also as a panel beside the transcript."""
 
 import asyncio
 from typing import Annotated, Literal
@@ -36,13 +36,13 @@ async def file_screen(
     beside the transcript, or nothing but the lines; else with the page around it."""
     shown = pieces.Shown(session, masked(path), line, side=form == "side")
     rows = form == "rows"
-    found = await asyncio.to_thread(_piece, daemon, shown, path, (line, first, last), rows)
+    html = await asyncio.to_thread(_piece, daemon, shown, path, (line, first, last), rows)
     if form:
-        return HTMLResponse(found)
+        return HTMLResponse(html)
     return shell.page(
         daemon,
         title=f"{masked(path)} · Files" if path else "Files",
-        main=f'<h1 class="unseen">Files</h1><div class="review">{found}</div>',
+        main=f'<h1 class="unseen">Files</h1><div class="review">{html}</div>',
         session=session,
         screen="file",
         modules=("viewer.js",),
@@ -56,9 +56,9 @@ def _piece(
     at = At(daemon.home, shown.session)
     try:
         if not path:
-            found = finder().find(directory_of(at), "", OFFERED)
-            there = sorted(directories_of(at).known(found))
-            return pieces.choice(there, shown, more=len(found) == OFFERED)
+            matches = finder().find(directory_of(at), "", OFFERED)
+            there = sorted(directories_of(at).known(matches))
+            return pieces.choice(there, shown, more=len(matches) == OFFERED)
         part = directories_of(at).read(path, *where)
     except Refused as error:
         if rows:

@@ -1,1 +1,1 @@
-"""Looking back at a session: its changes, its turns, and what was found in it."""
+"""Reviewing a session: its changes, its turns, and search results."""

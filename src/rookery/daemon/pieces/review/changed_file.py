@@ -1,4 +1,4 @@
-"""A changed file: its hunks, the lines around them, and what can be done with it."""
+"""One changed file: its hunks, the lines around them, and the actions for it."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -38,14 +38,14 @@ SIGNS = {"+": "+", "-": "−", " ": ""}
 
 
 class Scope(NamedTuple):
-    """What is compared: a part of an address, and its words."""
+    """A range that can be compared: its query string and its label."""
 
     query: str
     words: str
 
 
 class Shown(NamedTuple):
-    """How the changes are shown."""
+    """How the changes are shown: the view, the range, and what can be done with them."""
 
     session: str
     view: str = UNIFIED
@@ -72,18 +72,19 @@ class Shown(NamedTuple):
 
     @property
     def is_fixed(self) -> bool:
-        """Nothing is undone or committed here."""
+        """Whether undoing and committing is impossible here."""
         return self.read_only or self.past
 
 
 def section(file: File, shown: Shown, *, full: bool, whole: bool = False) -> str:
-    """`full`: with its hunks; else a link that loads them. `whole`: they have all lines."""
+    """Render a file: with its hunks if `full`, else with a link that loads them. `whole` means that
+    the hunks have all lines."""
     change = file.change
     lines = sum(len(hunk.lines) for hunk in file.hunks)
     note = file.note or ("" if file.hunks or change.state != "untracked" else "empty")
     if file.hunks and hides(change):
         note = "values"
-    words = tag("p", NOTES[note], "soft more") if note in NOTES else ""
+    remark = tag("p", NOTES[note], "soft more") if note in NOTES else ""
     if not full:
         body = f'<p class="more"><a class="button small" data-do="file" {_href(file, shown)}>'
         body += f"Show {count(lines, 'line')}</a></p>"
@@ -96,39 +97,41 @@ def section(file: File, shown: Shown, *, full: bool, whole: bool = False) -> str
     )
     about = f'data-path="{quote(change.path)}" data-digest="{file.digest}"'
     about += f' data-print="{_fingerprint(file)}"'
-    return f'<section class="file" id="{id_of(change.path)}" {about}>{title}{words}{body}</section>'
+    return (
+        f'<section class="file" id="{id_of(change.path)}" {about}>{title}{remark}{body}</section>'
+    )
 
 
 def _fingerprint(file: File) -> str:
-    """Another for each change of it."""
-    told = [file.change.path, file.digest, file.note, *(hunk.id for hunk in file.hunks)]
-    return sha256("\0".join(told).encode(errors="replace")).hexdigest()[:16]
+    """Return a hash that differs for each state of the file's changes."""
+    fields = [file.change.path, file.digest, file.note, *(hunk.id for hunk in file.hunks)]
+    return sha256("\0".join(fields).encode(errors="replace")).hexdigest()[:16]
 
 
 def _acts(file: File, shown: Shown, full: bool, whole: bool) -> str:
-    found = ""
+    toggle = ""
     if full and (whole or any(gaps(file))) and is_plain(file.change.path):
-        words, more = ("Changes only", {}) if whole else ("Whole file", {"whole": "1"})
+        label, more = ("Changes only", {}) if whole else ("Whole file", {"whole": "1"})
         link = _href(file, shown, **more)
-        found = f'<a class="button quiet small" data-do="file" {link}>{words}</a>'
+        toggle = f'<a class="button quiet small" data-do="file" {link}>{label}</a>'
     fixed = shown.is_fixed or is_foreign(file)
-    return found + ("" if fixed else _undo("Undo file"))
+    return toggle + ("" if fixed else _undo("Undo file"))
 
 
 def _href(file: File, shown: Shown, **more: str) -> str:
-    """The address of one file."""
+    """Return the link to a single file, as attributes."""
     query = urlencode({"file": file.change.path, "view": shown.view, **more})
     query += f"&{shown.scope}" if shown.scope else ""
     return f'href="?{esc(query)}"'
 
 
 def is_foreign(file: File) -> bool:
-    """It is neither undone nor committed from here."""
+    """Tell whether the file can be neither undone nor committed from here."""
     return file.note in ("submodule", "conflict") or not is_plain(file.change.path)
 
 
 def is_plain(path: str) -> bool:
-    """Whether git's name of it could be read: it comes back in requests."""
+    """Tell whether git's path could be decoded: it comes back in requests."""
     return "\ufffd" not in path
 
 
@@ -140,8 +143,8 @@ def counts(change: Change) -> str:
     return tag("span", f"{added} {removed}".strip(), "counts")
 
 
-def _undo(words: str) -> str:
-    return f'<button type="button" class="small danger" data-do="undo">{words}</button>'
+def _undo(label: str) -> str:
+    return f'<button type="button" class="small danger" data-do="undo">{label}</button>'
 
 
 def id_of(path: str) -> str:
@@ -162,8 +165,8 @@ def _hunks(file: File, shown: Shown, *, colours: bool, whole: bool) -> Iterator[
         rows = of_hunk(lines, hunk.old, hunk.new)
         button = "" if fixed else _undo("Undo hunk")
         within = "" if hides(file.change) else secrets.masked(hunk.head)
-        words = f"<span>@@ {esc_line(within, 120)}</span>"
-        head = _gap(file, shown, gap, f"{words}{button}", above=hunk.new > 1 and gap is not None)
+        caption = f"<span>@@ {esc_line(within, 120)}</span>"
+        head = _gap(file, shown, gap, f"{caption}{button}", above=hunk.new > 1 and gap is not None)
         kind = " two" if shown.view == SPLIT else ""
         yield (
             f'<div class="hunk{kind}" data-hunk="{hunk.id}">{head}<div class="diff">'
@@ -177,8 +180,8 @@ def _hunks(file: File, shown: Shown, *, colours: bool, whole: bool) -> Iterator[
 
 
 def _gap(file: File, shown: Shown, gap: Gap | None, inner: str, *, above: bool) -> str:
-    """The head of a hunk, with what shows more of the lines above it; or what stands below the
-    last one."""
+    """Render the head of a hunk, with links that show more of the lines above it; or the foot below
+    the last hunk."""
     if gap is None or not is_plain(file.change.path):
         return f'<div class="hunk-head">{inner}</div>'
     size = gap.last - gap.first + 1 if gap.last else 0
@@ -192,15 +195,15 @@ def _gap(file: File, shown: Shown, gap: Gap | None, inner: str, *, above: bool) 
     link = _href(file, shown, whole="1")
     buttons = "".join(
         f'<a class="button quiet small" data-do="lines" data-way="{way}" {link}'
-        f' aria-label="{label}" title="{label}">{words}</a>'
-        for way, words, label in ways
+        f' aria-label="{label}" title="{label}">{text}</a>'
+        for way, text, label in ways
     )
     about = f'data-first="{gap.first}" data-last="{gap.last}" data-shift="{gap.shift}"'
     return f'<div class="hunk-head" {about}><span class="ways">{buttons}</span>{inner}</div>'
 
 
 def lines_between(path: str, lines: Sequence[str], gap: Gap, shown: Shown) -> str:
-    """Rows of unchanged lines. `lines`: all of the file, safe to show."""
+    """Render rows of unchanged lines. `lines` are all lines of the file, safe to show."""
     last = min(gap.last, len(lines), gap.first + FILE_ROWS)
     texts = [f" {line}" for line in lines[gap.first - 1 : last]]
     rows = of_hunk(texts, gap.first - gap.shift, gap.first)
@@ -214,7 +217,7 @@ def hides(change: Change) -> bool:
 
 
 def readable(change: Change, lines: Sequence[bytes]) -> list[str]:
-    """Safe to show: secrets are hidden, and no line becomes two."""
+    """Decode lines for display: secrets are hidden, and no line becomes two."""
     texts = [line.decode("utf-8", "replace").replace("\r", "") for line in lines]
     rows = secrets.covered("\n".join(texts)).split("\n") if texts else []
     return [clean(without_value(row) if hides(change) else row) for row in rows]
@@ -229,8 +232,8 @@ def _readable(change: Change, hunk: Hunk) -> list[str]:
 
 
 def _table(rows: tuple[Row, ...], language: str, shown: Shown) -> str:
-    told = code.tokens("\n".join(row.text for row in rows), language)
-    tokens = dict(zip(map(id, rows), told, strict=False))
+    line_tokens = code.tokens("\n".join(row.text for row in rows), language)
+    tokens = dict(zip(map(id, rows), line_tokens, strict=False))
     return _split(rows, tokens) if shown.view == SPLIT else _unified(rows, tokens)
 
 
@@ -249,16 +252,17 @@ def _split(rows: tuple[Row, ...], tokens: dict[int, Tokens]) -> str:
         text = marked(tokens[id(row)], row)
         return f'{_number(number)}<td class="{KINDS[row.sign]}">{text}</td>'
 
-    found = ""
+    html = ""
     for at, (left, right) in enumerate(pairs(rows)):
         place = _place(right or left)
         old = half(left, left.old if left else None)
-        found += f"<tr{place}{_first(at)}>{old}{half(right, right.new if right else None)}</tr>"
-    return found
+        html += f"<tr{place}{_first(at)}>{old}{half(right, right.new if right else None)}</tr>"
+    return html
 
 
 def _place(row: Row | None) -> str:
-    """Where a comment on it is: a line of the file, or one that is gone."""
+    """Return attributes that say where a comment on the row belongs: a line of the file, or a
+    removed one."""
     if row is None:
         return ""
     return f' data-old="{row.old}"' if row.new is None else f' data-new="{row.new}"'

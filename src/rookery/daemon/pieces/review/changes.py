@@ -1,4 +1,5 @@
-"""What changed in a session's directory: the files, what is compared, and what can be done."""
+"""The changes in a session's directory: the files, the range that is compared, and the actions for
+them."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -34,30 +35,31 @@ STATES = {
 }
 
 
-def rendered(found: Changes, shown: Shown) -> str:
-    """All of it."""
+def rendered(diff: Changes, shown: Shown) -> str:
+    """Render all changes."""
     left, body = ROWS, ""
-    for file in found.files:
+    for file in diff.files:
         lines = sum(len(hunk.lines) for hunk in file.hunks)
         body += section(file, shown, full=lines <= left or left == ROWS)
         left -= min(lines, left - 1) if left > 1 else 0
-    cut = tag("p", NOTES["cut"], "soft more") if found.cut else ""
+    cut = tag("p", NOTES["cut"], "soft more") if diff.cut else ""
     inner = (
-        f'<div class="beside">{_list(found)}<div class="patch">{body}{cut}</div></div>'
-        f"{_forms(found, shown)}"
-        if found.files
+        f'<div class="beside">{_list(diff)}<div class="patch">{body}{cut}</div></div>'
+        f"{_forms(diff, shown)}"
+        if diff.files
         else _nothing(shown)
     )
     note = tag("p", esc_line(shown.note), "soft more") if shown.note else ""
-    return _frame(shown, found.base, _head(found, shown) + note + inner, bool(found.files))
+    return _frame(shown, diff.base, _head(diff, shown) + note + inner, bool(diff.files))
 
 
 def refused(message: str, remedy: str, shown: Shown, edits: Sequence[Json] = ()) -> str:
-    """Instead of changes. `edits`: what agents said that they changed, as parts of blocks."""
-    words = tag("p", esc_line(message)) + (tag("p", esc_line(remedy), "soft") if remedy else "")
+    """Render a refusal instead of changes. `edits` are the changes that agents reported, as parts
+    of blocks."""
+    text = tag("p", esc_line(message)) + (tag("p", esc_line(remedy), "soft") if remedy else "")
     if edits:
-        words = tag("p", f"{esc_line(message)} These are the agent's own edits, the newest first.")
-    inner = tag("div", words, "empty") + "".join(map(_edit, edits))
+        text = tag("p", f"{esc_line(message)} These are the agent's own edits, the newest first.")
+    inner = tag("div", text, "empty") + "".join(map(_edit, edits))
     return _frame(shown, "", _bar(shown, _scopes(shown), "") + inner, False)
 
 
@@ -69,9 +71,9 @@ def _edit(part: Json) -> str:
 
 
 def _frame(shown: Shown, base: str, inner: str, any_: bool) -> str:
-    told = sha256(inner.encode(errors="replace")).hexdigest()[:16]
+    fingerprint = sha256(inner.encode(errors="replace")).hexdigest()[:16]
     about = f'data-session="{esc_line(shown.session)}" data-base="{esc_line(base)}"'
-    about += f' data-scope="{esc(shown.scope)}" data-view="{shown.view}" data-known="{told}"'
+    about += f' data-scope="{esc(shown.scope)}" data-view="{shown.view}" data-known="{fingerprint}"'
     about += f' data-working="{esc_line(shown.working)}"' if shown.working else ""
     about += ' data-any="1"' if any_ else ""
     return f'<section class="changes" aria-label="Changes" {about}>{inner}</section>'
@@ -87,17 +89,17 @@ def _nothing(shown: Shown) -> str:
 # --- the head ------------------------------------------------------------------------------------
 
 
-def _head(found: Changes, shown: Shown) -> str:
+def _head(diff: Changes, shown: Shown) -> str:
     if shown.past:
-        return _bar(shown, _scopes(shown), _acts(found, shown))
-    base = found.base[:8] or "an empty tree"
+        return _bar(shown, _scopes(shown), _acts(diff, shown))
+    base = diff.base[:8] or "an empty tree"
     name = f"{esc_line(shown.branch, 60)} " if shown.branch and not shown.at else ""
     against = f'<span class="soft against">against <code>{name}{esc_line(base)}</code></span>'
-    return _bar(shown, _scopes(shown) + against, _acts(found, shown))
+    return _bar(shown, _scopes(shown) + against, _acts(diff, shown))
 
 
 def _scopes(shown: Shown) -> str:
-    """What is compared."""
+    """Render the choice of the range to compare."""
     if not (shown.scopes or shown.turns):
         return ""
     inner = "".join(_scope(each, shown) for each in shown.scopes)
@@ -129,8 +131,8 @@ def _bar(shown: Shown, against: str, acts: str) -> str:
     return f'<header class="side-head">{title}<span class="acts">{acts}{shut}</span></header>'
 
 
-def _acts(found: Changes, shown: Shown) -> str:
-    if not found.files:
+def _acts(diff: Changes, shown: Shown) -> str:
+    if not diff.files:
         return ""
     other = UNIFIED if shown.view == SPLIT else SPLIT
     query = f"&{shown.scope}" if shown.scope else ""
@@ -143,14 +145,14 @@ def _acts(found: Changes, shown: Shown) -> str:
     return view + '<button type="button" class="small" data-do="commit-form">Commit…</button>'
 
 
-def _list(found: Changes) -> str:
-    """Of one file, its own head says all."""
-    if len(found.files) < 2:
+def _list(diff: Changes) -> str:
+    """Render the list of files; a single file needs none, since its own head says it all."""
+    if len(diff.files) < 2:
         return ""
-    rows = "".join(_entry(file) for file in found.files)
+    rows = "".join(_entry(file) for file in diff.files)
     fold = (
         '<button type="button" class="quiet small" data-do="files" aria-expanded="true">'
-        f"{count(len(found.files), 'file')}</button>"
+        f"{count(len(diff.files), 'file')}</button>"
     )
     return f'<nav class="files" aria-label="Changed files">{fold}<div>{rows}</div></nav>'
 
@@ -158,25 +160,25 @@ def _list(found: Changes) -> str:
 def _entry(file: File) -> str:
     change = file.change
     state = STATES.get(change.state, "changed")
-    said = "" if change.state == "modified" else tag("span", state, "soft")
+    badge = "" if change.state == "modified" else tag("span", state, "soft")
     return (
         f'<a data-do="to-file" href="#{id_of(change.path)}"><span class="path">'
-        f"<bdi>{esc_line(change.path)}</bdi></span>{said}{counts(change)}</a>"
+        f"<bdi>{esc_line(change.path)}</bdi></span>{badge}{counts(change)}</a>"
     )
 
 
-def _forms(found: Changes, shown: Shown) -> str:
+def _forms(diff: Changes, shown: Shown) -> str:
     comments = "" if shown.read_only else '<div class="comments" hidden></div>'
     if shown.is_fixed:
         return comments
     files = "".join(
         f'<label><input type="checkbox" name="file" value="{quote(file.change.path)}"'
         f' data-digest="{file.digest}" checked> <bdi>{esc_line(file.change.path)}</bdi></label>'
-        for file in found.files
+        for file in diff.files
         if not is_foreign(file)
     )
     hooks = f" Runs {esc_line(', '.join(shown.hooks))}." if shown.hooks else ""
-    total = count(len(found.files), "file")
+    total = count(len(diff.files), "file")
     commit = (
         '<form class="commit" data-do="commit" hidden><label>Message<textarea name="message" '
         'rows="3" required maxlength="20000" placeholder="What changed, and why"></textarea>'

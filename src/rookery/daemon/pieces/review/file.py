@@ -1,4 +1,4 @@
-"""A file as it is read: numbered lines, a part at a time."""
+"""Viewing a file: numbered lines, one part at a time."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -43,24 +43,24 @@ def rendered(part: Part, shown: Shown) -> str:
 
 
 def lines(part: Part, shown: Shown) -> str:
-    """The rows of a table; before and behind them what leads to others."""
+    """Render the rows of a table, with links to earlier and later lines around them."""
     path = masked(part.path)
     rows = highlighted("\n".join(part.rows), code.language_of(path)).split("\n")
-    found, after = "", part.first + len(part.rows)
+    html, after = "", part.first + len(part.rows)
     if part.first > 1:
         first = max(1, part.first - LINES)
-        found += _more(shown, path, "Earlier lines", first=first, last=part.first - 1)
+        html += _more(shown, path, "Earlier lines", first=first, last=part.first - 1)
     for number, row in enumerate(rows, part.first):
         here = ' class="here"' if number == shown.line else ""
-        found += f'<tr id="L{number}"{here}><td>{number}</td><td>{row}</td></tr>'
+        html += f'<tr id="L{number}"{here}><td>{number}</td><td>{row}</td></tr>'
     if after <= part.lines:
-        found += _more(shown, path, "Later lines", first=after, last=after + LINES - 1)
-    return found
+        html += _more(shown, path, "Later lines", first=after, last=after + LINES - 1)
+    return html
 
 
-def _more(shown: Shown, path: str, words: str, *, first: int, last: int) -> str:
+def _more(shown: Shown, path: str, label: str, *, first: int, last: int) -> str:
     address = shown.address(path, first=first, last=last)
-    link = f'<a class="button small" data-do="file-part" href="{address}">{words}</a>'
+    link = f'<a class="button small" data-do="file-part" href="{address}">{label}</a>'
     return f'<tr class="part"><td colspan="2">{link}</td></tr>'
 
 
@@ -69,7 +69,7 @@ def refused(message: str, remedy: str, shown: Shown) -> str:
 
 
 def choice(paths: Sequence[str], shown: Shown, *, more: bool) -> str:
-    """Some files, where none is named. `more`: there are others."""
+    """Render a list of files to choose from; `more` means that there are others."""
     listed = "".join(
         f'<a data-do="file-view" data-path="{esc(path)}" href="{shown.address(path)}">'
         f'<span class="path"><bdi>{esc_line(masked(path))}</bdi></span></a>'
@@ -110,7 +110,7 @@ def _frame(shown: Shown, path: str, about: str, inner: str) -> str:
         'autocomplete="off" spellcheck="false" aria-label="Go to a file" '
         'placeholder="Go to a file, such as src/app.py:42"></form>'
     )
-    told = f'data-session="{esc_line(shown.session)}" data-path="{esc(path)}"'
-    told += f' data-line="{shown.line or ""}"'
+    attributes = f'data-session="{esc_line(shown.session)}" data-path="{esc(path)}"'
+    attributes += f' data-line="{shown.line or ""}"'
     body = f'<div class="patch" tabindex="0" role="region" aria-label="Lines">{inner}</div>'
-    return f'<section class="viewer" aria-label="File" {told}>{head}{go}{body}</section>'
+    return f'<section class="viewer" aria-label="File" {attributes}>{head}{go}{body}</section>'

@@ -1,4 +1,4 @@
-"""Search over everything ever said: the form, and what was found."""
+"""Full-text search over all sessions: the form and its results."""
 
 import time
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ MORE = 100
 NO_TITLE = "New session"
 
 
-class Wanted(NamedTuple):
-    """What is looked for."""
+class SearchQuery(NamedTuple):
+    """The text that is searched for, and the filters."""
 
     q: str = ""
     agent: str = ""
@@ -46,8 +46,10 @@ class Wanted(NamedTuple):
         return urlencode({key: value for key, value in named.items() if value})
 
 
-def screen(wanted: Wanted, results: str, agents: Sequence[str], directories: Sequence[str]) -> str:
-    """The form and the results below it; it works without scripts."""
+def screen(
+    wanted: SearchQuery, results: str, agents: Sequence[str], directories: Sequence[str]
+) -> str:
+    """Render the form with the results below it; it works without scripts."""
     listed = "".join(f'<option value="{esc_line(each)}">' for each in directories)
     form = (
         '<form id="search" role="search" aria-label="Everything ever said" action="/search">'
@@ -79,8 +81,8 @@ def _select(name: str, label: str, choices: dict[str, str], chosen: str) -> str:
         choices = {**choices, chosen: chosen}
     options = "".join(
         f'<option value="{esc_line(value)}"{" selected" if value == chosen else ""}>'
-        f"{esc_line(words)}</option>"
-        for value, words in choices.items()
+        f"{esc_line(text)}</option>"
+        for value, text in choices.items()
     )
     return f'<label>{label}<select name="{name}">{options}</select></label>'
 
@@ -91,7 +93,9 @@ BEGIN = (
 )
 
 
-def results(wanted: Wanted, hits: Sequence[Hit], *, more: bool, whole: bool, problem: str) -> str:
+def results(
+    wanted: SearchQuery, hits: Sequence[Hit], *, more: bool, whole: bool, problem: str
+) -> str:
     if not wanted.q.strip():
         return BEGIN
     note = ""
@@ -102,21 +106,21 @@ def results(wanted: Wanted, hits: Sequence[Hit], *, more: bool, whole: bool, pro
             '<p class="soft" role="status" data-again>Older sessions are still being indexed.</p>'
         )
     if not hits:
-        words = "No matches yet." if not whole else "No matches."
+        message = "No matches yet." if not whole else "No matches."
         hint = "" if not _narrowed(wanted) else _everywhere(wanted)
-        return note + tag("div", tag("p", words) + hint, "empty")
+        return note + tag("div", tag("p", message) + hint, "empty")
     total = f"{count(len(hits), 'hit')}{', and older ones' if more else ''}, the newest first"
     rows = "".join(map(_hit, hits))
     wider = tag("p", "Use more words, or a filter, to see older ones.", "soft") if more else ""
     return f'{note}<p class="soft" role="status">{total}</p><ol class="hits">{rows}</ol>{wider}'
 
 
-def _narrowed(wanted: Wanted) -> bool:
+def _narrowed(wanted: SearchQuery) -> bool:
     return bool(wanted.agent or wanted.within or wanted.since or wanted.role)
 
 
-def _everywhere(wanted: Wanted) -> str:
-    address = f"/search?{Wanted(wanted.q).query}"
+def _everywhere(wanted: SearchQuery) -> str:
+    address = f"/search?{SearchQuery(wanted.q).query}"
     return f'<p><a class="button" href="{esc_line(address, 5000)}">Search everywhere</a></p>'
 
 
@@ -146,13 +150,13 @@ def _agent(name: str) -> str:
 
 
 def snippet(hit: Hit) -> str:
-    """The text with the words marked."""
+    """Render the snippet with the matches marked."""
     text = secrets.covered(hit.snippet.text)
-    found, at = "", 0
+    html, at = "", 0
     for first, last in hit.snippet.marks:
-        found += esc(text[at:first]) + tag("mark", esc(text[first:last]))
+        html += esc(text[at:first]) + tag("mark", esc(text[first:last]))
         at = last
-    return found + esc(text[at:])
+    return html + esc(text[at:])
 
 
 def _when(at: int) -> str:
@@ -161,5 +165,5 @@ def _when(at: int) -> str:
     except (OverflowError, OSError, ValueError):
         return ""
     shown = f"{moment.day} {moment:%b %Y, %H:%M}"
-    told = f'datetime="{moment.isoformat(timespec="seconds")}" title="{shown}"'
-    return f"<time {told}>{ago(at, time.time() * 1000)}</time>"
+    attributes = f'datetime="{moment.isoformat(timespec="seconds")}" title="{shown}"'
+    return f"<time {attributes}>{ago(at, time.time() * 1000)}</time>"

@@ -1,4 +1,4 @@
-"""A session's turns as a column: what was asked, how long it took, and marks for what happened."""
+"""A session's turns as a column: the prompt, the duration, and marks for what happened."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from rookery.daemon.pieces.icons import icon
 from rookery.export.html.text import esc_line, tag
 
 MARKS = 12
-"""Of a turn that are drawn; the rest is counted."""
+"""How many marks of a turn are drawn; the rest are only counted."""
 WORDS = 120
 KINDS = ("_prompt", "_turn", "_ask")
 """Events that are read; of all others the kind says enough."""
@@ -52,16 +52,17 @@ class Page(NamedTuple):
 
 
 def turns_of(rows: Iterable[Row], events: Iterable[Event]) -> list[Turn]:
-    """`events`: those of KINDS among the rows."""
-    said = {event.seq: event for event in events}
-    found: list[Turn] = []
+    """Build the turns from rows of the outline; `events` are those of the rows whose kind is one of
+    KINDS."""
+    by_seq = {event.seq: event for event in events}
+    turns: list[Turn] = []
     for seq, at, kind, n in rows:
         if n < 1:
             continue
-        if not found or found[-1].n != n:
-            found.append(Turn(n, seq, at, []))
-        found[-1] = _after(found[-1], seq, at, kind, said.get(seq))
-    return found
+        if not turns or turns[-1].n != n:
+            turns.append(Turn(n, seq, at, []))
+        turns[-1] = _after(turns[-1], seq, at, kind, by_seq.get(seq))
+    return turns
 
 
 def _after(turn: Turn, seq: int, at: int, kind: str, event: Event | None) -> Turn:
@@ -74,11 +75,11 @@ def _after(turn: Turn, seq: int, at: int, kind: str, event: Event | None) -> Tur
         case "agent_message_chunk" if last and last.kind == "tools":
             turn.marks.append(Mark("", seq))
         case "_prompt" if event:
-            words = words_of(lenient.sequence(event.update, "prompt"))
-            words = "Continued after the budget pause" if budgets.is_own(event.update) else words
+            text = words_of(lenient.sequence(event.update, "prompt"))
+            text = "Continued after the budget pause" if budgets.is_own(event.update) else text
             if not turn.words and event.update.get("steered") is not True:
-                return turn._replace(seq=seq, at=at, words=words[: 4 * WORDS])
-            turn.marks.append(Mark("steered", seq, words=words[:WORDS]))
+                return turn._replace(seq=seq, at=at, words=text[: 4 * WORDS])
+            turn.marks.append(Mark("steered", seq, words=text[:WORDS]))
         case "_ask" if event and event.update.get("state") == "asked":
             turn.marks.append(Mark("ask", seq))
         case "_turn" if event:
@@ -160,7 +161,7 @@ def _head(page: Page, side: bool) -> str:
 
 
 def _turn(page: Page, turn: Turn) -> str:
-    words = esc_line(secrets.masked(turn.words), WORDS) or "(no words)"
+    text = esc_line(secrets.masked(turn.words), WORDS) or "(no words)"
     took = units.duration((turn.ended - turn.at) / 1000) if turn.ended else "running"
     marks = [mark for mark in turn.marks if mark.kind]
     shown = "".join(_mark(page, mark) for mark in marks[:MARKS])
@@ -168,7 +169,7 @@ def _turn(page: Page, turn: Turn) -> str:
     shown += tag("span", f"+{left}", "soft") if left > 0 else ""
     return (
         f'<li><a href="{_at(page, turn.seq)}" data-do="at" data-seq="{turn.seq}">'
-        f'<span class="n">{turn.n}</span><span class="words" dir="auto">{words}</span></a>'
+        f'<span class="n">{turn.n}</span><span class="words" dir="auto">{text}</span></a>'
         f'<p class="soft">{_when(turn.at)} · {took}{tag("span", shown, "marks") if shown else ""}'
         f"</p>{_ways(turn) if turn.ended else ''}</li>"
     )
@@ -191,16 +192,16 @@ def _mark(page: Page, mark: Mark) -> str:
     many = str(mark.many) if mark.many > 1 else ""
     match mark.kind:
         case "tools":
-            said = count(mark.many, "tool call")
+            label = count(mark.many, "tool call")
         case "ask":
-            said = "Asked you"
+            label = "Asked you"
         case "steered":
-            said = f"You added: {mark.words}" if mark.words else "You added a prompt"
+            label = f"You added: {mark.words}" if mark.words else "You added a prompt"
         case _:
-            said = f"Ended: {mark.words}"
+            label = f"Ended: {mark.words}"
     return (
         f'<a class="m-{mark.kind}" href="{_at(page, mark.seq)}" data-do="at" data-seq="{mark.seq}" '
-        f'title="{esc_line(said)}" aria-label="{esc_line(said)}">{LOOKS[mark.kind]}{many}</a>'
+        f'title="{esc_line(label)}" aria-label="{esc_line(label)}">{LOOKS[mark.kind]}{many}</a>'
     )
 
 

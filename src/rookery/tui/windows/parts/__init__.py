@@ -1,1 +1,1 @@
-"""What windows are made of: forms, fields, rows, small dialogs."""
+"""Building blocks of windows: forms, fields, rows, small dialogs."""

@@ -13,12 +13,12 @@ from rookery.forms.form import is_secret, spelled, titled, typed
 from rookery.tui.look.runs import clean_line
 from rookery.tui.windows.parts.text_line import TextLine
 
-MOST = 50
-"""Fields shown of one form."""
+MAX_FIELDS = 50
+"""How many fields of one form are shown."""
 
 
 class Tick(Checkbox):
-    """Its state is a sign, not only a colour."""
+    """A checkbox whose state is a sign, not only a colour."""
 
     @property
     def _button(self) -> Content:
@@ -27,7 +27,7 @@ class Tick(Checkbox):
 
 
 class Ticks(Vertical):
-    """Any number of choices."""
+    """Checkboxes for any number of choices."""
 
     def __init__(self, choices: list[tuple[str, str]], chosen: list[Any], name: str) -> None:
         super().__init__(id=name)
@@ -44,7 +44,7 @@ class Ticks(Vertical):
 
 
 def control_of(field: Any, value: Any, name: str) -> Widget:
-    """For any schema, even a damaged one."""
+    """Create the control for a field, whatever its schema, even a damaged one."""
     given = field.get("default") if isinstance(field, dict) and value is None else value
     kind = lenient.text(field, "type")
     if kind == "boolean":
@@ -68,12 +68,13 @@ def _line(field: Any, given: Any, name: str) -> TextLine:
 
 
 def _plain(title: str) -> str:
-    """Without markup, and not empty."""
+    """Return the title without markup, and never empty."""
     return clean_line(title).replace("[", "\\[") or "(empty)"
 
 
 def value_of(control: Widget, field: Any) -> Any:
-    """What was entered, as the schema's type if possible; None: nothing."""
+    """Return what was entered, converted to the schema's type if possible, or None if
+    nothing was."""
     if isinstance(control, Checkbox):
         return control.value
     if isinstance(control, Ticks):

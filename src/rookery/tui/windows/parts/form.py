@@ -1,4 +1,4 @@
-"""A form from an ACP schema: its fields in order, checked before they are sent."""
+"""Forms made from an ACP schema: the fields in order, checked before they are sent."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,12 +13,12 @@ from rookery.core.json import Json, lenient
 from rookery.forms.form import Form, Saved, about, complaint, hinted, is_shown
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import clean, clean_line
-from rookery.tui.windows.parts.fields import MOST, control_of, value_of
+from rookery.tui.windows.parts.fields import MAX_FIELDS, control_of, value_of
 from rookery.tui.windows.parts.modals import Modal
 
 
 class FormScreen(Modal[Json]):
-    """Ends with the answers; a subclass that tries them first overrides `deliver`."""
+    """A form; returns the answers. A subclass that tries them first overrides `deliver`."""
 
     BINDINGS = bindings.FORM
     KIND = "window form"
@@ -26,7 +26,7 @@ class FormScreen(Modal[Json]):
     def __init__(self, title: str, schema: Json, values: Json | None = None) -> None:
         super().__init__(title)
         self._schema, self._values = schema, values or {}
-        self.fields = list(lenient.mapping(schema, "properties").items())[:MOST]
+        self.fields = list(lenient.mapping(schema, "properties").items())[:MAX_FIELDS]
 
     def body(self) -> ComposeResult:
         with VerticalScroll(classes="fields", can_focus=False):
@@ -37,9 +37,9 @@ class FormScreen(Modal[Json]):
     def _field(self, number: int) -> ComposeResult:
         name, field = self.fields[number]
         needed = " (required)" if name in lenient.texts(self._schema, "required") else ""
-        words = clean_line(lenient.text(field, "title") or name)
+        title = clean_line(lenient.text(field, "title") or name)
         with Vertical(classes="field"):
-            yield Label(f"{words}{needed}", markup=False, classes="name")
+            yield Label(f"{title}{needed}", markup=False, classes="name")
             yield control_of(field, self._values.get(name), f"field{number}")
             yield Static("", classes="problem", id=f"wrong{number}", markup=False)
             yield Static(clean(about(field)), classes="hint", id=f"about{number}", markup=False)
@@ -57,8 +57,8 @@ class FormScreen(Modal[Json]):
         return control if control.focusable else control.query("Tick").first(Widget)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        """Show the whole field, with its name and hint; the first one at the top even before the
-        layout is known."""
+        """Scroll to show the whole field, with its name and hint; to the top for the first one,
+        even before the layout is known."""
         field = next((each for each in event.widget.ancestors if each.has_class("field")), None)
         for each in self.query(".field"):
             each.set_class(each is field, "here")
@@ -79,18 +79,18 @@ class FormScreen(Modal[Json]):
             self.deliver(answers)
 
     def checked(self) -> Json | None:
-        """The answers, unless something is wrong with them: then that is shown."""
+        """Return the answers, or show what is wrong with them and return None."""
         answers = self.answers()
         wrong = self.check(answers)
         self.mark(wrong)
         return None if wrong else answers
 
     def answers(self) -> Json:
-        found = {name: value_of(self.control(name), field) for name, field in self.fields}
-        return {name: value for name, value in found.items() if value is not None}
+        values = {name: value_of(self.control(name), field) for name, field in self.fields}
+        return {name: value for name, value in values.items() if value is not None}
 
     def check(self, answers: Json) -> dict[str, str]:
-        """What is wrong, by field."""
+        """Return what is wrong, by field."""
         return forms.check(self._schema, answers)
 
     def deliver(self, answers: Json) -> None:
@@ -116,21 +116,21 @@ class FormScreen(Modal[Json]):
         if first is not None:
             self._focusable(first).focus()
 
-    def tell(self, words: str) -> None:
-        """A line under the fields."""
-        told = self.query_one("#told", Static)
-        told.update(clean_line(words))
-        told.set_class(not words, "quiet")
+    def tell(self, text: str) -> None:
+        """Show a line under the fields."""
+        status = self.query_one("#told", Static)
+        status.update(clean_line(text))
+        status.set_class(not text, "quiet")
 
-    def describe(self, name: str, words: str) -> None:
+    def describe(self, name: str, hint: str) -> None:
         """Change the hint of a field."""
         about = self.query_one(f"#about{self._number(name)}", Static)
-        about.display = bool(words)
-        about.update(clean_line(words))
+        about.display = bool(hint)
+        about.update(clean_line(hint))
 
 
 class SavedForm(FormScreen):
-    """A form of ours. Ends with {"words", "name", "changes"} when it was saved."""
+    """A form of our own; returns {"words", "name", "changes"} when it was saved."""
 
     BINDINGS = bindings.SAVED
 
@@ -140,15 +140,15 @@ class SavedForm(FormScreen):
         self.busy = False
 
     def on_select_changed(self) -> None:
-        """Show only the fields that belong to what was chosen, each with its hint."""
+        """Show only the fields that apply to the current choices, each with its hint."""
         answers = self.answers()
         for name, field in self.fields:
             if lenient.mapping(field, "when"):
                 parent = self.control(name).parent
                 assert parent is not None
                 parent.display = is_shown(field, answers)
-            if (words := hinted(field, answers)) is not None:
-                self.describe(name, words)
+            if (hint := hinted(field, answers)) is not None:
+                self.describe(name, hint)
 
     def check(self, answers: Json) -> dict[str, str]:
         return self.form.check(answers)
@@ -157,7 +157,7 @@ class SavedForm(FormScreen):
         self.run_form(lambda: self.form.save(self.home, answers), self.saved)
 
     def run_form(self, work: Callable[[], Saved], then: Callable[[Saved], object]) -> None:
-        """One at a time."""
+        """Run the work unless some is already running."""
         if self.busy:
             return
         self.busy = True
@@ -170,8 +170,8 @@ class SavedForm(FormScreen):
 
     def saved(self, outcome: Saved) -> None:
         if outcome.ok:
-            told = {"words": outcome.words, "name": outcome.name}
-            self.dismiss({**told, "changes": list(outcome.changes)})
+            answer = {"words": outcome.words, "name": outcome.name}
+            self.dismiss({**answer, "changes": list(outcome.changes)})
         elif outcome.wrong:
             self.mark(outcome.wrong)
         else:

@@ -1,7 +1,7 @@
-"""Windows over the screen, and the small ones: one line to fill in, and a yes.
+"""Base classes of windows over the screen, and the small dialogs: one line to fill in, and a
+confirmation.
 
-The type of a modal is its answer: `app.ask(LineScreen(…), then)`.
-"""
+The type parameter of a modal is its answer: `app.ask(LineScreen(…), then)`."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -21,7 +21,7 @@ from rookery.tui.windows.parts.text_line import TextLine
 
 
 class Modal[Answer](ModalScreen[Answer | None]):
-    """A heading, a body and a line of keys. Esc closes it without an answer."""
+    """A window with a heading, a body and a line of keys. Esc closes it without an answer."""
 
     BINDINGS = bindings.WINDOW
     BACK: ClassVar[str] = "back"
@@ -44,7 +44,7 @@ class Modal[Answer](ModalScreen[Answer | None]):
             yield Label(self.keys_line(), classes="keys")
 
     def _load_sheet(self) -> None:
-        """The first window brings the style sheet of all."""
+        """Load the style sheet of all windows when the first one opens."""
         sheet, place = self.app.stylesheet, ("windows", "")
         if not sheet.has_source(*place):
             sheet.add_source(WINDOWS, read_from=place)
@@ -54,21 +54,21 @@ class Modal[Answer](ModalScreen[Answer | None]):
         raise NotImplementedError
 
     def keys_line(self) -> str:
-        """The keys of a window, which can be clicked, too."""
-        found = [
+        """Return the line of the window's keys, which can also be clicked."""
+        entries = [
             (each.id, label(self.app, each.id), each.action, each.description)
             for kind in type(self).__mro__
             for each in vars(kind).get("BINDINGS", [])
             if isinstance(each, Binding) and each.id and each.show
         ]
         unique: dict[str, str] = {}
-        for name, key, action, words in found:  # a window's own word for a key comes first
-            said = f" {self.words.get(name, words)}".replace(" ", "\u00a0")
-            unique.setdefault(name, f"[@click=screen.{action}][b $accent]{key}[/]{said}[/]")
+        for name, key, action, description in entries:  # a window's own word for a key comes first
+            caption = f" {self.words.get(name, description)}".replace(" ", "\u00a0")
+            unique.setdefault(name, f"[@click=screen.{action}][b $accent]{key}[/]{caption}[/]")
         return "   ".join(unique.values())
 
     def on_mount(self) -> None:
-        """Cover the window below: the frames of two would cut into each other."""
+        """Cover the window below: the frames of two would overlap."""
         below = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else None
         self.set_class(isinstance(below, ModalScreen), "over")
 
@@ -83,18 +83,18 @@ class Modal[Answer](ModalScreen[Answer | None]):
         return self.shell.start.home
 
     def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
-        """Do something that blocks; `then` gets its result if the window is still open."""
+        """Run `work`, which may block; `then` gets its result if the window is still open."""
 
-        def done(found: Found) -> None:
+        def done(outcome: Found) -> None:
             if self.is_attached:
-                then(found)
+                then(outcome)
 
         self.shell.reader.fetch(work, done)
 
     def save(
         self, work: Callable[[], object], then: Callable[[str], object], file: str = "config.toml"
     ) -> None:
-        """Change a file of the home; `then` gets why it failed, or an empty text."""
+        """Change a file of the home; `then` gets why it failed, or ""."""
         from rookery.client.config.edit import attempt
 
         self.fetch(lambda: attempt(work, file), then)
@@ -104,8 +104,8 @@ class Modal[Answer](ModalScreen[Answer | None]):
 
 
 class LineScreen(Modal[str]):
-    """One line of text. `verb`: what Enter does with it. `may_be_empty`: else that is no answer.
-    `below`: at the bottom, so that what it is about stays in sight."""
+    """A dialog for one line of text. `verb` says what Enter does with it; `may_be_empty` allows an
+    empty answer; `below` puts it at the bottom, so that what it is about stays visible."""
 
     BINDINGS = bindings.LINE
 
@@ -136,13 +136,13 @@ class LineScreen(Modal[str]):
 
 
 class SureScreen(Modal[bool]):
-    """A question, and what a yes does."""
+    """A dialog that asks for confirmation and says what a yes does."""
 
     BINDINGS = bindings.SURE
 
-    def __init__(self, question: str, words: str = "") -> None:
+    def __init__(self, question: str, detail: str = "") -> None:
         super().__init__(question)
-        self._words = words
+        self._words = detail
 
     def body(self) -> ComposeResult:
         if self._words:
@@ -153,7 +153,7 @@ class SureScreen(Modal[bool]):
 
 
 class PreviewScreen(SureScreen):
-    """The same for a preview, which may be long."""
+    """A confirmation with a preview, which may be long."""
 
     BINDINGS = bindings.PREVIEW
     KIND = "window preview"

@@ -1,4 +1,5 @@
-"""A list in a window: rows with a sign, a name and details; keys act on the current row."""
+"""A list in a window: rows with a sign, a name and details, and keys that act on the current
+row."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -18,8 +19,8 @@ SIGNS = {"on": ("●", "$success"), "off": ("○", "$ink-2"), "bad": ("✗", "$e
 
 
 class RowsScreen[Answer](Modal[Answer]):
-    """A subclass has `load` (in the reader thread), `shown` (its rows), and the keys' actions; to
-    remove a row, REMOVES and `drop`."""
+    """A window with a list. A subclass provides `load` (run in the reader thread), `shown` (its
+    rows) and the keys' actions; for removing rows, also REMOVES and `drop`."""
 
     KIND = "window list"
     WIDE: ClassVar[int] = 0
@@ -56,21 +57,21 @@ class RowsScreen[Answer](Modal[Answer]):
         except (config.ConfigError, mcp.McpError) as error:
             return None, f"✗ {error}"
 
-    def _show(self, found: tuple[Any, str]) -> None:
-        rows, why = found
+    def _show(self, outcome: tuple[Any, str]) -> None:
+        rows, why = outcome
         self.fill([] if why else self.shown(rows))
         if why:
             self.tell(why)
 
     def load(self) -> Any:
-        """What the rows are made of; reads files. Raises ConfigError, McpError."""
+        """Load what the rows are made of; reads files. Raises ConfigError, McpError."""
         raise NotImplementedError
 
-    def shown(self, found: Any) -> Sequence[Row]:
+    def shown(self, loaded: Any) -> Sequence[Row]:
         raise NotImplementedError
 
     def fill(self, rows: Sequence[Row]) -> None:
-        """Show other rows; the cursor stays on its row, and starts on the current one."""
+        """Replace the rows; the cursor stays on its row, and starts on the current one."""
         listed = self.query_one(OptionList)
         before = self.then or (self.current.name if self.current else None)
         self.then = ""
@@ -91,11 +92,11 @@ class RowsScreen[Answer](Modal[Answer]):
         at = self.query_one(OptionList).highlighted
         return self.rows[at] if at is not None and at < len(self.rows) else None
 
-    def tell(self, words: str) -> None:
-        """A line under the rows."""
-        told = self.query_one("#told", Static)
-        told.update(clean(words))
-        told.set_class(not words, "quiet")
+    def tell(self, text: str) -> None:
+        """Show a line under the rows."""
+        status = self.query_one("#told", Static)
+        status.update(clean(text))
+        status.set_class(not text, "quiet")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -103,7 +104,7 @@ class RowsScreen[Answer](Modal[Answer]):
             self.choose(self.current)
 
     def choose(self, row: Row) -> None:
-        """Enter, or a click."""
+        """Handle Enter or a click on a row."""
         raise NotImplementedError
 
     def action_choose(self) -> None:
@@ -112,23 +113,23 @@ class RowsScreen[Answer](Modal[Answer]):
 
     def action_remove(self) -> None:
         if (row := self.current) is not None:
-            question, words = self.REMOVES
-            screen = SureScreen(question.format(row.title), words)
+            question, detail = self.REMOVES
+            screen = SureScreen(question.format(row.title), detail)
             self.shell.ask(screen, lambda _: self.drop(row.name))
 
     def drop(self, name: str) -> None:
         raise NotImplementedError
 
-    def ended(self, said: str) -> None:
-        """Something was changed: show it."""
+    def ended(self, text: str) -> None:
+        """Show a change after it was made: reload the rows and say so."""
         self.reload()
-        self.tell(said)
+        self.tell(text)
 
-    def change(self, work: Callable[[], object], words: str, file: str = config.FILE) -> None:
+    def change(self, work: Callable[[], object], text: str, file: str = config.FILE) -> None:
         """Change a file of the home, and say so."""
 
         def ended(why: str) -> None:
-            self.ended(f"✗ {why}" if why else words)
+            self.ended(f"✗ {why}" if why else text)
             self.shell.look_around()
 
         self.save(work, ended, file)

@@ -1,4 +1,4 @@
-"""A field of one row whose text may have several lines: a sign stands for each line's end."""
+"""A one-row field whose text may have several lines: a sign stands for each line end."""
 
 from typing import override
 
@@ -11,8 +11,8 @@ LINE_END = "⏎"
 
 
 class TextLine(Input):
-    """A paste keeps its lines; Textual's own field would drop all but the first. Secrets have one
-    line: a key is often copied with the newline behind it."""
+    """A field that keeps the lines of a paste; Textual's own field would drop all but the first.
+    Secrets have one line, since a key is often copied with the newline behind it."""
 
     def __init__(
         self, text: str = "", *, id: str | None = None, placeholder: str = "", secret: bool = False

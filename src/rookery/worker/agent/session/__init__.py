@@ -1,1 +1,1 @@
-"""What the agent has of a session: the recap that it is given, its title, its archive."""
+"""Session details passed to the agent: its recap, its title, whether it is archived."""

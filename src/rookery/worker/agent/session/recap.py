@@ -1,5 +1,5 @@
-"""What a prompt brings along: a recap for an agent that could not follow a rewind or a fork, and a
-word to agents that know us."""
+"""Additions to a prompt: a recap for an agent that could not follow a rewind or a fork, and
+metadata for agents that know us."""
 
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import Draft, Json, lenient, notice
@@ -10,7 +10,7 @@ SENT = "Sent with a recap of the earlier turns, which the agent has no memory of
 
 
 def due(session: Session, prompt: list[Json]) -> list[Json]:
-    """What goes before the user's own words, if anything; the log says so."""
+    """Return the blocks before the user's own text, if any, and log that they were sent."""
     before = lenient.integer(session.header, "recapDue") or 0
     if not before:
         return []
@@ -28,11 +28,12 @@ def due(session: Session, prompt: list[Json]) -> list[Json]:
 
 
 def meta(session: Session, *, continues: bool) -> Json:
-    """For agents that know us (docs/sessions.md): no verdict of its own critic is wanted; it goes
-    on where it was; what it had asked was given up while it was away."""
-    found: Json = {} if session.critic_policy.enabled else {"critic": False}
+    """Return the metadata for agents that know us (docs/sessions.md): whether their own critic
+    should stay silent, whether to continue where they were, and whether their kept requests were
+    dropped while they were away."""
+    extra: Json = {} if session.critic_policy.enabled else {"critic": False}
     if continues:
-        found["continue"] = True
+        extra["continue"] = True
     elif session.header["_dropped"] and session.agent.continues:
-        found["drop"] = True
-    return {"_meta": {"rookery": found}} if found else {}
+        extra["drop"] = True
+    return {"_meta": {"rookery": extra}} if extra else {}

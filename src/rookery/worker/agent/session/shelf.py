@@ -1,5 +1,5 @@
-"""The agent's own list of sessions keeps up with ours, where it says that it can: the user's title,
-and what is archived."""
+"""Keeps the agent's own list of sessions in step with ours, where the agent supports it: the user's
+title, and whether a session is archived."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,23 +16,24 @@ LATEST = 2.0
 
 class Shelf:
     def __init__(self, session: Session, call: Call) -> None:
-        """`call`: asks the agent."""
+        """`call`: sends a request to the agent."""
         self._session = session
         self._call = call
         self._late: asyncio.TimerHandle | None = None
         """When an agent that is to archive its session is not waited for any more."""
 
     def tell_title(self) -> None:
-        """What the user called the session, also while no agent was there to hear it."""
+        """Send the agent the title that the user gave the session, which may have changed while no
+        agent was running."""
         titles = self._session.header["titles"]
         title = lenient.text(titles, "person")
         if title and title != titles.get("agent"):
             self._tell("title", "session/set_title", {"title": title})
 
     def archive(self, stop: Callable[[], None]) -> None:
-        """An archived session whose worker is about to `stop`: it does so once the agent has
-        answered, or after a moment, unless the session was taken up again. What tells it is sent
-        after all that is to be logged before."""
+        """Ask the agent to archive its session, then call `stop`: once it has answered, or after a
+        moment, unless the session was taken up again. The request is sent after everything that is
+        to be logged before it."""
         session, agent = self._session, self._session.agent
         if self._late is not None:
             return
@@ -52,7 +53,7 @@ class Shelf:
         session.wake()
 
     def take_up(self, method: str, params: Json) -> None:
-        """Before a stored session is opened: it may be archived."""
+        """Unarchive a stored session before it is opened."""
         if method in ("session/load", "session/resume"):
             self._tell("archive", "session/unarchive", {"sessionId": params["sessionId"]})
 
