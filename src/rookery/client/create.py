@@ -66,7 +66,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     `session`: its id; what an earlier attempt left under it is removed. `confirm`, `sandbox`: by
     default, as configured. `order`: what answers instead of the user. `budget`: by scope.
     `worktree`: the name of its own branch, "" for the session's id, which starts at `base` or the
-    last commit. `chosen`: critic and refine. `picks`: mode, model, effort. `history`: first events."""
+    last commit. `chosen`: critic, refine. `picks`: mode, model, effort. `history`: first events."""
     paths.ensure_home(home)
     check_home(home)
     confirm, picks = _meant(confirm, picks)
