@@ -64,9 +64,9 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     """Create a session and return its id. Nothing is started: the first prompt does that.
 
     `session`: its id; what an earlier attempt left under it is removed. `confirm`, `sandbox`: by
-    default, as configured. `order`: what answers instead of the user. `budget`: by scope.
-    `worktree`: the name of its own branch, "" for the session's id, which starts at `base` or the
-    last commit. `chosen`: critic, refine. `picks`: mode, model, effort. `history`: first events."""
+    default, as configured. `order`: what answers for the user. `budget`: by scope. `worktree`: the
+    name of its own branch, "" for the session's id, from `base` or the last commit. `chosen`:
+    critic, refine. `picks`: mode, model, effort. `history`: its first events."""
     paths.ensure_home(home)
     check_home(home)
     confirm, picks = _meant(confirm, picks)
@@ -88,12 +88,8 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
             "created": time.time_ns() // 1_000_000,
         }
         _keep_hooks(home, directory, cwd)
-        optional: Json = {
-            "title": title.strip() and title,
-            "race": race,
-            "budget": dict(budget),
-        } | tree
-        optional |= _in_sandbox(sandbox or default_sandbox(in_force.load(home), agent, argv))
+        optional: Json = {"title": title.strip() and title, "race": race, "budget": dict(budget)}
+        optional |= tree | _in_sandbox(sandbox or default_sandbox(in_force.load(home), agent, argv))
         update |= {key: value for key, value in {**optional, **picks}.items() if value}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
         _write(directory, [*_first_events(home, update, confirm, order), *history])
