@@ -18,7 +18,7 @@ export async function act(action, button = null) {
   if (compose?.recap) return recap(compose.recap);
   if (compose?.prompt) return (await import("./prompts.js")).putTurn(compose.prompt);
   if (command?.do === "rewind") return (await import("./rewind.js")).rewind(session, command.undo ? null : command.turn);
-  if (command?.do === "clear") return (await import("./operations.js")).choose("clear", (await import("./menus.js")).shown());
+  if (command?.do === "clear") return (await import("./choices.js")).choose("clear", (await import("./menus.js")).shown());
   if (action.danger && button && !button.dataset.sure) {
     button.dataset.sure = "1";
     button.textContent = "Press again to confirm";

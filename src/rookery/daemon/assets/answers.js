@@ -2,7 +2,6 @@
 // good shows its rule first.
 import { $, $$, api, copy, element, say, toast, told, uid, when } from "./main.js";
 import { isTyping, key } from "./keys.js";
-import { arrived } from "./asks.js";
 
 const FIRST = 700; // milliseconds for which a new card takes no key
 const PAUSE = 250; // an answer is a letter that stands alone
@@ -28,9 +27,15 @@ function notice() {
 function anew() {
   if (!document.hidden) for (const id of seen.keys()) seen.set(id, performance.now());
 }
-for (const card of cards) seen.set(idOf(card), arrived());
-new MutationObserver(notice).observe($("#main"), { childList: true, subtree: true });
-document.addEventListener("visibilitychange", anew);
+/** `at`: when the cards came that are there already. */
+export function begin(at) {
+  for (const card of cards) {
+    seen.set(idOf(card), at);
+    takeFocus(card);
+  }
+  new MutationObserver(notice).observe($("#main"), { childList: true, subtree: true });
+  document.addEventListener("visibilitychange", anew);
+}
 
 const open = () => [...cards].filter((card) => !card.dataset.sent && card.offsetParent);
 
@@ -367,7 +372,6 @@ function giveBack() {
   alone = null;
 }
 document.addEventListener("answered", giveBack);
-for (const card of cards) takeFocus(card);
 
 const asked = () => open().length > 0;
 for (const [letter, words] of [["y", "Allow once"], ["a", "Always allow; shows the rule first"], ["n", "Reject"], ["r", "Reject, and say why"],

@@ -1,4 +1,4 @@
-// The bar above a session: its clock, and the way to its menus, whose script comes when one is opened.
+// The bar above a session: its clock, and what it says of the session.
 import { $, $$, api, element, readOnly, told, uid, when } from "./main.js";
 import { key } from "./keys.js";
 
@@ -18,7 +18,7 @@ const skew = began ? Date.now() - began : 0; // of the two clocks
 const SIZES = [[86400, "d", 3600, "h"], [3600, "h", 60, "min"], [60, "min", 1, "s"]];
 
 /** `48 s`, `3 min 5 s`, `2 h`: as in every other face (core/units.py). */
-export function elapsed(milliseconds) {
+function elapsed(milliseconds) {
   const all = Math.max(0, Math.floor(milliseconds / 1000));
   const found = SIZES.find(([size]) => all >= size);
   if (!found) return `${all} s`;
@@ -85,10 +85,6 @@ if ($("#bar")) {
 }
 
 // --- what is done here ---------------------------------------------------------------------------
-
-/** Menus, questions, and what is done to the session as a whole. */
-export const menus = () => import("./menus.js");
-for (const name of ["pick", "rename", "force-end", "more", "move"]) when(name, async (button) => (await menus()).acts[name](button));
 
 export async function cancel() {
   if (!facts().running) return;

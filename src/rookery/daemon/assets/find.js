@@ -1,5 +1,6 @@
 // Find in a session: hits of the search index, each opened at its place.
-import { $, $$, api, element, say, told } from "./main.js";
+import { $, $$, api, element, say, styled, told } from "./main.js";
+import { clear } from "./side.js";
 import { blockOf, reveal } from "./timeline.js";
 
 const session = document.body.dataset.session;
@@ -14,6 +15,8 @@ const button = (label, words, run) => {
 };
 
 export async function show(words = "") {
+  await styled("changes.css");
+  clear();
   if (!bar) {
     bar = element("div", { class: "find-here", role: "search", "aria-label": "This session" }, field, count,
       button("↑", "Previous", () => step(1)), button("↓", "Next", () => step(-1)), button("×", "Close", close));

@@ -2,8 +2,9 @@
 import { $, $$, api, copy, element, toast, told } from "./main.js";
 import { command, facts, isStuck, path, readHeader, session } from "./bar.js";
 import { danger, menu, sure } from "./dialogs.js";
+import { rows } from "./choices.js";
 import { perform } from "./operations.js";
-import { remove, rows } from "./session_menu.js";
+import { remove } from "./trash.js";
 
 const USUAL = { mode: "mode", model: "model", thought_level: "effort" };
 export const acts = {};

@@ -2,7 +2,6 @@
 import { $, api, copy, element, html, kept, piece, toast, told, uid, when } from "./main.js";
 import { attachments } from "./attachments.js";
 import { complete } from "./complete.js";
-import "./keys.js";
 
 const form = $("form.new");
 const coarse = matchMedia("(pointer: coarse)");

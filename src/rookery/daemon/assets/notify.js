@@ -1,6 +1,6 @@
 // Notifications of this browser: for asks and ends while the page is not looked at, and by Web Push
 // while it is closed. `notify_form.js` turns them on.
-import { $, kept, told } from "./main.js";
+import { kept, told } from "./main.js";
 
 export const able = "Notification" in window;
 export const secure = window.isSecureContext;
@@ -39,5 +39,3 @@ addEventListener("news", async ({ detail }) => {
   await ready;
   if (!subscription) show(detail).catch(told); // else the daemon sends it
 });
-
-if ($("[data-notify]")) import("./notify_form.js");

@@ -124,7 +124,7 @@ function later() {
   timer = setTimeout(flushAll, WAITS[Math.min(tries++, WAITS.length - 1)]);
 }
 
-export function flushAll() {
+function flushAll() {
   for (const session of new Set([...waiting.values()].map((item) => item.session))) flush(session);
 }
 

@@ -2,7 +2,7 @@
 import { $, api, copy, toast } from "./main.js";
 import { ask } from "./device.js";
 import { menu } from "./dialogs.js";
-import { choose } from "./operations.js";
+import { choose } from "./choices.js";
 import { rewind } from "./rewind.js";
 
 const session = document.body.dataset.session;
@@ -43,7 +43,7 @@ export async function chooseTurn(anchor) {
 
 // --- edited and sent again -----------------------------------------------------------------------
 
-export async function promptOf(turn) {
+async function promptOf(turn) {
   const { first } = await api("GET", `${path}/turns?turn=${turn}`);
   const { events } = await api("GET", `${path}/events?seqs=${first}`);
   return events.find((each) => each.update.sessionUpdate === "_prompt");

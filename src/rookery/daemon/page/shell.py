@@ -69,7 +69,7 @@ def page(
             f"{title} · Rookery" if title else "Rookery",
             body,
             attributes=attributes,
-            modules=("main.js", "fleet.js", *modules),
+            modules=("main.js", "frame.js", "fleet.js", *modules),
             styles=("fleet.css", *styles),
         )
     )
