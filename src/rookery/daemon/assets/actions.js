@@ -1,13 +1,13 @@
 // What helps after a failure: the buttons of notices and of messages. Which there are is the daemon's to say.
-import { $, api, toast, uid } from "./main.js";
+import { $, api, element, toast, uid } from "./main.js";
 
 const session = document.body.dataset.session ?? "";
 const here = `/api/v1/sessions/${encodeURIComponent(session)}`;
 const SCREENS = { agents: "/settings/agents", model: "/settings/models", servers: "/settings/servers", settings: "/settings", sessions: "/", trash: "/settings/trash" };
 const send = (command) => api("POST", `${here}/commands`, { id: uid(), ...command });
 
-/** `button`: where it stands, if it does. */
-export async function act(action, button = null) {
+/** `button`: what was pressed, in a notice or a message. */
+export async function act(action, button) {
   const { command, choose, window: opens, compose } = action;
   if (choose === "agent") return $('#bar [data-option="agent"]')?.click(); // its menu asks what is to be known
   if (opens === "move") return (await import("./branch.js")).move(session, $("#bar .bar")?.dataset.running);
@@ -19,13 +19,15 @@ export async function act(action, button = null) {
   if (compose?.prompt) return (await import("./prompts.js")).putTurn(compose.prompt);
   if (command?.do === "rewind") return (await import("./rewind.js")).rewind(session, command.undo ? null : command.turn);
   if (command?.do === "clear") return (await import("./choices.js")).choose("clear", (await import("./menus.js")).shown());
-  if (action.danger && button && !button.dataset.sure) {
-    button.dataset.sure = "1";
-    button.textContent = "Press again to confirm";
-    setTimeout(() => { delete button.dataset.sure; button.textContent = action.label; }, 4000);
-    return undefined;
-  }
-  return command && send(command);
+  if (command && (!action.danger || await agreed(action, button))) return send(command);
+}
+
+/** Asks first, with what is said around the button. */
+async function agreed({ label }, button) {
+  const { danger, sure } = await import("./dialogs.js");
+  const around = $(".words", button.closest(".note, .toast") ?? button);
+  const shown = element("p", { class: "shown", tabindex: 0 }, $("strong + *", around ?? button)?.textContent ?? "");
+  return sure(`${label}?`, around ? [$("strong", around).textContent] : [], danger(label), shown);
 }
 
 async function recap(before) {

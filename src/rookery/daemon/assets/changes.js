@@ -85,22 +85,16 @@ when("file", async (link) => {
 
 const working = () => ($("#bar .bar") ? ($("#bar .bar").dataset.running ? $("#bar .bar").dataset.title || "The agent" : "") : root()?.dataset.working ?? "");
 
-function sure(words, label) {
-  return new Promise((resolve) => {
-    const yes = element("button", { class: "danger", value: "yes" }, label);
-    const dialog = element("dialog", { "aria-label": label }, element("form", { method: "dialog" },
-      element("p", {}, words), element("p", { class: "acts" }, yes, element("button", { value: "" }, "Cancel"))));
-    dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); });
-    document.body.append(dialog);
-    dialog.showModal();
-  });
+async function agreed(words, label) {
+  const { danger, sure } = await import("./dialogs.js");
+  return sure(`${label}?`, [words], danger(label));
 }
 
 when("undo", async (button) => {
   const file = button.closest(".file"), hunk = button.closest(".hunk");
   const path = pathOf(button), words = hunk ? "Undo hunk" : "Undo file";
   const agent = working();
-  if (agent && !(await sure(`${agent} is still working in this directory.`, words))) return;
+  if (agent && !(await agreed(`${agent} is still working in this directory.`, words))) return;
   try {
     const body = { base: root().dataset.base, path, digest: file.dataset.digest, ...(hunk && { hunk: hunk.dataset.hunk }) };
     const { id } = await post("undo", body);

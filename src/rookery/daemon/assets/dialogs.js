@@ -58,7 +58,7 @@ export function open(dialog, anchor) {
   dialog.addEventListener("close", () => {
     dialog.remove();
     if (isMenu) anchor?.removeAttribute("aria-expanded");
-    if (anchor?.isConnected) anchor.focus();
+    if (anchor?.isConnected) anchor.focus({ preventScroll: true });
   });
   document.body.append(dialog);
   dialog.showModal();

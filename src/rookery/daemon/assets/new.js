@@ -47,11 +47,7 @@ async function create() {
   } catch (problem) {
     button.disabled = false;
     const box = $(".wrong", form);
-    box.replaceChildren(...[problem.message, problem.remedy].filter(Boolean).map((words) => {
-      const line = document.createElement("p");
-      line.textContent = words;
-      return line;
-    }));
+    box.replaceChildren(...[problem.message, problem.remedy].filter(Boolean).map((words) => element("p", {}, words)));
     box.hidden = false;
     if (problem.error === "no_directory") form.elements.cwd.focus();
   }
