@@ -1,10 +1,8 @@
 // What helps after a failure: the buttons of notices and of messages. Which there are is the daemon's to say.
-import { $, api, element, toast, uid } from "./main.js";
+import { $, api, apiOf, command as send, element, toast } from "./main.js";
 
 const session = document.body.dataset.session ?? "";
-const here = `/api/v1/sessions/${encodeURIComponent(session)}`;
 const SCREENS = { agents: "/settings/agents", model: "/settings/models", servers: "/settings/servers", settings: "/settings", sessions: "/", trash: "/settings/trash" };
-const send = (command) => api("POST", `${here}/commands`, { id: uid(), ...command });
 
 /** `button`: what was pressed, in a notice or a message. */
 export async function act(action, button) {
@@ -19,7 +17,7 @@ export async function act(action, button) {
   if (compose?.prompt) return (await import("./prompts.js")).putTurn(compose.prompt);
   if (command?.do === "rewind") return (await import("./rewind.js")).rewind(session, command.undo ? null : command.turn);
   if (command?.do === "clear") return (await import("./choices.js")).choose("clear", (await import("./menus.js")).shown());
-  if (command && (!action.danger || await agreed(action, button))) return send(command);
+  if (command && (!action.danger || await agreed(action, button))) return send(session, command);
 }
 
 /** Asks first, with what is said around the button. */
@@ -31,7 +29,7 @@ async function agreed({ label }, button) {
 }
 
 async function recap(before) {
-  const { text } = await api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/recap?before=${before}`);
+  const { text } = await api("GET", `${apiOf(session)}/recap?before=${before}`);
   document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text, before: true } }));
 }
 
@@ -39,6 +37,6 @@ async function kill() {
   const { danger, sure } = await import("./dialogs.js");
   const lines = ["The session's worker, its agent and their commands are ended. What was written is kept, and your next prompt wakes the session."];
   if (!(await sure("End its processes?", lines, danger("End them")))) return;
-  const { left, summary } = await api("POST", `/api/v1/sessions/${encodeURIComponent(session)}/kill`, {});
+  const { left, summary } = await api("POST", `${apiOf(session)}/kill`, {});
   toast(summary, left.length ? { kind: "failed" } : {});
 }

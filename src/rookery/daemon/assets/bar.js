@@ -1,14 +1,13 @@
 // The bar above a session: its clock, and what it says of the session.
-import { $, $$, api, element, readOnly, told, uid, when } from "./main.js";
+import { $, $$, api, apiOf, command, element, readOnly, told, when } from "./main.js";
 import { key } from "./keys.js";
 
 export const session = document.body.dataset.session;
-export const path = `/api/v1/sessions/${encodeURIComponent(session)}`;
+export const path = apiOf(session);
 const GRACE = 5000;
 
 /** What the bar knows: running, steers, agent, title, state … */
 export const facts = () => $("#bar .bar")?.dataset ?? {};
-export const command = (body) => api("POST", `${path}/commands`, { id: uid(), ...body });
 export const readHeader = async () => (await api("GET", `${path}/header`)).header;
 
 // --- the clock -----------------------------------------------------------------------------------
@@ -89,7 +88,7 @@ if ($("#bar")) {
 export async function cancel() {
   if (!facts().running) return;
   offerForce();
-  await command({ do: "cancel" });
+  await command(session, { do: "cancel" });
 }
 
 /** Once an agent has had its time to react. */

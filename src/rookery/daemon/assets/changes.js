@@ -1,5 +1,5 @@
 // Changes: undo a hunk or a file, comments that go to the agent as one prompt, commit.
-import { $, $$, api, element, html, kept, piece, say, toast, told, uid, when } from "./main.js";
+import { $, $$, api, apiOf, element, html, kept, piece, say, screenOf, toast, told, uid, when } from "./main.js";
 import { isTyping, key } from "./keys.js";
 import { drawList, drawMarks, offersComments, reads } from "./review.js";
 
@@ -11,8 +11,8 @@ let undone = [];
 
 const root = () => $(".changes", box ?? document);
 const pathOf = (node) => decodeURIComponent(node.closest(".file").dataset.path);
-const here = () => `/sessions/${encodeURIComponent(session)}/changes`;
-const post = (what, body) => api("POST", `/api/v1/sessions/${encodeURIComponent(session)}/changes/${what}`, body);
+const here = () => `${screenOf(session)}/changes`;
+const post = (what, body) => api("POST", `${apiOf(session)}/changes/${what}`, body);
 
 const viewNow = () => ((asked.view || kept.get("diff-view")) === "split" && innerWidth >= SPLIT_FROM ? "split" : "unified");
 function address(more = {}) {
@@ -268,10 +268,10 @@ when("send-comments", async () => {
   // The same comments have the same id: sent twice, they arrive once.
   const sum = [...text].reduce((so, letter) => (so * 31 + letter.codePointAt(0)) >>> 0, list.length);
   const id = `comments.${list.map((each) => each.id.slice(0, 8)).join(".").slice(0, 150)}.${sum.toString(16)}`;
-  await api("POST", `/api/v1/sessions/${encodeURIComponent(session)}/prompt`, { text }, { headers: { "Idempotency-Key": id } });
+  await api("POST", `${apiOf(session)}/prompt`, { text }, { headers: { "Idempotency-Key": id } });
   keep([]);
   const words = list.length > 1 ? `${list.length} comments sent` : "Comment sent";
-  toast(words, $("#side") ? {} : { action: { label: "Open the session", run: () => location.assign(`/sessions/${session}`) } });
+  toast(words, $("#side") ? {} : { action: { label: "Open the session", run: () => location.assign(screenOf(session)) } });
 });
 
 let chosen = []; // rows that Shift and an arrow took together

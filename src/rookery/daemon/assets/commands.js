@@ -1,6 +1,6 @@
 // Rookery's own slash commands, and the agent's as they are offered.
 import { $, toast, told } from "./main.js";
-import { readHeader, session } from "./bar.js";
+import { path, readHeader, session } from "./bar.js";
 import { operate } from "./choices.js";
 import { ranked } from "./complete.js";
 import { help } from "./help.js";
@@ -75,7 +75,7 @@ export async function carryOut(name, value) {
     case "model": case "mode": case "effort": return value ? set(name, value) : pickUsual(name);
     case "attach": return void $("#picker").click();
     case "changes": return void $("#bar [data-do=changes]")?.click();
-    case "export": return (await import("./save.js")).download(`/api/v1/sessions/${encodeURIComponent(session)}/export?format=${encodeURIComponent(value || "md")}`);
+    case "export": return (await import("./save.js")).download(`${path}/export?format=${encodeURIComponent(value || "md")}`);
     case "help": return void help();
     case "new": return void location.assign("/new");
     case "recap": return putRecap();

@@ -1,5 +1,5 @@
 // What stands at the block that is pointed at: its text, and a link to it.
-import { $, $$, copy, element, say, when } from "./main.js";
+import { $, $$, copy, element, say, screenOf, when } from "./main.js";
 import { seqOf } from "./live.js";
 
 const list = $("#transcript");
@@ -37,7 +37,7 @@ when("copy", async (button) => {
 when("link", async (button) => {
   const block = button.closest(".block");
   const number = seqOf(block);
-  await copy(`${location.origin}/sessions/${encodeURIComponent(list.dataset.session)}${number ? `?at=${number}` : ""}#${block.id}`);
+  await copy(`${location.origin}${screenOf(list.dataset.session)}${number ? `?at=${number}` : ""}#${block.id}`);
   button.textContent = "Copied";
   setTimeout(() => { button.textContent = "Link"; }, 1500);
 });

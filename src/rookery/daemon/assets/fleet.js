@@ -1,5 +1,5 @@
 // The list of sessions, kept up to date; what the tab says; what is announced.
-import { $, $$, api, piece, readOnly, role, say } from "./main.js";
+import { $, $$, api, apiOf, piece, readOnly, role, say } from "./main.js";
 import { morphInner } from "./morph.js";
 import { subscribe } from "./stream.js";
 import { key } from "./keys.js";
@@ -85,7 +85,7 @@ function tell(before, after) {
 function read() {
   const { session } = document.body.dataset;
   const { news } = document.getElementById(`s-${session}`)?.dataset ?? {};
-  if (session && news && (role === "answer" || !readOnly) && !document.hidden) api("POST", `/api/v1/sessions/${session}/seen`, { seq: Number(news) }).catch(() => {});
+  if (session && news && (role === "answer" || !readOnly) && !document.hidden) api("POST", `${apiOf(session)}/seen`, { seq: Number(news) }).catch(() => {});
 }
 
 // --- the tab -------------------------------------------------------------------------------------

@@ -1,8 +1,15 @@
-// The list of keys that act on this screen.
+// The keys of this screen, as they are shown.
 import { element } from "./main.js";
 import { open } from "./dialogs.js";
-import { keys, label } from "./keys.js";
+import { keys } from "./keys.js";
 
+/** As keyboards have it. */
+export const label = (combination) => combination.replace(/^Ctrl\+/, /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl+").replace(/\+(.)$/, (_, last) => `+${last.toUpperCase()}`);
+
+/** The keys that do something now. */
+export const actable = () => keys.filter((each) => each.words && each.only({}));
+
+/** The list of all of them. */
 export function help() {
   const places = element("div", { class: "places" });
   const close = element("button", { type: "button" }, "Close");

@@ -14,12 +14,6 @@ export function isTyping(node = document.activeElement) {
   return node?.isContentEditable || (/^(input|textarea|select)$/.test(node?.localName ?? "") && !/^(button|checkbox|radio|submit)$/.test(node.type));
 }
 
-/** As keyboards have it. */
-export const label = (combination) => combination.replace(/^Ctrl\+/, /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl+").replace(/\+(.)$/, (_, last) => `+${last.toUpperCase()}`);
-
-/** The keys that do something now. */
-export const actable = () => keys.filter((each) => each.words && each.only({}));
-
 function named(event) {
   const held = `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}`;
   const shift = event.shiftKey && event.key.length > 1 ? "Shift+" : "";

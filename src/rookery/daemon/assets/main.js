@@ -90,6 +90,12 @@ export async function api(method, path, body, more = {}) {
   throw new Problem(answer.status, { ...(json ? JSON.parse(text) : {}), of });
 }
 
+/** The screen of a session, and its place in the API. */
+export const screenOf = (id) => `/sessions/${encodeURIComponent(id)}`;
+export const apiOf = (id) => `/api/v1${screenOf(id)}`;
+/** Send a session a command: it is done once, however often it arrives. */
+export const command = (session, body) => api("POST", `${apiOf(session)}/commands`, { id: uid(), ...body });
+
 /** A piece of HTML from the daemon. */
 export const piece = (path, more) => api("GET", path, undefined, { headers: { Accept: "text/html" }, ...more });
 

@@ -1,5 +1,5 @@
 // The screen for a new session.
-import { $, api, copy, element, html, kept, piece, toast, told, uid, when } from "./main.js";
+import { $, api, copy, element, html, kept, piece, screenOf, toast, told, uid, when } from "./main.js";
 import { attachments } from "./attachments.js";
 import { complete } from "./complete.js";
 
@@ -186,7 +186,7 @@ function begin() {
         try {
           const [{ here, state, why }] = each.state === "here" ? [each] : (await api("POST", "/api/v1/import", body)).sessions;
           if (state !== "new" && state !== "here") throw new Error(why);
-          location.assign(`/sessions/${encodeURIComponent(here)}`);
+          location.assign(screenOf(here));
         } catch (error) {
           go.disabled = false;
           toast(error.message, { remedy: error.remedy, kind: "failed" });

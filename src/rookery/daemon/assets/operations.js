@@ -1,5 +1,5 @@
 // The operations of Rookery's catalogue: their arguments, and how one is carried out.
-import { $, $$, api, element, html, piece, Problem, toast, told, uid, UNREACHABLE } from "./main.js";
+import { $, $$, api, apiOf, element, html, piece, Problem, toast, told, uid, UNREACHABLE } from "./main.js";
 import { danger, sure } from "./dialogs.js";
 
 let listed = null;
@@ -19,7 +19,7 @@ export const words = ({ sentence }) => `${sentence[0].toLowerCase()}${sentence.s
 
 export const named = async (name) => (await operations()).find((each) => each.name === name);
 
-export const address = (row, id) => (row.on === "rookery" ? `/api/v1/${row.name}` : `/api/v1/sessions/${encodeURIComponent(id)}/${row.name}`);
+export const address = (row, id) => (row.on === "rookery" ? `/api/v1/${row.name}` : `${apiOf(id)}/${row.name}`);
 
 /**
  * Carry one out, with arguments as they are sent. How far it has come is shown; what it would do is shown and agreed to first, and again if it
@@ -106,7 +106,7 @@ async function agreed(row, path, given, error, { title = `${row.title}?`, label 
 async function resolve(id, error) {
   const lines = [error.message, "The agent can resolve it in its worktree; then merge again."];
   if (!await sure("The work conflicts", lines, "Have the agent resolve it")) return null;
-  const place = `/api/v1/sessions/${encodeURIComponent(id)}`, { resolution } = await api("GET", `${place}/merge-plan`);
+  const place = apiOf(id), { resolution } = await api("GET", `${place}/merge-plan`);
   await api("POST", `${place}/prompt`, { text: resolution });
   toast("The agent is resolving the conflict. Merge again when it is done.");
   return null;

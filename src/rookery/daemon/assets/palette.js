@@ -1,8 +1,8 @@
 // Ctrl+K: sessions, what can be done here, places, settings and the session's files, found by a few letters.
-import { $, $$, api, element, readOnly, role, styled, told } from "./main.js";
+import { $, $$, api, element, readOnly, role, screenOf, styled, told } from "./main.js";
 import { listbox, score } from "./complete.js";
 import { open as show } from "./dialogs.js";
-import { actable, label as keyLabel } from "./keys.js";
+import { actable, label as keyLabel } from "./help.js";
 
 const MOST = 50; // rows
 const WAIT = 120; // milliseconds without a letter until the daemon is asked
@@ -36,7 +36,7 @@ async function commands() {
 async function files(words, signal) {
   const { session } = document.body.dataset;
   if (!session || !words) return [];
-  const here = `/sessions/${encodeURIComponent(session)}`;
+  const here = screenOf(session);
   const found = await api("GET", `/api/v1${here}/files?${new URLSearchParams({ query: words, limit: 8 })}`, undefined, { signal });
   return found.files.map((path) => ({ label: path, more: "", kind: "File", href: `${here}/file?${new URLSearchParams({ path })}` }));
 }

@@ -1,5 +1,5 @@
 // The session screen: the transcript as it grows, what stands above it, and what its buttons do.
-import { $, $$, api, html, piece, toast, told, uid, when } from "./main.js";
+import { $, $$, command, html, piece, screenOf, toast, told, when } from "./main.js";
 import { Live } from "./live.js";
 import { key } from "./keys.js";
 import { morphInner } from "./morph.js";
@@ -8,7 +8,7 @@ import { subscribe } from "./stream.js";
 const scroller = $("#scroll"), list = $("#transcript"), pill = $("#below");
 const { session, seq, now, at, past, unloaded } = list.dataset;
 const ahead = Date.now() - Number(now);
-const here = `/sessions/${encodeURIComponent(session)}`;
+const here = screenOf(session);
 let loading = false, joins = false;
 
 export const live = new Live(scroller, list, { region, onNew: (is) => { pill.hidden = !is; }, past: Boolean(past) });
@@ -29,7 +29,7 @@ const stream = subscribe(session, {
 });
 
 if (unloaded && !document.body.dataset.may) { // its agent has the history
-  api("POST", `/api/v1/sessions/${session}/commands`, { do: "start", id: uid() }).catch(told);
+  command(session, { do: "start" }).catch(told);
 }
 
 /** It was deleted elsewhere: what is shown stays, and what was typed can be copied. */

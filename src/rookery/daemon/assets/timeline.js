@@ -1,9 +1,9 @@
 // The timeline beside the transcript: a turn or a mark opens its place.
-import { $, $$, html, piece, when } from "./main.js";
+import { $, $$, html, piece, screenOf, when } from "./main.js";
 import { clear, isSheet } from "./side.js";
 
 let box = null, session = "";
-const here = () => `/sessions/${encodeURIComponent(session)}`;
+const here = () => screenOf(session);
 
 export async function show(node, id, turn = "") {
   box = node;
