@@ -1,5 +1,7 @@
 """Settings, models, servers, agents, rules, devices and usage in a browser."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -226,3 +228,25 @@ def test_usage_is_shown_by_day_agent_and_session(site: Site) -> None:
     expect(page.get_by_role("link", name="7 days")).to_have_attribute("aria-current", "true")
     page.get_by_text("As a table").click()
     expect(page.locator(".chart tr")).to_have_count(7)
+
+
+@pytest.mark.long
+def test_settings_that_an_agent_loosened_are_confirmed_in_its_session(site: Site) -> None:
+    file = Path(site.served.home, "config.toml")
+    before = file.read_text() if file.exists() else ""
+    rule = '\n[[policy.rules]]\nname = "sly"\ndo = "allow"\ncommand = "make*"\n'
+    write = {"command": ["sh", "-c", f"printf %s '{rule}' >> {file}"]}
+    session = site.session({"otherwise": [write, {"ask": "make all"}]})
+    site.say(session, "go")
+    page = site.page(f"/sessions/{session}")
+    notice = page.locator("#transcript .note", has_text="Settings were loosened")
+    notice.get_by_role("button", name="Confirm").click()
+    question = page.get_by_role("dialog", name="Confirm?")
+    expect(question).to_contain_text("A new rule allows: make")
+    expect(question.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(question).to_have_count(0)
+    notice.get_by_role("button", name="Confirm").click()
+    question.get_by_role("button", name="Confirm").click()
+    expect(notice).to_contain_text("running: confirmed")
+    file.write_text(before)

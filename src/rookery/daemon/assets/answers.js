@@ -1,8 +1,7 @@
 // Answers to asks, loaded with the first one: one key or one tap. What cannot be undone is held or typed, what is allowed for
 // good shows its rule first.
-import { $, $$, api, copy, element, say, toast, told, uid, when } from "./main.js";
+import { $, $$, command, copy, element, say, toast, told, when } from "./main.js";
 import { isTyping, key } from "./keys.js";
-import { arrived } from "./asks.js";
 
 const FIRST = 700; // milliseconds for which a new card takes no key
 const PAUSE = 250; // an answer is a letter that stands alone
@@ -28,9 +27,15 @@ function notice() {
 function anew() {
   if (!document.hidden) for (const id of seen.keys()) seen.set(id, performance.now());
 }
-for (const card of cards) seen.set(idOf(card), arrived());
-new MutationObserver(notice).observe($("#main"), { childList: true, subtree: true });
-document.addEventListener("visibilitychange", anew);
+/** `at`: when the cards came that are there already. */
+export function begin(at) {
+  for (const card of cards) {
+    seen.set(idOf(card), at);
+    takeFocus(card);
+  }
+  new MutationObserver(notice).observe($("#main"), { childList: true, subtree: true });
+  document.addEventListener("visibilitychange", anew);
+}
 
 const open = () => [...cards].filter((card) => !card.dataset.sent && card.offsetParent);
 
@@ -63,7 +68,7 @@ async function send(card, said) {
   card.dataset.sent = "1";
   card.setAttribute("aria-busy", "true");
   try {
-    const outcome = await api("POST", `/api/v1/sessions/${session}/commands`, { do: "answer", ask, nonce, ...said, id: uid() });
+    const outcome = await command(session, { do: "answer", ask, nonce, ...said });
     if (outcome.kind === "_done" && /already/.test(outcome.update.detail)) { elsewhere(card, outcome.update.by); return false; }
     if (said.defer) { delete card.dataset.sent; toast("It stays open. The agent waits for your answer."); }
     over();
@@ -172,7 +177,7 @@ function always(card, button, digit = "") {
 /** Allows it, and asks less from now on in this session. */
 async function less(card, button) {
   if (!await send(card, saidOf(button))) return;
-  await api("POST", `/api/v1/sessions/${card.dataset.session}/commands`, { do: "set", option: "confirm", value: button.dataset.mode, id: uid() });
+  await command(card.dataset.session, { do: "set", option: "confirm", value: button.dataset.mode });
 }
 
 /** One answer to all that are alike, once they are shown: each is sent for itself. */
@@ -187,7 +192,7 @@ function alike(card, button) {
     card.dataset.sent = "1";
     try {
       for (const { ask, nonce, [verdict]: option } of same) {
-        await api("POST", `/api/v1/sessions/${session}/commands`, { do: "answer", ask, nonce, option, id: uid() });
+        await command(session, { do: "answer", ask, nonce, option });
       }
       over();
     } catch (error) {
@@ -367,7 +372,6 @@ function giveBack() {
   alone = null;
 }
 document.addEventListener("answered", giveBack);
-for (const card of cards) takeFocus(card);
 
 const asked = () => open().length > 0;
 for (const [letter, words] of [["y", "Allow once"], ["a", "Always allow; shows the rule first"], ["n", "Reject"], ["r", "Reject, and say why"],

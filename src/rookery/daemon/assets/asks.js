@@ -2,17 +2,15 @@
 import { $ } from "./main.js";
 
 const cards = document.getElementsByClassName("answers");
-let at = cards.length ? -Infinity : 0; // there since the page was opened
-/** When the first card came, by the page's own clock. */
-export const arrived = () => at;
+/** `at`: when the first card came, by the page's own clock. */
+const begin = (at) => import("./answers.js").then((answers) => answers.begin(at));
 
-if (cards.length) import("./answers.js");
+if (cards.length) begin(-Infinity); // there since the page was opened
 else {
   const watch = new MutationObserver(() => {
     if (!cards.length) return;
     watch.disconnect();
-    at = performance.now();
-    import("./answers.js");
+    begin(performance.now());
   });
   watch.observe($("#main"), { childList: true, subtree: true });
 }

@@ -1,14 +1,13 @@
-// The bar above a session: its clock, and the way to its menus, whose script comes when one is opened.
-import { $, $$, api, element, readOnly, told, uid, when } from "./main.js";
+// The bar above a session: its clock, and what it says of the session.
+import { $, $$, api, apiOf, command, element, readOnly, told, when } from "./main.js";
 import { key } from "./keys.js";
 
 export const session = document.body.dataset.session;
-export const path = `/api/v1/sessions/${encodeURIComponent(session)}`;
+export const path = apiOf(session);
 const GRACE = 5000;
 
 /** What the bar knows: running, steers, agent, title, state … */
 export const facts = () => $("#bar .bar")?.dataset ?? {};
-export const command = (body) => api("POST", `${path}/commands`, { id: uid(), ...body });
 export const readHeader = async () => (await api("GET", `${path}/header`)).header;
 
 // --- the clock -----------------------------------------------------------------------------------
@@ -18,7 +17,7 @@ const skew = began ? Date.now() - began : 0; // of the two clocks
 const SIZES = [[86400, "d", 3600, "h"], [3600, "h", 60, "min"], [60, "min", 1, "s"]];
 
 /** `48 s`, `3 min 5 s`, `2 h`: as in every other face (core/units.py). */
-export function elapsed(milliseconds) {
+function elapsed(milliseconds) {
   const all = Math.max(0, Math.floor(milliseconds / 1000));
   const found = SIZES.find(([size]) => all >= size);
   if (!found) return `${all} s`;
@@ -86,14 +85,10 @@ if ($("#bar")) {
 
 // --- what is done here ---------------------------------------------------------------------------
 
-/** Menus, questions, and what is done to the session as a whole. */
-export const menus = () => import("./menus.js");
-for (const name of ["pick", "rename", "force-end", "more", "move"]) when(name, async (button) => (await menus()).acts[name](button));
-
 export async function cancel() {
   if (!facts().running) return;
   offerForce();
-  await command({ do: "cancel" });
+  await command(session, { do: "cancel" });
 }
 
 /** Once an agent has had its time to react. */

@@ -1,5 +1,5 @@
 // A worktree of its own for a session, away from others that work in the same directory, or for a fork of it.
-import { element, toast } from "./main.js";
+import { element, screenOf, toast } from "./main.js";
 import { sure } from "./dialogs.js";
 import { perform } from "./operations.js";
 
@@ -20,5 +20,5 @@ export async function fork(session, begun = {}) {
     element("label", { class: "check" }, own, "In a git worktree of its own, with the files as they were then"));
   if (!agreed) return;
   const made = await perform("fork", session, { ...begun, worktree: Boolean(agreed.get("worktree")) });
-  location.assign(`/sessions/${made.id}`);
+  location.assign(screenOf(made.id));
 }

@@ -1,5 +1,5 @@
 // Changes: undo a hunk or a file, comments that go to the agent as one prompt, commit.
-import { $, $$, api, element, html, kept, piece, say, toast, told, uid, when } from "./main.js";
+import { $, $$, api, apiOf, element, html, kept, piece, say, screenOf, toast, told, uid, when } from "./main.js";
 import { isTyping, key } from "./keys.js";
 import { drawList, drawMarks, offersComments, reads } from "./review.js";
 
@@ -11,8 +11,8 @@ let undone = [];
 
 const root = () => $(".changes", box ?? document);
 const pathOf = (node) => decodeURIComponent(node.closest(".file").dataset.path);
-const here = () => `/sessions/${encodeURIComponent(session)}/changes`;
-const post = (what, body) => api("POST", `/api/v1/sessions/${encodeURIComponent(session)}/changes/${what}`, body);
+const here = () => `${screenOf(session)}/changes`;
+const post = (what, body) => api("POST", `${apiOf(session)}/changes/${what}`, body);
 
 const viewNow = () => ((asked.view || kept.get("diff-view")) === "split" && innerWidth >= SPLIT_FROM ? "split" : "unified");
 function address(more = {}) {
@@ -85,22 +85,16 @@ when("file", async (link) => {
 
 const working = () => ($("#bar .bar") ? ($("#bar .bar").dataset.running ? $("#bar .bar").dataset.title || "The agent" : "") : root()?.dataset.working ?? "");
 
-function sure(words, label) {
-  return new Promise((resolve) => {
-    const yes = element("button", { class: "danger", value: "yes" }, label);
-    const dialog = element("dialog", { "aria-label": label }, element("form", { method: "dialog" },
-      element("p", {}, words), element("p", { class: "acts" }, yes, element("button", { value: "" }, "Cancel"))));
-    dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); });
-    document.body.append(dialog);
-    dialog.showModal();
-  });
+async function agreed(words, label) {
+  const { danger, sure } = await import("./dialogs.js");
+  return sure(`${label}?`, [words], danger(label));
 }
 
 when("undo", async (button) => {
   const file = button.closest(".file"), hunk = button.closest(".hunk");
   const path = pathOf(button), words = hunk ? "Undo hunk" : "Undo file";
   const agent = working();
-  if (agent && !(await sure(`${agent} is still working in this directory.`, words))) return;
+  if (agent && !(await agreed(`${agent} is still working in this directory.`, words))) return;
   try {
     const body = { base: root().dataset.base, path, digest: file.dataset.digest, ...(hunk && { hunk: hunk.dataset.hunk }) };
     const { id } = await post("undo", body);
@@ -274,10 +268,10 @@ when("send-comments", async () => {
   // The same comments have the same id: sent twice, they arrive once.
   const sum = [...text].reduce((so, letter) => (so * 31 + letter.codePointAt(0)) >>> 0, list.length);
   const id = `comments.${list.map((each) => each.id.slice(0, 8)).join(".").slice(0, 150)}.${sum.toString(16)}`;
-  await api("POST", `/api/v1/sessions/${encodeURIComponent(session)}/prompt`, { text }, { headers: { "Idempotency-Key": id } });
+  await api("POST", `${apiOf(session)}/prompt`, { text }, { headers: { "Idempotency-Key": id } });
   keep([]);
   const words = list.length > 1 ? `${list.length} comments sent` : "Comment sent";
-  toast(words, $("#side") ? {} : { action: { label: "Open the session", run: () => location.assign(`/sessions/${session}`) } });
+  toast(words, $("#side") ? {} : { action: { label: "Open the session", run: () => location.assign(screenOf(session)) } });
 });
 
 let chosen = []; // rows that Shift and an arrow took together

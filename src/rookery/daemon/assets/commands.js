@@ -1,9 +1,11 @@
 // Rookery's own slash commands, and the agent's as they are offered.
 import { $, toast, told } from "./main.js";
-import { menus, readHeader, session } from "./bar.js";
+import { path, readHeader, session } from "./bar.js";
+import { operate } from "./choices.js";
 import { ranked } from "./complete.js";
-import { help } from "./keys.js";
-import { holds, operate, operations, words } from "./operations.js";
+import { help } from "./help.js";
+import { deeds, putRecap, set, shown, switchTo } from "./menus.js";
+import { holds, operations, words } from "./operations.js";
 
 const OURS = [
   ["agent", "switch to another agent", "name"],
@@ -31,7 +33,7 @@ export async function ours() {
 }
 /** Those of them that do something to the session as it is. */
 export async function possible() {
-  const about = (await menus()).shown();
+  const about = shown();
   return (await ours()).filter((each) => holds(each.when, about));
 }
 export const isOurs = async (name) => (await ours()).some((each) => each.name === name);
@@ -65,7 +67,6 @@ function given(row, text) {
 
 /** One of Rookery's own commands. */
 export async function carryOut(name, value) {
-  const { deeds, putRecap, set, shown, switchTo } = await menus();
   if (await operates(name)) return operate(name, shown(), given(await operates(name), value));
   const pick = (option) => { const chip = $(`#bar [data-do=pick][data-option="${CSS.escape(option)}"]`); return chip ? chip.click() : toast("The agent has not listed its options yet."); };
   switch (name) {
@@ -74,18 +75,18 @@ export async function carryOut(name, value) {
     case "model": case "mode": case "effort": return value ? set(name, value) : pickUsual(name);
     case "attach": return void $("#picker").click();
     case "changes": return void $("#bar [data-do=changes]")?.click();
-    case "export": return (await import("./save.js")).download(`/api/v1/sessions/${encodeURIComponent(session)}/export?format=${encodeURIComponent(value || "md")}`);
+    case "export": return (await import("./save.js")).download(`${path}/export?format=${encodeURIComponent(value || "md")}`);
     case "help": return void help();
     case "new": return void location.assign("/new");
     case "recap": return putRecap();
-    case "rewind": return goBack(value, deeds);
+    case "rewind": return goBack(value);
     case "settings": return void location.assign("/settings");
     default: return deeds[name]?.();
   }
 }
 
 /** To a turn, by its number. */
-async function goBack(value, deeds) {
+async function goBack(value) {
   if (!value) return deeds.rewind();
   if (!/^\d+$/.test(value) && value !== "undo") return toast("Give the number of a turn: /rewind 3");
   return (await import("./rewind.js")).rewind(session, value === "undo" ? null : Number(value));

@@ -1,4 +1,4 @@
-// One list of offers under a field: slash commands, files, directories.
+// Lists under a field: what fits what is typed, one of which is pointed at.
 import { element } from "./main.js";
 
 let number = 0;
@@ -18,6 +18,40 @@ export function ranked(query, rows, name = (row) => row.label, most = 12) {
     .sort((one, other) => one[0] - other[0]).slice(0, most).map(([, row]) => row);
 }
 
+/** The rows of `list`, while `field` keeps the focus and the keys. A row: label, more (beside it), kind. `choose` gets a row and the event. */
+export function listbox(field, list, choose) {
+  let rows = [], at = 0;
+  function point(place) {
+    if (!rows.length) return field.removeAttribute("aria-activedescendant");
+    at = (place + rows.length) % rows.length;
+    [...list.children].forEach((child, n) => child.setAttribute("aria-selected", String(n === at)));
+    list.children[at].scrollIntoView({ block: "nearest" });
+    field.setAttribute("aria-activedescendant", list.children[at].id);
+  }
+  return {
+    /** The row that is pointed at. */
+    get row() { return rows[at]; },
+    draw(given, place = 0) {
+      rows = given;
+      list.replaceChildren(...rows.map((row, n) => {
+        const { label, more, kind } = row;
+        const item = element("li", { role: "option", id: `${list.id}-${n}` }, element("span", { dir: "auto" }, label),
+          ...(more || kind ? [element("small", { dir: "auto" }, more)] : []), ...(kind ? [element("small", { class: "kind" }, kind)] : []));
+        item.addEventListener("pointerdown", (event) => event.preventDefault()); // else the field would lose the focus
+        item.addEventListener("click", (event) => choose(row, event));
+        return item;
+      }));
+      point(place);
+    },
+    /** Whether the key moved the pointer. */
+    moved({ key }) {
+      const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[key];
+      if (step) point(Math.abs(step) > 1 ? Math.max(0, Math.min(rows.length - 1, at + step)) : at + step);
+      return Boolean(step);
+    },
+  };
+}
+
 /** `find(before)` gets the text before the caret: null, or {from, rows}, where rows may be promised.
  * A row: label, more, insert (what replaces the text from `from`), run (instead). */
 export function complete(field, box, find) {
@@ -27,32 +61,14 @@ export function complete(field, box, find) {
   for (const [name, value] of Object.entries({ "aria-autocomplete": "list", "aria-controls": list.id, autocomplete: "off" })) field.setAttribute(name, value);
   if (field.localName === "input") field.setAttribute("role", "combobox");
   open(false);
-  let [rows, from, at, asked, wanted] = [[], 0, 0, 0, ""];
+  const offered = listbox(field, list, choose);
+  let [from, asked, wanted] = [0, 0, ""];
 
   function close() {
     asked += 1;
     list.hidden = true;
     open(false);
     field.removeAttribute("aria-activedescendant");
-  }
-
-  function point(place) {
-    at = (place + rows.length) % rows.length;
-    [...list.children].forEach((child, n) => child.setAttribute("aria-selected", String(n === at)));
-    list.children[at].scrollIntoView({ block: "nearest" });
-    field.setAttribute("aria-activedescendant", list.children[at].id);
-  }
-
-  function draw() {
-    list.replaceChildren(...rows.map((row, n) => {
-      const item = element("li", { role: "option", id: `${list.id}-${n}` }, element("span", {}, row.label), ...(row.more ? [element("small", {}, row.more)] : []));
-      item.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the keys
-      item.addEventListener("click", () => choose(n));
-      return item;
-    }));
-    list.hidden = false;
-    open(true);
-    point(0);
   }
 
   async function look() {
@@ -63,13 +79,14 @@ export function complete(field, box, find) {
     let given;
     try { given = await found.rows; } catch { given = []; }
     if (mine !== asked || document.activeElement !== field) return;
-    [rows, from, wanted] = [given, found.from, field.value.slice(found.from, end)];
-    if (rows.length) draw();
-    else close();
+    [from, wanted] = [found.from, field.value.slice(found.from, end)];
+    if (!given.length) return close();
+    list.hidden = false;
+    open(true);
+    offered.draw(given);
   }
 
-  function choose(place) {
-    const row = rows[place];
+  function choose(row) {
     close();
     field.focus();
     if (row.run) return row.run();
@@ -81,13 +98,12 @@ export function complete(field, box, find) {
   field.addEventListener("blur", close);
   field.addEventListener("keydown", (event) => {
     if (list.hidden || event.isComposing) return;
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) point(at + step);
-    else if (event.key === "Escape") close();
-    else if ((event.key === "Enter" && !event.shiftKey) || (event.key === "Tab" && !event.shiftKey)) {
-      if (event.key === "Enter" && rows[at].insert === wanted && !rows[at].run) return close();
-      choose(at);
-    } else return;
+    if (event.key === "Escape") close();
+    else if (/^(Enter|Tab)$/.test(event.key) && !event.shiftKey) {
+      const { row } = offered;
+      if (event.key === "Enter" && row.insert === wanted && !row.run) return close();
+      choose(row);
+    } else if (!offered.moved(event)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }, { capture: true }); // before the field's own keys, which were there first

@@ -1,7 +1,7 @@
 // Where a prompt is written: keys, drafts, earlier prompts, files, suggestions, the queue.
-import { $, $$, api, element, kept, say, toast, told, when } from "./main.js";
+import { $, $$, api, command, element, kept, say, toast, told, when } from "./main.js";
 import { attachments } from "./attachments.js";
-import { command, facts, onBar, readHeader, session } from "./bar.js";
+import { facts, onBar, path, readHeader, session } from "./bar.js";
 import { isTyping, key } from "./keys.js";
 import { again, drop, onOutbox, pending, post } from "./outbox.js";
 import { live } from "./session.js";
@@ -163,14 +163,14 @@ function offers(before) {
   const at = /(?:^|\s)@([^\s@]*)$/.exec(before);
   if (!at) return null;
   const query = new URLSearchParams({ query: at[1].slice(0, 200) });
-  const rows = api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/files?${query}`)
+  const rows = api("GET", `${path}/files?${query}`)
     .then(({ files: found }) => found.map((name) => { mentioned.add(name); return { label: name, insert: `@${name} ` }; }));
   return { from: before.length - at[1].length - 1, rows };
 }
 
 // --- the queue -----------------------------------------------------------------------------------
 
-const act = (op, item, more = {}) => command({ do: "queue", op, item, ...more });
+const act = (op, item, more = {}) => command(session, { do: "queue", op, item, ...more });
 const rowOf = (node) => node.closest("li[data-item]");
 
 when("queue", async (button) => {

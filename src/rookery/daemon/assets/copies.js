@@ -1,7 +1,6 @@
 // What stands at the block that is pointed at: its text, and a link to it.
-import { $, $$, copy, element, say, when } from "./main.js";
+import { $, $$, copy, element, say, screenOf, when } from "./main.js";
 import { seqOf } from "./live.js";
-import { here } from "./session.js";
 
 const list = $("#transcript");
 const tools = element("div", { class: "tools" },
@@ -38,7 +37,7 @@ when("copy", async (button) => {
 when("link", async (button) => {
   const block = button.closest(".block");
   const number = seqOf(block);
-  await copy(`${location.origin}${here}${number ? `?at=${number}` : ""}#${block.id}`);
+  await copy(`${location.origin}${screenOf(list.dataset.session)}${number ? `?at=${number}` : ""}#${block.id}`);
   button.textContent = "Copied";
   setTimeout(() => { button.textContent = "Link"; }, 1500);
 });

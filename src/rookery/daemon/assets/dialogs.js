@@ -1,10 +1,7 @@
 // Menus and questions, the same on every screen.
-import { $, $$, copy, element, told } from "./main.js";
+import { $, $$, copy, element, styled, told } from "./main.js";
 
-const looks = element("link", { rel: "stylesheet", href: new URL("./dialogs.css", import.meta.url).pathname });
-const ready = new Promise((settle) => { looks.onload = looks.onerror = settle; });
-document.head.append(looks);
-await ready; // before it a menu has no place
+await styled("dialogs.css"); // before it a menu has no place
 
 /** A list to choose from, under its button; a sheet on a phone. A row: label, more, current, run. */
 export function menu(anchor, title, rows) {
@@ -61,7 +58,7 @@ export function open(dialog, anchor) {
   dialog.addEventListener("close", () => {
     dialog.remove();
     if (isMenu) anchor?.removeAttribute("aria-expanded");
-    if (anchor?.isConnected) anchor.focus();
+    if (anchor?.isConnected) anchor.focus({ preventScroll: true });
   });
   document.body.append(dialog);
   dialog.showModal();

@@ -1,5 +1,6 @@
 // Find in a session: hits of the search index, each opened at its place.
-import { $, $$, api, element, say, told } from "./main.js";
+import { $, $$, api, element, say, screenOf, styled, told } from "./main.js";
+import { clear } from "./side.js";
 import { blockOf, reveal } from "./timeline.js";
 
 const session = document.body.dataset.session;
@@ -14,6 +15,8 @@ const button = (label, words, run) => {
 };
 
 export async function show(words = "") {
+  await styled("changes.css");
+  clear();
   if (!bar) {
     bar = element("div", { class: "find-here", role: "search", "aria-label": "This session" }, field, count,
       button("↑", "Previous", () => step(1)), button("↓", "Next", () => step(-1)), button("×", "Close", close));
@@ -63,7 +66,7 @@ function step(by) {
   say(text);
   const block = loaded(seq, text.slice(...(marks[0] ?? [0, 0])));
   if (block) reveal(block);
-  else location.assign(`/sessions/${encodeURIComponent(session)}?${new URLSearchParams({ at: seq, find: field.value })}`);
+  else location.assign(`${screenOf(session)}?${new URLSearchParams({ at: seq, find: field.value })}`);
 }
 
 /** The block that has the word, if the part of the transcript with the event is here. */

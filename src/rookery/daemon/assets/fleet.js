@@ -1,5 +1,5 @@
 // The list of sessions, kept up to date; what the tab says; what is announced.
-import { $, $$, api, piece, readOnly, role, say, when } from "./main.js";
+import { $, $$, api, apiOf, piece, readOnly, role, say } from "./main.js";
 import { morphInner } from "./morph.js";
 import { subscribe } from "./stream.js";
 import { key } from "./keys.js";
@@ -85,7 +85,7 @@ function tell(before, after) {
 function read() {
   const { session } = document.body.dataset;
   const { news } = document.getElementById(`s-${session}`)?.dataset ?? {};
-  if (session && news && (role === "answer" || !readOnly) && !document.hidden) api("POST", `/api/v1/sessions/${session}/seen`, { seq: Number(news) }).catch(() => {});
+  if (session && news && (role === "answer" || !readOnly) && !document.hidden) api("POST", `${apiOf(session)}/seen`, { seq: Number(news) }).catch(() => {});
 }
 
 // --- the tab -------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ function badge() {
 const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 
 /** `12 s`, `4 min`, `3 h`, `2 d`, as render/local_time says it; "" after a week: then the day stands there. */
-export function age(seconds) {
+function age(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
   if (whole >= 7 * 86400) return "";
   const [size, unit] = UNITS.find(([each]) => whole >= each) ?? [1, "s"];
@@ -164,9 +164,8 @@ key("m", "Actions", () => $("button", document.activeElement.closest("li[data-id
 try {
   const gone = JSON.parse(sessionStorage.getItem("removed"));
   sessionStorage.removeItem("removed");
-  if (gone) import("./session_menu.js").then((menu) => menu.removed(gone.id, gone.title));
+  if (gone) import("./trash.js").then((trash) => trash.removed(gone.id, gone.title));
 } catch { /* no storage */ }
-when("row", async (button) => (await import("./session_menu.js")).open(button));
 
 // --- begin ---------------------------------------------------------------------------------------
 

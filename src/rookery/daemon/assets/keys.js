@@ -1,7 +1,8 @@
 // Keys of the page: named once, shown by `?`, silent while somebody types.
-import { $, element, told, when } from "./main.js";
+import { $ } from "./main.js";
 
-const keys = [];
+/** In the order in which they were named. */
+export const keys = [];
 
 /** `combination`: "j", "Enter", "Ctrl+.". `where`: a heading of the list. `typing`: also in fields.
  * `only()`: whether it is for now. */
@@ -12,12 +13,6 @@ export function key(combination, words, run, { where = "Everywhere", typing = fa
 export function isTyping(node = document.activeElement) {
   return node?.isContentEditable || (/^(input|textarea|select)$/.test(node?.localName ?? "") && !/^(button|checkbox|radio|submit)$/.test(node.type));
 }
-
-/** As keyboards have it. */
-export const label = (combination) => combination.replace(/^Ctrl\+/, /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl+").replace(/\+(.)$/, (_, last) => `+${last.toUpperCase()}`);
-
-/** The keys that do something now. */
-export const actable = () => keys.filter((each) => each.words && each.only({}));
 
 function named(event) {
   const held = `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}`;
@@ -35,30 +30,3 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   found.run(event);
 });
-
-/** The list of keys that act here. */
-export function help() {
-  const places = element("div", { class: "places" });
-  const dialog = element("dialog", { class: "keys", "aria-label": "Keys" }, element("h2", {}, "Keys"), places);
-  for (const where of new Set(keys.map((each) => each.where))) {
-    const rows = keys.filter((each) => each.where === where && each.words);
-    if (!rows.length) continue;
-    places.append(element("section", {}, element("h3", {}, where), element("dl", {}, ...rows.flatMap((each) => [
-      element("dt", {}, element("kbd", {}, label(each.combination))), element("dd", {}, each.words),
-    ]))));
-  }
-  const close = element("button", { type: "button" }, "Close");
-  close.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("close", () => dialog.remove());
-  dialog.append(close);
-  document.body.append(dialog);
-  dialog.showModal();
-}
-
-const palette = () => import("./palette.js").then(({ open }) => open()).catch(told);
-when("palette", palette);
-key("Ctrl+k", "Search sessions, actions and settings", palette, { typing: true });
-key("?", "Show the keys", help);
-key("n", "New session", () => location.assign("/new"));
-key("/", "Find", () => $("#find")?.focus());
-key("g", "Inbox", () => location.assign("/inbox"));

@@ -1,5 +1,5 @@
 // What a session's agent and its worker wrote to stderr, in a window that follows them.
-import { api, element, told } from "./main.js";
+import { api, apiOf, element, told } from "./main.js";
 import { show as window } from "./dialogs.js";
 
 const PAUSE = 2000;
@@ -16,7 +16,7 @@ export function show(session, of = "agent") {
   async function read() {
     clearTimeout(timer);
     const mine = turn;
-    const said = await api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/logs?${new URLSearchParams({ of: which.value, bytes: 262144, after: place })}`);
+    const said = await api("GET", `${apiOf(session)}/logs?${new URLSearchParams({ of: which.value, bytes: 262144, after: place })}`);
     const news = said.text.replace(COLOURS, "");
     if (mine !== turn || !dialog.open) return;
     const follows = text.scrollHeight - text.scrollTop - text.clientHeight < 24;

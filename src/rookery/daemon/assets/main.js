@@ -28,9 +28,20 @@ export function html(text) {
   return template.content;
 }
 
-/** Pictures of the daemon's: a plain address would say nothing of who asks. */
-function fill(root) {
-  if ($("img[data-src], [data-do=picture-save]", root)) import("./pictures.js").then(({ look }) => setTimeout(look)).catch(told);
+/** Announces pictures: a plain address would not say who asks, so a script has to fetch them. */
+export function fill(root) {
+  if ($("img[data-src], [data-do=picture-save]", root)) dispatchEvent(new Event("pictures"));
+}
+
+const sheets = new Map();
+/** Load a stylesheet once; resolves when it is in force, or cannot be had. */
+export function styled(name) {
+  if (!sheets.has(name)) sheets.set(name, new Promise((settle) => {
+    const link = element("link", { rel: "stylesheet", href: new URL(`./${name}`, import.meta.url).pathname });
+    link.onload = link.onerror = settle;
+    document.head.append(link);
+  }));
+  return sheets.get(name);
 }
 
 export function element(name, attributes = {}, ...inner) {
@@ -79,6 +90,12 @@ export async function api(method, path, body, more = {}) {
   throw new Problem(answer.status, { ...(json ? JSON.parse(text) : {}), of });
 }
 
+/** The screen of a session, and its place in the API. */
+export const screenOf = (id) => `/sessions/${encodeURIComponent(id)}`;
+export const apiOf = (id) => `/api/v1${screenOf(id)}`;
+/** Send a session a command: it is done once, however often it arrives. */
+export const command = (session, body) => api("POST", `${apiOf(session)}/commands`, { id: uid(), ...body });
+
 /** A piece of HTML from the daemon. */
 export const piece = (path, more) => api("GET", path, undefined, { headers: { Accept: "text/html" }, ...more });
 
@@ -112,7 +129,7 @@ export function told(error, again = null) {
   const { message, remedy = "", actions = [], status } = error;
   const passes = again && ([0, 503].includes(status) || error.error === "dirty_target") ? [{ label: "Try again", run: again }] : [];
   const here = error.of && error.of === document.body.dataset.session;
-  const helps = actions.filter((each) => here || !/^(undefined|log|kill)$/.test(each.window)).map((each) => ({ label: each.label, run: async () => (await import("./actions.js")).act(each) }));
+  const helps = actions.filter((each) => here || !/^(undefined|log|kill)$/.test(each.window)).map((help) => ({ label: help.label, help }));
   toast(message, { remedy: remedy.includes("/api/") ? "" : remedy, kind: "failed", actions: [...passes, ...helps] });
 }
 
@@ -146,9 +163,9 @@ export function toast(message, { remedy = "", kind = "note", action = null, acti
   const close = () => card.remove();
   const card = element("div", { class: kind === "failed" ? "toast failed" : "toast", role: kind === "failed" ? "alert" : "status" },
     element("div", { class: "words" }, element("strong", {}, message), ...(remedy ? [element("p", {}, remedy)] : [])));
-  for (const { label, run } of actions) {
-    const button = element("button", { type: "button" }, label);
-    button.addEventListener("click", () => { close(); Promise.resolve(run()).catch(told); });
+  for (const { label, run, help } of actions) { // `help`: an action of the daemon's, which frame.js carries out
+    const button = element("button", { type: "button", ...(help && { "data-do": "action", "data-action": JSON.stringify(help) }) }, label);
+    button.addEventListener("click", () => { close(); Promise.resolve(run?.()).catch(told); });
     card.append(button);
   }
   const shut = element("button", { type: "button", class: "quiet", "aria-label": "Close" }, "×");
@@ -181,8 +198,5 @@ export const kept = {
     try { value == null || value === "" ? localStorage.removeItem(key) : localStorage.setItem(key, value); } catch { /* full, or forbidden */ }
   },
 };
-
-fill(document);
-when("column", () => document.body.toggleAttribute("data-column"));
 
 limit(document.body);

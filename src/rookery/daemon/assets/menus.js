@@ -1,9 +1,10 @@
 // The menus of a session's bar.
-import { $, $$, api, copy, element, toast, told } from "./main.js";
-import { command, facts, isStuck, path, readHeader, session } from "./bar.js";
+import { $, $$, api, command, copy, element, toast, told } from "./main.js";
+import { facts, isStuck, path, readHeader, session } from "./bar.js";
 import { danger, menu, sure } from "./dialogs.js";
+import { rows } from "./choices.js";
 import { perform } from "./operations.js";
-import { remove, rows } from "./session_menu.js";
+import { remove } from "./trash.js";
 
 const USUAL = { mode: "mode", model: "model", thought_level: "effort" };
 export const acts = {};
@@ -35,7 +36,7 @@ async function pickOption(button, id, label) {
 
 /** `name`: mode, model, effort, confirm, or an option's own id. */
 export async function set(option, value) {
-  const { kind, update } = await command({ do: "set", option, value });
+  const { kind, update } = await command(session, { do: "set", option, value });
   if (kind === "_session" && update.confirmed !== true && option !== "confirm") {
     toast(`${option} will be ${value} when the agent starts.`);
   }
@@ -75,7 +76,7 @@ export async function switchTo(name, agents = []) {
 }
 
 export async function putRecap() {
-  const { text } = await api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/recap`);
+  const { text } = await api("GET", `${path}/recap`);
   if (!text) return void toast("Nothing to recap yet.");
   document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text, before: true } }));
 }

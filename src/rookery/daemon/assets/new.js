@@ -1,8 +1,7 @@
 // The screen for a new session.
-import { $, api, copy, element, html, kept, piece, toast, told, uid, when } from "./main.js";
+import { $, api, copy, element, html, kept, piece, screenOf, toast, told, uid, when } from "./main.js";
 import { attachments } from "./attachments.js";
 import { complete } from "./complete.js";
-import "./keys.js";
 
 const form = $("form.new");
 const coarse = matchMedia("(pointer: coarse)");
@@ -48,11 +47,7 @@ async function create() {
   } catch (problem) {
     button.disabled = false;
     const box = $(".wrong", form);
-    box.replaceChildren(...[problem.message, problem.remedy].filter(Boolean).map((words) => {
-      const line = document.createElement("p");
-      line.textContent = words;
-      return line;
-    }));
+    box.replaceChildren(...[problem.message, problem.remedy].filter(Boolean).map((words) => element("p", {}, words)));
     box.hidden = false;
     if (problem.error === "no_directory") form.elements.cwd.focus();
   }
@@ -191,7 +186,7 @@ function begin() {
         try {
           const [{ here, state, why }] = each.state === "here" ? [each] : (await api("POST", "/api/v1/import", body)).sessions;
           if (state !== "new" && state !== "here") throw new Error(why);
-          location.assign(`/sessions/${encodeURIComponent(here)}`);
+          location.assign(screenOf(here));
         } catch (error) {
           go.disabled = false;
           toast(error.message, { remedy: error.remedy, kind: "failed" });

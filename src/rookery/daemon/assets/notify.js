@@ -1,6 +1,6 @@
 // Notifications of this browser: for asks and ends while the page is not looked at, and by Web Push
 // while it is closed. `notify_form.js` turns them on.
-import { $, kept, told } from "./main.js";
+import { kept, screenOf, told } from "./main.js";
 
 export const able = "Notification" in window;
 export const secure = window.isSecureContext;
@@ -31,7 +31,7 @@ export async function show({ heading, text, session, kind = "" }) {
     return;
   }
   const made = new Notification(heading, { body: text, tag: session || "try", icon: "/apple-touch-icon.png" });
-  made.onclick = () => { window.focus(); if (session) location.assign(`/sessions/${session}`); made.close(); };
+  made.onclick = () => { window.focus(); if (session) location.assign(screenOf(session)); made.close(); };
 }
 
 addEventListener("news", async ({ detail }) => {
@@ -39,5 +39,3 @@ addEventListener("news", async ({ detail }) => {
   await ready;
   if (!subscription) show(detail).catch(told); // else the daemon sends it
 });
-
-if ($("[data-notify]")) import("./notify_form.js");

@@ -1,6 +1,6 @@
-// The operations of Rookery's catalogue: which a session is offered, the forms that ask for their arguments, and what is said afterwards.
-import { $, $$, api, element, html, piece, Problem, toast, told, uid, UNREACHABLE } from "./main.js";
-import { danger, show, sure } from "./dialogs.js";
+// The operations of Rookery's catalogue: their arguments, and how one is carried out.
+import { $, $$, api, apiOf, element, html, piece, Problem, toast, told, uid, UNREACHABLE } from "./main.js";
+import { danger, sure } from "./dialogs.js";
 
 let listed = null;
 
@@ -14,63 +14,12 @@ export function operations() {
 /** `about`: id, title, and the facts that conditions ask for. */
 export const holds = (when, about) => Object.entries(when).every(([fact, wanted]) => Boolean(about[fact]) === wanted);
 
-/** As rows of a menu: what can be done with a session as it is. */
-export async function rows(about) {
-  const found = (await operations()).filter((row) => row.listed && row.on !== "rookery" && holds(row.when, about));
-  return found.flatMap((row) => [
-    ...row.presets.map(({ title, more, given }) => ({ label: title, more, run: () => choose(row.name, about, given) })),
-    { label: row.arguments.required.length ? `${row.title}…` : row.title, more: row.more, run: () => choose(row.name, about) },
-  ]);
-}
-
 /** Its sentence as part of a list. */
 export const words = ({ sentence }) => `${sentence[0].toLowerCase()}${sentence.slice(1).replace(/\.$/, "")}`;
 
-const named = async (name) => (await operations()).find((each) => each.name === name);
+export const named = async (name) => (await operations()).find((each) => each.name === name);
 
-/** Carry out what was chosen in a menu: where it costs something, ask first. */
-export async function choose(name, about, given = {}) {
-  const row = await named(name);
-  const costs = row.warns && holds(row.warns_when, about);
-  if (!costs || await sure(`${row.title}?`, [row.warns], danger(row.title))) await operate(name, about, given);
-}
-
-/** Those that the page has a place or a question of its own for. */
-const OWN = {
-  asks: () => location.assign("/inbox"),
-  fork: async (about, given) => (await import("./branch.js")).fork(about.id, given),
-  logs: async (about, { of }) => (await import("./logs.js")).show(about.id, of),
-  move: async (about, given) => (await import("./branch.js")).move(about.id, about.running, given),
-  remove: async (about) => (await import("./session_menu.js")).remove(about.id, about.title),
-  search: (_about, given) => location.assign(`/search?${new URLSearchParams(given)}`),
-  usage: () => location.assign("/usage"),
-};
-
-const HARMLESS = { merge: "Merge" }; // the labels of those that take nothing away
-
-const heading = (row, about) => (row.on === "rookery" ? row.title : `${row.title}: ${about.title ? `“${about.title}”` : about.id}`);
-const address = (row, id) => (row.on === "rookery" ? `/api/v1/${row.name}` : `/api/v1/sessions/${encodeURIComponent(id)}/${row.name}`);
-
-/** Carry one out. `given`: arguments as users write them; what is missing is asked in a form. */
-export async function operate(name, about, given = {}) {
-  const row = await named(name);
-  if (OWN[name]) return void await OWN[name](about, read(row, given));
-  const missing = row.arguments.required.some((each) => given[each] == null);
-  const answers = missing ? await asked(row, about, given) : given;
-  if (!answers) return;
-  const sent = read(row, answers);
-  if (row.kind === "read") return show(heading(row, about), await api("GET", `${address(row, about.id)}?${new URLSearchParams(sent)}`, undefined, { headers: { Accept: "text/plain" } }));
-  const question = { title: `${heading(row, about)}?`, label: HARMLESS[name], ...(missing && { fields: [] }) };
-  const result = await perform(name, about.id, sent, question);
-  if (!result) return;
-  document.dispatchEvent(new CustomEvent("operated", { detail: { name, id: about.id } }));
-  if (row.kind === "work") toast(result.summary);
-  if (!row.done) return;
-  const shown = { "": about.title ? `“${about.title}”` : about.id };
-  for (const [key, value] of Object.entries(sent)) shown[key] = field(row, key).how === "moment" ? clock(value) : value;
-  const undo = { label: "Undo", run: () => perform(row.undo, about.id) };
-  toast(row.done.replace(/\{(\w*)\}/g, (_, key) => shown[key]), row.undo ? { action: undo } : {});
-}
+export const address = (row, id) => (row.on === "rookery" ? `/api/v1/${row.name}` : `${apiOf(id)}/${row.name}`);
 
 /**
  * Carry one out, with arguments as they are sent. How far it has come is shown; what it would do is shown and agreed to first, and again if it
@@ -157,32 +106,25 @@ async function agreed(row, path, given, error, { title = `${row.title}?`, label 
 async function resolve(id, error) {
   const lines = [error.message, "The agent can resolve it in its worktree; then merge again."];
   if (!await sure("The work conflicts", lines, "Have the agent resolve it")) return null;
-  const place = `/api/v1/sessions/${encodeURIComponent(id)}`, { resolution } = await api("GET", `${place}/merge-plan`);
+  const place = apiOf(id), { resolution } = await api("GET", `${place}/merge-plan`);
   await api("POST", `${place}/prompt`, { text: resolution });
   toast("The agent is resolving the conflict. Merge again when it is done.");
   return null;
 }
 
-const field = (row, name) => row.arguments.properties[name] ?? {};
+export const field = (row, name) => row.arguments.properties[name] ?? {};
 
 /** The fields for some of its arguments. */
-async function drawn(row, values, names) {
+export async function drawn(row, values, names) {
   const form = element("div", { class: "form-fields" }, html(await piece(`/pieces/operations/${encodeURIComponent(row.name)}?${new URLSearchParams(values)}`)));
   for (const node of $$("[data-field]", form)) if (!names.includes(node.dataset.field)) node.remove();
   return form.childElementCount ? form : "";
 }
 
-const written = (answers) => Object.fromEntries([...answers.keys()].map((key) => [key, answers.getAll(key).join(",")]));
-
-async function asked(row, about, given) {
-  const values = { ...(field(row, "title").type && { title: about.title ?? "" }), ...given };
-  const form = await drawn(row, values, Object.keys(row.arguments.properties));
-  const answers = await sure(heading(row, about), [row.sentence], row.title, form);
-  return answers && written(answers);
-}
+export const written = (answers) => Object.fromEntries([...answers.keys()].map((key) => [key, answers.getAll(key).join(",")]));
 
 /** What users wrote, as it is sent. */
-function read(row, answers) {
+export function read(row, answers) {
   const sent = {};
   for (const [key, about] of Object.entries(row.arguments.properties)) {
     const value = answers[key];
@@ -215,5 +157,3 @@ function moment(text, title) {
   if (!(day > Date.now())) throw new Error(`${title}: give a time to come, like 2h, 09:00 or 2030-01-31.`);
   return day.getTime();
 }
-
-const clock = (value) => new Date(value).toLocaleString([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });

@@ -1,6 +1,6 @@
 // Prompts on their way: kept on this device until Rookery has them, then sent once, in order. Each
 // has an id of its own, so one that is sent again after a break is done once.
-import { api, uid } from "./main.js";
+import { api, apiOf, uid } from "./main.js";
 import { onConnection } from "./stream.js";
 
 const PREFIX = "outbox.";
@@ -96,7 +96,7 @@ async function deliver(item) {
   const request = new AbortController();
   underway.add(request);
   try {
-    const outcome = await api("POST", `/api/v1/sessions/${encodeURIComponent(item.session)}/commands`, body, { signal: request.signal });
+    const outcome = await api("POST", `${apiOf(item.session)}/commands`, body, { signal: request.signal });
     tries = 0;
     drop(item);
     tell("sent", item, outcome);
@@ -124,7 +124,7 @@ function later() {
   timer = setTimeout(flushAll, WAITS[Math.min(tries++, WAITS.length - 1)]);
 }
 
-export function flushAll() {
+function flushAll() {
   for (const session of new Set([...waiting.values()].map((item) => item.session))) flush(session);
 }
 

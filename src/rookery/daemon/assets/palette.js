@@ -1,16 +1,13 @@
 // Ctrl+K: sessions, what can be done here, places, settings and the session's files, found by a few letters.
-import { $, $$, api, element, readOnly, role, told } from "./main.js";
-import { score } from "./complete.js";
-import { actable, label as keyLabel } from "./keys.js";
+import { $, $$, api, element, readOnly, role, screenOf, styled, told } from "./main.js";
+import { listbox, score } from "./complete.js";
+import { open as show } from "./dialogs.js";
+import { actable, label as keyLabel } from "./help.js";
 
 const MOST = 50; // rows
 const WAIT = 120; // milliseconds without a letter until the daemon is asked
 const ANSWERS_WITHIN = 300; // milliseconds for the daemon's answers, so that no row moves away under a thumb
 let dialog = null;
-
-const looks = element("link", { rel: "stylesheet", href: new URL("./palette.css", import.meta.url).pathname });
-const styled = new Promise((settle) => { looks.onload = looks.onerror = settle; });
-document.head.append(looks);
 
 // --- what there is -------------------------------------------------------------------------------
 
@@ -39,7 +36,7 @@ async function commands() {
 async function files(words, signal) {
   const { session } = document.body.dataset;
   if (!session || !words) return [];
-  const here = `/sessions/${encodeURIComponent(session)}`;
+  const here = screenOf(session);
   const found = await api("GET", `/api/v1${here}/files?${new URLSearchParams({ query: words, limit: 8 })}`, undefined, { signal });
   return found.files.map((path) => ({ label: path, more: "", kind: "File", href: `${here}/file?${new URLSearchParams({ path })}` }));
 }
@@ -75,29 +72,15 @@ export async function open() {
   const list = element("ul", { id: "palette-rows", role: "listbox", "aria-label": "Matches", "aria-busy": "true" });
   const none = element("p", { class: "soft", role: "status", hidden: true }, "No matches.");
   dialog = element("dialog", { class: "palette", "aria-label": "Search" }, field, list, none);
-  let [own, theirs, rows, at, timer, asking, moved] = [[...keys(), ...places()], [], [], 0, 0, null, false];
-
-  function point(place) {
-    if (!rows.length) return field.removeAttribute("aria-activedescendant");
-    at = (place + rows.length) % rows.length;
-    [...list.children].forEach((child, n) => child.setAttribute("aria-selected", String(n === at)));
-    list.children[at].scrollIntoView({ block: "nearest" });
-    field.setAttribute("aria-activedescendant", list.children[at].id);
-  }
+  const matches = listbox(field, list, choose);
+  let [own, theirs, timer, asking, moved] = [[...keys(), ...places()], [], 0, null, false];
 
   function draw() {
     if (!dialog) return;
-    const words = field.value.trim(), kept = moved ? rows[at] : null;
-    rows = ranked(words, words ? [...theirs, ...own] : [...theirs.slice(0, 8), ...own]);
-    list.replaceChildren(...rows.map((row, n) => {
-      const item = element("li", { role: "option", id: `palette-${n}` }, element("span", { dir: "auto" }, row.label),
-        element("small", { class: "more", dir: "auto" }, row.more), element("small", { class: "kind" }, row.kind));
-      item.addEventListener("pointerdown", (event) => { if (event.pointerType === "mouse") event.preventDefault(); }); // the field keeps the keys
-      item.addEventListener("click", (event) => choose(n, event.ctrlKey || event.metaKey));
-      return item;
-    }));
+    const words = field.value.trim(), kept = moved ? matches.row : null;
+    const rows = ranked(words, words ? [...theirs, ...own] : [...theirs.slice(0, 8), ...own]);
     none.hidden = rows.length > 0;
-    point(kept ? Math.max(0, rows.findIndex((row) => row.label === kept.label && row.more === kept.more && row.kind === kept.kind)) : 0);
+    matches.draw(rows, kept ? Math.max(0, rows.findIndex((row) => row.label === kept.label && row.more === kept.more && row.kind === kept.kind)) : 0);
   }
 
   /** Sessions, settings and files: the daemon has them all. */
@@ -111,11 +94,10 @@ export async function open() {
     if (mine === asking) theirs = [...found, ...more];
   }
 
-  function choose(place, apart = false) {
-    const row = rows[place];
+  function choose(row, { ctrlKey, metaKey }) {
     if (!row) return;
     dialog.close();
-    if (row.href && apart) window.open(row.href, "_blank", "noopener");
+    if (row.href && (ctrlKey || metaKey)) window.open(row.href, "_blank", "noopener");
     else if (row.href) location.assign(row.href);
     else Promise.resolve(row.run()).catch(told);
   }
@@ -128,27 +110,20 @@ export async function open() {
   });
   dialog.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
-    if (step) {
-      moved = true;
-      point(Math.abs(step) > 1 ? Math.max(0, Math.min(rows.length - 1, at + step)) : at + step);
-    } else if (event.key === "Enter") choose(at, event.ctrlKey || event.metaKey);
+    if (matches.moved(event)) moved = true;
+    else if (event.key === "Enter") choose(matches.row, event);
     else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) dialog.close();
     else return;
     event.preventDefault();
     event.stopPropagation();
   });
-  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   dialog.addEventListener("close", () => {
-    dialog.remove();
     dialog = null;
     asking?.abort();
     clearTimeout(timer);
-    if (before?.isConnected) before.focus({ preventScroll: true });
   });
-  await styled;
-  document.body.append(dialog);
-  dialog.showModal();
+  await styled("palette.css");
+  show(dialog, before);
   field.focus();
   const late = setTimeout(draw, ANSWERS_WITHIN);
   await Promise.all([look().catch(told), commands().then((more) => { own = [...more, ...own]; }, told)]);

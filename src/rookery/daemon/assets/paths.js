@@ -1,5 +1,5 @@
 // Paths in what is said and printed, such as src/app.py:42: those of files that are there become links.
-import { api, element } from "./main.js";
+import { api, apiOf, element, screenOf } from "./main.js";
 
 const PATH = /(?<![\w@/.:~-])((?:\.{0,2}\/)?\.?[\w@+-][\w@.+-]*(?:\/[\w@.+-]+)*)(?:(:|#L|", line |\()(\d+))?/g;
 const LOOKED_AT = ".prose, .out, .said, .diff td:last-child, .card.bare .name";
@@ -39,7 +39,7 @@ function link(node, session, found) {
     const name = node.splitText(at);
     name.splitText(shown);
     const asked = new URLSearchParams({ path, ...(line && { line }) });
-    const made = element("a", { class: "file-link", "data-do": "file-view", "data-path": path, "data-line": line, href: `/sessions/${encodeURIComponent(session)}/file?${asked}` });
+    const made = element("a", { class: "file-link", "data-do": "file-view", "data-path": path, "data-line": line, href: `${screenOf(session)}/file?${asked}` });
     name.replaceWith(made);
     made.append(name);
   }
@@ -61,7 +61,7 @@ export function watch(scroller, list, session) {
     }
     const paths = [...asked].slice(0, MOST);
     if (paths.length) {
-      const { files } = await api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/known-files?${new URLSearchParams({ paths: paths.join("\n") })}`);
+      const { files } = await api("GET", `${apiOf(session)}/known-files?${new URLSearchParams({ paths: paths.join("\n") })}`);
       for (const path of paths) known.set(path, files.includes(path));
     }
     observer.disconnect();

@@ -2,9 +2,9 @@
 // daemon found them to be, and all of one in a window. What is far away takes no memory.
 import { ask } from "./device.js";
 import { open } from "./dialogs.js";
-import { $, $$, element, told, when } from "./main.js";
+import { $, $$, element, styled, told, when } from "./main.js";
 
-document.head.append(element("link", { rel: "stylesheet", href: new URL("./pictures.css", import.meta.url).pathname }));
+styled("pictures.css");
 
 const KINDS = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const paths = new WeakMap(); // of each image: what was asked for

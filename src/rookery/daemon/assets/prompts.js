@@ -1,12 +1,12 @@
 // What can be done at a prompt: it is edited and sent again, the session is rewound to before it, or forked there.
-import { $, api, copy, toast } from "./main.js";
+import { $, api, apiOf, copy, toast } from "./main.js";
 import { ask } from "./device.js";
 import { menu } from "./dialogs.js";
-import { choose } from "./operations.js";
+import { choose } from "./choices.js";
 import { rewind } from "./rewind.js";
 
 const session = document.body.dataset.session;
-const path = `/api/v1/sessions/${encodeURIComponent(session)}`;
+const path = apiOf(session);
 const KEPT = `edit.${session}`;
 
 /** The menu of a prompt in the transcript. */
@@ -28,7 +28,7 @@ export async function open(button) {
 
 /** The session's menu: to which turn. */
 export async function chooseTurn(anchor) {
-  const [{ turns }, { header }] = await Promise.all([api("GET", `/api/v1/sessions/${encodeURIComponent(session)}/rewinds`), api("GET", `${path}/header`)]);
+  const [{ turns }, { header }] = await Promise.all([api("GET", `${path}/rewinds`), api("GET", `${path}/header`)]);
   const seen = turns.filter((each) => !each.hidden).reverse();
   if (!seen.length) return toast("Nothing to rewind yet.");
   menu(anchor, "Rewind to the end of", [
@@ -43,7 +43,7 @@ export async function chooseTurn(anchor) {
 
 // --- edited and sent again -----------------------------------------------------------------------
 
-export async function promptOf(turn) {
+async function promptOf(turn) {
   const { first } = await api("GET", `${path}/turns?turn=${turn}`);
   const { events } = await api("GET", `${path}/events?seqs=${first}`);
   return events.find((each) => each.update.sessionUpdate === "_prompt");

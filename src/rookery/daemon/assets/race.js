@@ -2,7 +2,6 @@
 import { $, $$, piece, toast, when } from "./main.js";
 import { morph } from "./morph.js";
 import { perform } from "./operations.js";
-import "./keys.js";
 
 const box = $(".race");
 let due = 0;

@@ -1,6 +1,6 @@
 // The session screen: the transcript as it grows, what stands above it, and what its buttons do.
-import { $, $$, api, html, piece, toast, told, uid, when } from "./main.js";
-import { Live, seqOf } from "./live.js";
+import { $, $$, command, html, piece, screenOf, toast, told, when } from "./main.js";
+import { Live } from "./live.js";
 import { key } from "./keys.js";
 import { morphInner } from "./morph.js";
 import { subscribe } from "./stream.js";
@@ -8,7 +8,7 @@ import { subscribe } from "./stream.js";
 const scroller = $("#scroll"), list = $("#transcript"), pill = $("#below");
 const { session, seq, now, at, past, unloaded } = list.dataset;
 const ahead = Date.now() - Number(now);
-export const here = `/sessions/${encodeURIComponent(session)}`;
+const here = screenOf(session);
 let loading = false, joins = false;
 
 export const live = new Live(scroller, list, { region, onNew: (is) => { pill.hidden = !is; }, past: Boolean(past) });
@@ -29,7 +29,7 @@ const stream = subscribe(session, {
 });
 
 if (unloaded && !document.body.dataset.may) { // its agent has the history
-  api("POST", `/api/v1/sessions/${session}/commands`, { do: "start", id: uid() }).catch(told);
+  command(session, { do: "start" }).catch(told);
 }
 
 /** It was deleted elsewhere: what is shown stays, and what was typed can be copied. */
@@ -181,23 +181,24 @@ key("G", "Go to the end", () => live.toEnd(), { where: "Session" });
 /** Paths become links after all that is shown has come. */
 (window.requestIdleCallback ?? setTimeout)(() => import("./paths.js").then(({ watch }) => watch(scroller, list, session)).catch(told));
 
-// --- what helps, and what is done at a prompt --------------------------------------------------------
+// --- what is done to the session, and at a prompt ----------------------------------------------------
 
-when("action", async (button) => (await import("./actions.js")).act(JSON.parse(button.dataset.action), button));
+for (const name of ["pick", "rename", "force-end", "more", "move"]) when(name, async (button) => (await import("./menus.js")).acts[name](button));
 when("prompt", async (button) => (await import("./prompts.js")).open(button));
 
 // --- what opens beside it: its script comes when it is asked for ---------------------------------------
 
 const beside = () => import("./side.js");
+const PANELS = { changes: () => import("./changes.js"), timeline: () => import("./timeline.js"), viewer: () => import("./viewer.js") };
 for (const [name, letter, title] of [["changes", "d", "Changes"], ["timeline", "t", "Timeline"], ["viewer", "p", "Open a file"]]) {
-  const toggle = async () => (await beside()).toggle(name);
+  const toggle = async () => (await beside()).toggle(name, PANELS[name]);
   when(name, toggle);
   key(letter, title, () => toggle().catch(told), { where: "Session" });
 }
-const find = async (text) => (await beside()).find(text);
+const find = async (text) => (await import("./find.js")).show(text);
 when("find-here", () => find());
 key("f", "Find in this session", () => find().catch(told), { where: "Session" });
-when("file-view", async ({ dataset: { path, line } }) => (await beside()).open("viewer", path, line));
-const asked = new URLSearchParams(location.search);
-if (asked.get("side")) beside().then(({ open }) => open(asked.get("side"))).catch(told);
+when("file-view", async ({ dataset: { path, line } }) => (await beside()).open("viewer", PANELS.viewer, path, line));
+const asked = new URLSearchParams(location.search), panel = asked.get("side");
+if (Object.hasOwn(PANELS, panel)) beside().then(({ open }) => open(panel, PANELS[panel])).catch(told);
 if (asked.get("find")) find(asked.get("find")).catch(told);

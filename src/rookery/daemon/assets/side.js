@@ -1,36 +1,26 @@
-// What opens beside the transcript: changes, the timeline, a file. It comes, as do their scripts, when one is asked for.
-import { $, element, when } from "./main.js";
+// The place beside the transcript, for changes, the timeline or a file.
+import { $, element, styled, when } from "./main.js";
 import { key } from "./keys.js";
 
 const side = $("#side");
-const modules = { changes: "./changes.js", timeline: "./timeline.js", viewer: "./viewer.js" };
 const sheets = { viewer: ["changes.css", "viewer.css"] };
 let shown = "", opener = null;
 
-const loaded = new Map();
 /** Until its style is there, it would stand in the way. */
-const styled = (name) => Promise.all((sheets[name] ?? ["changes.css"]).map((sheet) => {
-  if (!loaded.has(sheet)) loaded.set(sheet, new Promise((then) => {
-    const link = element("link", { rel: "stylesheet", href: new URL(`./${sheet}`, import.meta.url).pathname });
-    link.onload = link.onerror = then;
-    document.head.append(link);
-  }));
-  return loaded.get(sheet);
-}));
+const dressed = (name) => Promise.all((sheets[name] ?? ["changes.css"]).map(styled));
 
-/** `given`: what its module's `show` gets beside the session. */
-export async function open(name, ...given) {
-  if (!modules[name]) return;
+/** `load`: imports its module, whose `show` gets what is `given` beside the session. */
+export async function open(name, load, ...given) {
   shown = name;
   if (!side.contains(document.activeElement)) opener = document.activeElement;
-  await styled(name);
+  await dressed(name);
   if (shown !== name) return;
   side.hidden = false;
   document.body.dataset.side = name;
   side.replaceChildren(element("div", { class: "side-head", role: "status" }, element("h2", {}, "Loading…"), element("span", { class: "soft" }),
     element("button", { type: "button", class: "quiet", "data-do": "close-side" }, "Close")));
   try {
-    const { show } = await import(modules[name]);
+    const { show } = await load();
     if (shown === name) await show(side, document.body.dataset.session, ...given);
     if (!side.contains(document.activeElement)) side.focus({ preventScroll: true });
   } catch (error) {
@@ -51,14 +41,12 @@ export function close() {
 /** Where it covers the transcript. */
 export const isSheet = () => innerWidth < 1100;
 
-export async function find(words = "") {
-  await styled();
+/** Makes way for what is done in the transcript. */
+export function clear() {
   if (isSheet() && shown) close();
-  const { show } = await import("./find.js");
-  await show(words);
 }
 
-export const toggle = (name) => (shown === name ? close() : open(name));
+export const toggle = (name, load) => (shown === name ? close() : open(name, load));
 
 side.tabIndex = -1;
 side.setAttribute("aria-label", "Beside the transcript");

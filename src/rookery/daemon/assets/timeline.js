@@ -1,9 +1,9 @@
 // The timeline beside the transcript: a turn or a mark opens its place.
-import { $, $$, html, piece, when } from "./main.js";
-import { close, isSheet } from "./side.js";
+import { $, $$, html, piece, screenOf, when } from "./main.js";
+import { clear, isSheet } from "./side.js";
 
 let box = null, session = "";
-const here = () => `/sessions/${encodeURIComponent(session)}`;
+const here = () => screenOf(session);
 
 export async function show(node, id, turn = "") {
   box = node;
@@ -38,12 +38,12 @@ export function reveal(block) {
 function go(seq) {
   const block = blockOf(seq);
   if (!block) return location.assign(`${here()}?at=${seq}${isSheet() ? "" : "&side=timeline"}`);
-  if (isSheet()) close();
+  clear();
   return reveal(block);
 }
 
 when("rewind", async (button) => (await import("./rewind.js")).rewind(session, Number(button.dataset.turn)));
-when("fork", async (button) => (await import("./operations.js")).choose("fork", { id: session }, { turn: button.dataset.turn }));
+when("fork", async (button) => (await import("./choices.js")).choose("fork", { id: session }, { turn: button.dataset.turn }));
 
 when("at", (link) => go(Number(link.dataset.seq)));
 when("turns", async (node) => {

@@ -1,5 +1,5 @@
 // A file, read a part at a time: beside the transcript, or as a screen of its own.
-import { $, api, copy, html, kept, piece, say, told, when } from "./main.js";
+import { $, api, copy, html, kept, piece, say, screenOf, told, when } from "./main.js";
 import { complete } from "./complete.js";
 import { key } from "./keys.js";
 
@@ -8,7 +8,7 @@ let box = null, session = "";
 
 const root = () => $(".viewer", box ?? document);
 const scroller = () => $(".patch", root());
-const here = () => `/sessions/${encodeURIComponent(session)}`;
+const here = () => screenOf(session);
 const address = (fields) => `${here()}/file?${new URLSearchParams(fields)}`;
 
 /** A path as it is written, with its line: `src/app.py:42`. */

@@ -12,7 +12,6 @@ from rookery.client.config import in_force
 from rookery.client.update.difference import since_start
 from rookery.core import units
 from rookery.core.refusals import Refused
-from rookery.daemon import assets
 from rookery.daemon.access.roles import ALL
 from rookery.daemon.errors import Problem
 from rookery.daemon.page import shell
@@ -35,8 +34,6 @@ NOTE = {
     "notify": "What is sent, and where. The daemon sends it while no page is open.",
     "interface": "How <code>rookery</code> looks in a terminal.",
 }
-NOTIFY = "notify.js"
-"""The button that asks this browser."""
 
 
 def sections(daemon: State) -> list[tuple[str, str]]:
@@ -59,7 +56,7 @@ def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
         f'<div class="screen settings"><nav class="sections" aria-label="Settings">{links}</nav>'
         f'<div class="section"><h1>{esc_line(title)}</h1>{note}{inner}</div></div>'
     )
-    more = (NOTIFY,) if section in ("", "notify") and NOTIFY in assets.files() else ()
+    more = ("notify_form.js",) if section in ("", "notify") else ()
     return shell.page(
         daemon,
         title=title,

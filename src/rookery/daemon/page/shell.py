@@ -69,7 +69,7 @@ def page(
             f"{title} · Rookery" if title else "Rookery",
             body,
             attributes=attributes,
-            modules=("main.js", "fleet.js", *modules),
+            modules=("main.js", "frame.js", "fleet.js", *modules),
             styles=("fleet.css", *styles),
         )
     )
@@ -90,11 +90,7 @@ def _bar(daemon: State, about: _Page) -> str:
 
 def _palette() -> str:
     text = "Search sessions, actions and settings"
-    label = f'aria-label="{text}" title="{text} (Ctrl+K)"'
-    return (
-        f'<button type="button" class="quiet icon" data-do="palette" {label}>'
-        f"{icons.icon('commands')}</button>"
-    )
+    return icons.button("commands", "palette", text, f' title="{text} (Ctrl+K)"')
 
 
 def _column(daemon: State, about: _Page) -> str:

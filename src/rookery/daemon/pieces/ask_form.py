@@ -2,7 +2,7 @@
 form.
 
 Keys have the same meaning for every agent, as in the terminal; digits choose from the agent's own
-list. `assets/asks.js` sends the answers; it requires a second step for what cannot be undone and
+list. `assets/answers.js` sends the answers; it requires a second step for what cannot be undone and
 for what is allowed permanently."""
 
 import json

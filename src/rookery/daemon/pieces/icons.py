@@ -52,6 +52,12 @@ def icon(name: str) -> str:
     )
 
 
+def button(name: str, do: str, label: str, more: str = "") -> str:
+    """Render a button that shows only an icon. `label` and `more`, further attributes, are HTML."""
+    about = f'data-do="{do}" aria-label="{label}"{more}'
+    return f'<button type="button" class="quiet icon" {about}>{icon(name)}</button>'
+
+
 def state(name: str, label: str) -> str:
     """Render the mark of a session's condition (core/view/states)."""
     kind = name if name in _FILLED or name in _DRAWN else "idle"

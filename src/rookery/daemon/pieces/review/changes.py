@@ -9,6 +9,7 @@ from rookery.client.work_tree.changes import Change, Changes, File
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.daemon.pieces.icons import icon
+from rookery.daemon.pieces.review import head
 from rookery.daemon.pieces.review.changed_file import (
     NOTES,
     SPLIT,
@@ -115,20 +116,14 @@ def _scope(each: Scope, shown: Shown) -> str:
 
 
 def _bar(shown: Shown, against: str, acts: str) -> str:
-    back = f'<a class="button quiet icon" href="/sessions/{quote(shown.session)}"'
-    back += f' aria-label="Back to the session">{icon("back")}</a>'
-    close = (
-        '<button type="button" class="quiet icon" data-do="close-side" aria-label="Close changes">'
-        f"{icon('close')}</button>"
-    )
     other = '<button type="button" class="quiet small" data-do="timeline">Timeline</button>'
-    title = f"{'' if shown.side else back}<h2>Changes</h2>{other if shown.side else ''}"
+    title = f"<h2>Changes</h2>{other if shown.side else ''}"
     title += f'<span class="what">{against}</span>'
     query = f"?{esc(shown.scope)}" if shown.scope else ""
     large = f'<a class="button quiet icon wide" href="{shown.address}{query}" title="Full screen"'
     large += f' aria-label="Full screen">{icon("expand")}</a>'
-    shut = large + close if shown.side else ""
-    return f'<header class="side-head">{title}<span class="acts">{acts}{shut}</span></header>'
+    acts += large if shown.side else ""
+    return head.rendered(shown.session, title, acts, side=shown.side, close="Close changes")
 
 
 def _acts(diff: Changes, shown: Shown) -> str:

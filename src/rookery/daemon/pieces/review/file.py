@@ -8,7 +8,7 @@ from rookery.client.work_tree.viewer import LINES, Part
 from rookery.core import units
 from rookery.core.json.safe_text import count
 from rookery.core.json.secrets import masked
-from rookery.daemon.pieces.icons import icon
+from rookery.daemon.pieces.review import head
 from rookery.export.html.code import highlighted
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.render import code
@@ -90,21 +90,10 @@ def _empty(message: str, remedy: str = "") -> str:
 
 def _frame(shown: Shown, path: str, about: str, inner: str) -> str:
     path = masked(path)
-    back = (
-        f'<a class="button quiet icon" href="/sessions/{quote(shown.session)}"'
-        f' aria-label="Back to the session">{icon("back")}</a>'
-    )
-    close = (
-        '<button type="button" class="quiet icon" data-do="close-side" aria-label="Close the file">'
-        f"{icon('close')}</button>"
-    )
     acts = (WRAP if "<table>" in inner else "") + (COPY if about else "")
     name = f'<h2 class="path" title="{esc_line(path)}"><bdi>{esc_line(path) or "Files"}</bdi></h2>'
-    head = (
-        f'<header class="side-head">{"" if shown.side else back}{name}'
-        f'<span class="soft">{about}</span><span class="acts">{acts}{close if shown.side else ""}'
-        "</span></header>"
-    )
+    name += f'<span class="soft">{about}</span>'
+    top = head.rendered(shown.session, name, acts, side=shown.side, close="Close the file")
     go = (
         '<form class="go" data-do="go-file" role="search" aria-label="Files"><input name="path" '
         'autocomplete="off" spellcheck="false" aria-label="Go to a file" '
@@ -113,4 +102,4 @@ def _frame(shown: Shown, path: str, about: str, inner: str) -> str:
     attributes = f'data-session="{esc_line(shown.session)}" data-path="{esc(path)}"'
     attributes += f' data-line="{shown.line or ""}"'
     body = f'<div class="patch" tabindex="0" role="region" aria-label="Lines">{inner}</div>'
-    return f'<section class="viewer" aria-label="File" {attributes}>{head}{go}{body}</section>'
+    return f'<section class="viewer" aria-label="File" {attributes}>{top}{go}{body}</section>'

@@ -11,7 +11,7 @@ from rookery.core.json import Event, lenient, secrets
 from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import FAILED
 from rookery.core.view.states import ENDINGS
-from rookery.daemon.pieces.icons import icon
+from rookery.daemon.pieces.review import head
 from rookery.export.html.text import esc_line, tag
 
 MARKS = 12
@@ -103,9 +103,9 @@ LOOKS = {"tools": "▪", "ask": "◆", "steered": "▸", "limited": "▲", "fail
 
 
 def rendered(page: Page, *, side: bool) -> str:
-    head = _head(page, side)
+    top = _head(page, side)
     if not page.turns:
-        return _frame(page, head + tag("div", "<p>No turns yet.</p>", "empty"))
+        return _frame(page, top + tag("div", "<p>No turns yet.</p>", "empty"))
     first = page.turns[0].n
     above = ""
     if first > 1:
@@ -121,7 +121,7 @@ def rendered(page: Page, *, side: bool) -> str:
         )
     rows = "".join(_turn(page, turn) for turn in page.turns)
     return _frame(
-        page, f'{head}<div class="patch">{above}<ol class="turns">{rows}</ol>{below}</div>'
+        page, f'{top}<div class="patch">{above}<ol class="turns">{rows}</ol>{below}</div>'
     )
 
 
@@ -142,22 +142,11 @@ def _head(page: Page, side: bool) -> str:
             f'<input name="turn" type="number" min="1" max="{page.last}" required></label> of '
             f"{page.last:,}</form>"
         )
-    back = (
-        f'<a class="button quiet icon" href="/sessions/{quote(page.session)}" '
-        f'aria-label="Back to the session">{icon("back")}</a>'
-    )
-    close = (
-        '<button type="button" class="quiet icon" data-do="close-side" aria-label="Close timeline">'
-        f"{icon('close')}</button>"
-    )
     other = '<button type="button" class="quiet small" data-do="changes">Changes</button>'
     find = '<button type="button" class="small" data-do="find-here">Find</button>'
-    return (
-        f'<header class="side-head">{"" if side else back}<h2>Timeline</h2>'
-        f"{other if side else ''}"
-        f'<span class="soft"></span><span class="acts">{find + close if side else ""}</span>'
-        f"</header>{jump}"
-    )
+    title = f'<h2>Timeline</h2>{other if side else ""}<span class="soft"></span>'
+    acts = find if side else ""
+    return head.rendered(page.session, title, acts, side=side, close="Close timeline") + jump
 
 
 def _turn(page: Page, turn: Turn) -> str:

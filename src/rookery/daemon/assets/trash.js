@@ -1,20 +1,7 @@
-// What can be done with a session as a whole, from the list and from the session's own menu.
-import { $, toast } from "./main.js";
-import { danger, menu, sure } from "./dialogs.js";
-import { perform, rows as operations } from "./operations.js";
-
-/** As rows of a menu: those that apply. `about`: id, title, status or running and awake, archived, snoozed, pinned, worktree. */
-export async function rows(about) {
-  return [...(await operations(about)), { label: "Delete", more: "to the trash, for 14 days", run: () => remove(about.id, about.title), kind: "bad" }];
-}
-
-/** Of a row of the list. */
-export async function open(button) {
-  const { id, status, hidden = "", worktree = "", ...flags } = button.closest("li[data-id]").dataset;
-  const title = $(".title", button.closest("li")).textContent.trim();
-  const about = { id, title, worktree, archived: hidden === "archived", snoozed: hidden === "snoozed", pinned: "pinned" in flags, awake: status !== "asleep", running: ["running", "needs-you"].includes(status) };
-  menu(button, title, await rows(about));
-}
+// A session goes to the trash, and comes back.
+import { toast } from "./main.js";
+import { danger, sure } from "./dialogs.js";
+import { perform } from "./operations.js";
 
 export function leave(id, title) {
   try { sessionStorage.setItem("removed", JSON.stringify({ id, title })); } catch { /* no storage */ }
