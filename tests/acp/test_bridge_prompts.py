@@ -99,7 +99,7 @@ async def test_a_cancel_takes_back_what_waits(bridge: Door) -> None:
 
 
 async def test_what_waits_goes_on_after_a_failure(bridge: Door) -> None:
-    """T3 holds the queue for a person's key; an editor has none, so its prompt is sent."""
+    """A held queue waits for a user's key; an editor has none, so its prompt is sent."""
     agent = await bridge.open()
     session = await agent.new()
     failing = agent.prompt(session, [{"ask": "Go on?"}, {"error": "The model is away."}])

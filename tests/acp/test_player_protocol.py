@@ -10,7 +10,7 @@ from tests.acp.conftest import Start
 
 
 async def test_what_is_not_advertised_does_not_exist(start: Start) -> None:
-    """acp-I11, and so for every method that has a capability."""
+    """Logging out, and so every method that has a capability."""
     agent = await start({"agent": {"capabilities": {"loadSession": None}}})
     session = await agent.begin()
     for method in ("logout", "session/load", "session/fork"):

@@ -37,7 +37,7 @@ async def test_turns_in_order_then_otherwise(start: Start) -> None:
 
 
 async def test_what_is_not_offered_is_played(start: Start) -> None:
-    """acp-P11 is that nothing is called then."""
+    """Nothing is called then: test_only_client_methods_on_offer_are_called."""
     agent = await start()
     session = await agent.begin()
     await agent.turn(session, [{"question": "What?"}, {"command": "ls", "output": "o", "exit": 1}])

@@ -1,4 +1,4 @@
-"""S5 on the page: the timeline takes a session back to a turn, or forks it there."""
+"""On the page the timeline takes a session back to a turn, or forks it there."""
 
 import re
 from collections.abc import Callable

@@ -230,7 +230,7 @@ async def test_answers_of_every_shape(pair: Any) -> None:
 
 
 async def test_taking_a_request_back(pair: Any) -> None:
-    """acp-X9, both ways: who stops waiting says so, and who serves hears it."""
+    """Both ways: who stops waiting says so, and who serves hears it."""
     near, far = pair()
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(near.peer.request("slow", {}), 0.01)

@@ -133,7 +133,7 @@ async def test_session_that_the_agent_lost_is_made_anew_and_said(aviary: Aviary)
 
 @pytest.mark.parametrize("method", ["initialize", "session/new"])
 async def test_start_that_is_not_answered_is_given_up(aviary: Aviary, method: str) -> None:
-    """A2. Time enough for what does answer, and for the second start, on a busy machine."""
+    """Time enough for what does answer, and for the second start, on a busy machine."""
     aviary.configure(start_timeout=8, stop_grace=0.2)
     bird = aviary.hatch({"start": {"silence": method, "times": 1}})
     end = (await bird.turn("hello"))[-1].update

@@ -279,7 +279,7 @@ async def test_terminals_end_with_the_agent(aviary: Aviary) -> None:
 
 
 async def test_killed_worker_leaves_no_terminal(aviary: Aviary) -> None:
-    """W4, and the block says that it was interrupted."""
+    """And the block says that it was interrupted."""
     bird = aviary.hatch()
     begun = await bird.prompt([{"command": "echo pid $$; sleep 1000"}])
     shell = await process_in(bird, begun.seq)

@@ -74,9 +74,9 @@ def signs() -> dict[str, Json]:
     launched = {"type": "content", "content": {"type": "text", "text": LAUNCHED}}
     done: Json = {"sessionUpdate": "tool_call", "toolCallId": "t", "status": "completed"}
     return {
-        "T8 agent": done | {"title": "Agent", "content": [launched]},
-        "T8 command": done | {"title": "Bash", "rawInput": {"run_in_background": True}},
-        "T9": done | {"title": "ScheduleWakeup", "rawInput": {"delaySeconds": 600}},
+        "an async agent": done | {"title": "Agent", "content": [launched]},
+        "a background command": done | {"title": "Bash", "rawInput": {"run_in_background": True}},
+        "a wake-up": done | {"title": "ScheduleWakeup", "rawInput": {"delaySeconds": 600}},
     }
 
 

@@ -170,7 +170,7 @@ def test_an_opened_session_is_ready_and_said_so_once(method: str) -> None:
     assert (update["state"], update["sessionId"]) == ("ready", session)
     assert update["how"] == method.removeprefix("session/")
     assert (update["modes"], update["configOptions"], "models" in update) == ({"m": 1}, [], False)
-    assert update.get("replayed") == (3 if method == "session/load" else None), "A4"
+    assert update.get("replayed") == (3 if method == "session/load" else None)
     assert told(effects) == [AgentReady()]
 
 
@@ -246,7 +246,7 @@ def test_the_others_have_no_deadline(agent: Agent) -> None:
 def test_an_exit_is_told_with_the_last_thing_it_said(agent: Agent) -> None:
     after, effects = go(agent, Exited(3, ["first", "last words", " "]))
     assert (after, told(effects)) == (Agent(), [AgentLost("status 3: last words")])
-    assert effects[0].draft.update["lived"] == 100.0, "A6"
+    assert effects[0].draft.update["lived"] == 100.0
     update: Json = effects[0].draft.update
     assert (update["state"], update["status"], update["stderr"][0]) == ("exited", 3, "first")
 

@@ -115,7 +115,7 @@ def test_every_call_ask_and_word_is_in_the_document(name: str, session: str) -> 
     assert all(block["status"] != "asked" for block in blocks(document, "ask"))
     for block in blocks(document, "ask"):
         if "-v2" not in name:  # where an ask has another shape
-            assert document.blocks[block["parent"]]["role"] == "tool", "P1"
+            assert document.blocks[block["parent"]]["role"] == "tool"
     named = [block["title"] or block.get("tool") for block in blocks(document, "tool")]
     assert all(named)
     calls = {each["toolCallId"] for each in news(played) if kind_of(each).startswith("tool_call")}
