@@ -1,13 +1,16 @@
 """web_open_ratio: how long until the last block of a session of 100,000 events is painted, against
 a session of 100 events made of the same turns; medians of runs that take turns.
 
-web_weight_kb: HTML, styles, scripts and icons of the session screen together, as they are without
-compression, before the transcript.
+web_weight_kb: HTML, styles, scripts and icons of the session screen together, as a wheel has them,
+without compression, before the transcript.
 """
 
 import sys
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
 from statistics import median
 from time import sleep
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, Response
 
@@ -16,7 +19,10 @@ from bench.browsers import browser
 from bench.daemons import served
 from bench.figures import Aim, Benchmark, progress, run_alone
 from bench.roost import roost
+from hatch_build import minified
+from rookery.daemon import assets
 
+ROOT = Path(__file__).parents[1]
 RUNS = 15
 
 PAINTED = """
@@ -40,12 +46,19 @@ def weight(page: Page, address: str) -> float:
     answers: list[Response] = []
     page.on("response", lambda response: answers.append(response))  # noqa: PLW0108 # it needs a name
     page.goto(address, wait_until="networkidle")
-    size = sum(length(each) for each in answers if "/api/" not in each.url)
+    shipped = {PurePosixPath(path).name: text for path, text in minified(ROOT).items()}
+    size = sum(length(each, shipped) for each in answers if "/api/" not in each.url)
     return float(size - page.evaluate(SHOWN)) / 1000
 
 
-def length(answer: Response) -> int:
-    """As the daemon says it: of a document that another has replaced, Chromium keeps no body."""
+def length(answer: Response, shipped: Mapping[str, str]) -> int:
+    """Of scripts and styles, as a wheel has them; of the rest as the daemon says it, since of a
+    document that another has replaced, Chromium keeps no body."""
+    path = PurePosixPath(urlsplit(answer.url).path)
+    if path.name in shipped and path.parts[1] == "assets":
+        return len(shipped[path.name].encode())
+    if path.name in assets.files():
+        return len(assets.files()[path.name])
     headers = answer.headers
     if "content-encoding" in headers or "content-length" not in headers:
         raise ValueError(f"{answer.url} does not say how long it is without compression")

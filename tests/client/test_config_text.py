@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -127,3 +128,10 @@ def test_the_interface_table_is_read() -> None:
         b"\ncompact_list = true\npictures = false"
     )
     assert config.parse(text, "f").interface == ("light", "split", True, False, True, False)
+
+
+def test_tomlkit_still_puts_a_new_key_behind_the_comments_of_the_next_table() -> None:
+    """Once it does not, `rules.inserted` and its use of a private method are not needed."""
+    document = tomlkit.parse("[a]\nx = 1\n\n# of b\n[b]\ny = 2\n")
+    document["a"]["z"] = 3  # type: ignore[index]
+    assert "# of b\nz = 3" in tomlkit.dumps(document)

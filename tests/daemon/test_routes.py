@@ -1,8 +1,10 @@
 """Every route of the daemon, from a table that is made from the application: one that is added
 tomorrow is tried, too."""
 
+import gzip
 import json
 import re
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -97,6 +99,26 @@ def test_every_file_that_the_page_names_is_there() -> None:
     named = {name for each in sources for name in NAMED.findall(each.read_text())}
     assert {"race.js", "dialogs.css", "settings.css"} <= named
     assert named <= set(assets.files())
+
+
+@pytest.mark.parametrize("name", ["main.js", "base.css", "style.css"])
+def test_an_asset_is_compressed_for_browsers_that_take_it_so(read_only: Served, name: str) -> None:
+    path = assets.address(name)
+    plain = read_only.ask("GET", path, token="")
+    packed = read_only.ask("GET", path, token="", Accept_Encoding="br, gzip, zstd")
+    assert plain.body == gzip.decompress(packed.body) == assets.files()[name]
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert plain.headers["vary"] == packed.headers["vary"] == "Accept-Encoding"
+    refused = read_only.ask("GET", path, token="", Accept_Encoding="gzip;q=0")
+    assert refused.body == plain.body
+
+
+def test_icons_are_files_of_the_sizes_that_the_manifest_names(read_only: Served) -> None:
+    for path, side in (("/apple-touch-icon.png", 180), ("/icon-512.png", 512)):
+        answer = read_only.ask("GET", path, token="", Accept_Encoding="gzip")
+        assert answer.headers["content-type"] == "image/png"
+        assert struct.unpack("!II", answer.body[16:24]) == (side, side)
 
 
 def test_the_table_of_routes_has_the_known_ones() -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from rookery.daemon.drawing.png import touch_icon
+from rookery.daemon import assets
 from tests.daemon.handshake import upgrade
 from tests.daemon.served import awaited, serve
 from tests.daemon.test_tabs import earlier
 from tests.page.conftest import Site
 from tests.page.stranger import CLEAR, COOKIES, FILL, Stranger, stranger
 
-PICTURE = base64.b64encode(touch_icon(16)).decode()
+PICTURE = base64.b64encode(assets.files()["apple-touch-icon.png"]).decode()
 SESSION = {
     "agent": {"name": "bird", "capabilities": {"promptCapabilities": {"image": True}}},
     "otherwise": [{"text": "Heard: $prompt"}],
@@ -58,7 +58,7 @@ def works(page: Page, words: str) -> None:
     field.fill(words)
     field.press("Enter")
     expect(page.locator("#transcript")).to_contain_text(f"Heard: {words}")
-    awaited(lambda: page.evaluate("document.querySelector('#transcript img')?.naturalWidth") == 16)
+    awaited(lambda: page.evaluate("document.querySelector('#transcript img')?.naturalWidth") == 180)
     page.locator("#bar [data-do=more]:visible").first.click()
     with page.expect_download() as given:
         page.get_by_role("link", name="Markdown").click()

@@ -126,8 +126,8 @@ def table_of(rule: Rule) -> Json:
 
 
 def written(rule: Rule) -> str:
-    """Return a rule as TOML, with unprintable characters escaped. Does without tomlkit, which a
-    worker, which adds rules too, does not have."""
+    """Return a rule as TOML, with unprintable characters escaped. Does without tomlkit: a worker,
+    which adds rules too, runs without site-packages."""
     lines = [f"{key} = {dumps(value, ensure_ascii=False)}" for key, value in table_of(rule).items()]
     text = "\n".join(["[[policy.rules]]", *lines, ""])
     return "".join(
@@ -187,7 +187,7 @@ def _swapped(text: str, upper: int) -> str:
 
 def inserted(tables: Any, name: str, value: Any) -> bool:
     """Put a new key of a tomlkit table right behind the last one. tomlkit itself would put it
-    behind the comments that follow, which belong to the next table."""
+    behind the comments that follow, which belong to the next table, and offers no public way."""
     from tomlkit.container import Container
     from tomlkit.items import AoT, Table
 

@@ -1,10 +1,11 @@
-"""Static files of the page: assets, icon, manifest. They can be read without logging in: they
+"""Static files of the page: assets, icons, manifest. They can be read without logging in: they
 disclose nothing, and the login page needs them."""
 
 import json
+import re
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from rookery.daemon import assets
 from rookery.daemon.errors import Problem
@@ -37,17 +38,17 @@ MANIFEST: dict[str, Any] = {
 
 
 @router.get("/assets/{digest}/{name}")
-async def asset(digest: str, name: str) -> Response:
-    body = assets.files().get(name)
-    if body is None:
-        raise Problem(404, "not_found", "Not found.", "Reload the page.")
-    kept = FOR_EVER if digest == assets.digest() else "no-cache"
-    return Response(body, media_type=assets.media_type(name), headers={"Cache-Control": kept})
+async def asset(request: Request, digest: str, name: str) -> Response:
+    return _own(request, name, FOR_EVER if digest == assets.digest() else "no-cache")
 
 
 @router.get("/favicon.svg")
-async def icon() -> Response:
-    return _own("favicon.svg", A_DAY)
+@router.get("/apple-touch-icon.png")
+@router.get("/icon-512.png")
+async def icon(request: Request) -> Response:
+    """Phones take no SVG as the icon of a page; before they offer to install one, browsers ask for
+    a large one."""
+    return _own(request, request.url.path.removeprefix("/"), A_DAY)
 
 
 @router.get("/manifest.webmanifest")
@@ -56,6 +57,13 @@ async def manifest() -> Response:
     return Response(json.dumps(MANIFEST), media_type="application/manifest+json", headers=kept)
 
 
-def _own(name: str, kept: str) -> Response:
-    body = assets.files()[name]
-    return Response(body, media_type=assets.media_type(name), headers={"Cache-Control": kept})
+def _own(request: Request, name: str, kept: str) -> Response:
+    """Return an asset, compressed if the browser takes it so. Raises Problem."""
+    if name not in assets.files():
+        raise Problem(404, "not_found", "Not found.", "Reload the page.")
+    body, headers = assets.files()[name], {"Cache-Control": kept}
+    if not name.endswith(".png"):
+        headers["Vary"] = "Accept-Encoding"
+        if "gzip" in re.split(r"\s*,\s*", request.headers.get("accept-encoding", "")):
+            body, headers["Content-Encoding"] = assets.compressed(name), "gzip"
+    return Response(body, media_type=assets.media_type(name), headers=headers)

@@ -1,11 +1,10 @@
-"""Routes for the page as an installed app: its service worker, what that shows while Rookery cannot
-be reached, and an icon for phones."""
+"""Routes for the page as an installed app: its service worker, and what that shows while Rookery
+cannot be reached."""
 
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
 from rookery.daemon import assets
-from rookery.daemon.drawing import png
 from rookery.daemon.pieces.document import document
 from rookery.export.html.page import MARK
 
@@ -23,7 +22,7 @@ OFFLINE = (
 @router.get("/sw.js")
 async def service_worker() -> Response:
     """With the browser's key: a service worker of this kind can import nothing in all browsers."""
-    key = assets.files()["device.js"].replace(b"\nexport ", b"\n")
+    key = assets.files()["device.js"].replace(b"export ", b"")
     body = key + b"\n" + assets.files()["sw.js"]
     kept = {"Cache-Control": "no-cache"}
     return Response(body, media_type=assets.media_type("sw.js"), headers=kept)
@@ -32,19 +31,3 @@ async def service_worker() -> Response:
 @router.get("/offline")
 async def offline() -> HTMLResponse:
     return HTMLResponse(document("Rookery is not reachable", OFFLINE, modules=("offline.js",)))
-
-
-@router.get("/apple-touch-icon.png")
-def touch_icon() -> Response:
-    return _icon(180)
-
-
-@router.get("/icon-512.png")
-def large_icon() -> Response:
-    """Browsers ask for it before they offer to install a page."""
-    return _icon(512)
-
-
-def _icon(size: int) -> Response:
-    kept = {"Cache-Control": "max-age=86400"}
-    return Response(png.touch_icon(size), media_type="image/png", headers=kept)

@@ -27,7 +27,6 @@ from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.forms import catalog
 from rookery.forms.lists import Row
-from rookery.render import qr
 from rookery.render.local_time import ago
 
 router = APIRouter(include_in_schema=False)
@@ -315,14 +314,16 @@ async def link(daemon: Daemon, request: Request, wish: Wish | None = None) -> HT
 
 def _qr(text: str) -> str:
     """Render a QR code, dark on light in every theme, since cameras need that."""
+    from rookery.render import qr
+
     try:
-        square = qr.code(text.encode())
+        rows = qr.code(text, border=4)
     except qr.TooLong:
         return ""
-    size = len(square) + 8
+    size = len(rows)
     path = "".join(
-        f"M{column + 4} {row + 4}h1v1h-1z"
-        for row, line in enumerate(square)
+        f"M{column} {row}h1v1h-1z"
+        for row, line in enumerate(rows)
         for column, dark in enumerate(line)
         if dark
     )

@@ -15,8 +15,8 @@ from rookery.agents.registry import AGENTS, title_of
 from rookery.core import units
 from rookery.core.turn import quota
 from rookery.core.vendors.detection import OWN
-from rookery.daemon.drawing import charts
 from rookery.daemon.page import shell
+from rookery.daemon.pieces import charts
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc_line, tag
 from rookery.render.local_time import ago, clock_time

@@ -1,1 +1,0 @@
-"""Images that the daemon renders itself: QR codes, charts, and the icon as PNG."""
