@@ -11,6 +11,7 @@ from rookery.core.view.fleet import head_of
 from rookery.daemon.pieces import fleet_list
 from rookery.daemon.pieces.fleet_list import ListQuery
 from rookery.render.local_time import age
+from tests.daemon.served import awaited
 from tests.page.conftest import PHONE, Site
 from tests.page.test_asks import RUN
 
@@ -184,7 +185,8 @@ def test_a_session_is_renamed_pinned_put_away_and_deleted(site: Site) -> None:
 @pytest.mark.long
 def test_the_list_works_without_scripts_and_on_a_phone(site: Site) -> None:
     """Filters, groups and pages are links."""
-    site.session(QUICK, title="Readable <b>text</b>")
+    session = site.session(QUICK, title="Readable <b>text</b>")
+    awaited(lambda: session in str(site.served.ask("GET", "/api/sessions").json()))
     page = site.page("/", java_script_enabled=False, viewport=PHONE)
     expect(page.get_by_text("Readable <b>text</b>")).to_be_visible()
     page.get_by_role("link", name="Group by directory").click()
