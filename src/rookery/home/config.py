@@ -274,12 +274,12 @@ class _File:
         self.warn(key, f"is not a setting and is ignored. {guess}".rstrip("."))
 
     def warn(self, key: Sequence[str], why: str) -> None:
-        self.warnings.append(self.said(key, why))
+        self.warnings.append(self.complaint(key, why))
 
     def refuse(self, key: Sequence[str], why: str) -> NoReturn:
-        raise ConfigError(self.said(key, why))
+        raise ConfigError(self.complaint(key, why))
 
-    def said(self, key: Sequence[str], why: str) -> str:
+    def complaint(self, key: Sequence[str], why: str) -> str:
         line = line_of(self.lines, key)
         place = f"{self.path}, line {line}" if line else self.path
         end = "" if why.endswith("?") else "."

@@ -34,7 +34,7 @@ MAX_MESSAGE_LENGTH = 300
 
 class Answer(NamedTuple):
     kind: Kind
-    words: str
+    message: str
 
     @property
     def ok(self) -> bool:
@@ -48,7 +48,7 @@ def is_direct(model: Profile) -> bool:
 
 def probe(model: Profile, within: float = WITHIN) -> Answer:
     answer = _direct(model, within) if is_direct(model) else _by_litellm(model, within)
-    return Answer(answer.kind, Redactor([model.key]).text(answer.words))
+    return Answer(answer.kind, Redactor([model.key]).text(answer.message))
 
 
 def models_at(api: str, key: str, within: float = 5.0) -> list[str]:

@@ -54,7 +54,7 @@ Last = Annotated[int, Arg("Up to this line; 0: 400 lines.", minimum=0, maximum=H
 Letters = Annotated[
     str, Arg("Letters of the name, in their order; empty: any file.", max_length=200)
 ]
-Most = Annotated[int, Arg("So many files at most.", minimum=1, maximum=100)]
+Most = Annotated[int, Arg("The highest number of files.", minimum=1, maximum=100)]
 
 Compared = Annotated[str, Arg("The commit that the change was compared with.", max_length=200)]
 Changed = Annotated[
@@ -341,7 +341,7 @@ def commit_changes(at: At, files: Digests, message: Message = "", hooks: Hooks =
 
     shown = [Shown(path, digest) for path, digest in files.items()]
     committed = commit(directory_of(at), message, shown, _kept(at), hooks)
-    return {"id": committed.id, "summary": committed.summary, "said": committed.said}
+    return {"id": committed.id, "summary": committed.summary, "said": committed.output}
 
 
 def _kept(at: At) -> str:

@@ -45,7 +45,7 @@ class Way(NamedTuple):
     """Where the first screen's key leads: to a new session with `prompt`, or to an existing
     `session`."""
 
-    words: str
+    label: str
     """After the key."""
     prompt: str = ""
     session: str = ""
@@ -113,7 +113,7 @@ def _words(set_up: SetUp, key: Names, way: Way) -> str:
     of = "" if set_up.agent == NAME else f" for {set_up.agent}"
     why = ", which needs no account" if set_up.agent == NAME and not set_up.chosen else ""
     lines = [
-        f"**{key('composer.send')}** {way.words}. Or write a task{of} below.",
+        f"**{key('composer.send')}** {way.label}. Or write a task{of} below.",
         "",
         f"- directory: `{paths.with_tilde(set_up.cwd)}`",
         f"- agent: `{set_up.agent}`{why}",

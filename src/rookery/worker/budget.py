@@ -267,7 +267,7 @@ class BudgetWatch:
         money = next((each for each in limits.values() if each.amount), None)
         if money and "cost" not in known and "cost" not in self._told:
             self._told.add("cost")
-            amount = money._replace(tokens=0).said()
+            amount = money._replace(tokens=0).as_text()
             text = f"{agent} reports no cost, so its budget of {amount} cannot be measured."
             self._session.append(Draft(notice(f"{text} Set a budget in tokens instead.")))
         if self._counts and not {"tokens"} & {*known, *self._told}:

@@ -64,7 +64,7 @@ def news(directory: str) -> list[Draft]:
     """Report once what a terminal or an editor has brought: the names of the variables."""
     path = os.path.join(directory, paths.RENEWED)
     brought = paths.read_json(path)
-    changes = change_of(brought).words()
+    changes = change_of(brought).describe()
     if not changes:
         return []
     with suppress(OSError):

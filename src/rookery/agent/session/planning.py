@@ -140,7 +140,7 @@ async def decided(
         session.choose("mode", verdict.mode or ALWAYS_ASK)
         session.keep(told_plan=False)
         return f"{OVER} The user agreed to the plan. {GO}"
-    return f"The user wants another plan: {verdict.said}" if verdict.said else ""
+    return f"The user wants another plan: {verdict.comment}" if verdict.comment else ""
 
 
 async def _ask(

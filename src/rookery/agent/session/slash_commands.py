@@ -189,7 +189,7 @@ def _hooks(session: "Session") -> list[str]:
     except SettingsError as error:  # it names the file; the session goes on with what it had
         return [f"- {error}"]
     now = session.running.project_hooks
-    theirs = Counter(hook.kind for hook in project.found.hooks) if project.found else Counter[str]()
+    theirs = Counter(hook.kind for hook in project.file.hooks) if project.file else Counter[str]()
     origin = "the project's" if project.trusted or now.trusted else "the project's, not trusted"
     return [
         *(f"- {kind}: {len(own[kind])}" for kind in own),

@@ -81,13 +81,13 @@ class Translator:
             if self._journal is None:
                 return updates
             nested = self._nested(updates)
-            return self.words() + nested
+            return self.parent_updates() + nested
         except Exception:  # noqa: BLE001 - one event that cannot be rendered breaks nothing
             return self._raw(event)
 
     def _nested(self, updates: list[Json]) -> list[Json]:
         """Return a sub-agent's updates without its plan; its text either with the call that it
-        belongs to, or kept for `words`."""
+        belongs to, or kept for `parent_updates`."""
         assert self._journal is not None
         passed_on: list[Json] = []
         for update in updates:
@@ -103,7 +103,7 @@ class Translator:
                 self._news = True
         return passed_on
 
-    def words(self) -> list[Json]:
+    def parent_updates(self) -> list[Json]:
         """Return all that a sub-agent has said, if there is anything new."""
         news, self._news = self._news, False
         return self._calls.tell_parent("\n\n".join((self._journal or {}).values())) if news else []
@@ -330,7 +330,7 @@ class Translator:
         call.raw = ""
         if (spoken := calls.SPOKEN.get(call.name)) and call.name not in self._names:
             text = call.arguments.news(spoken)
-            call.said += text
+            call.text += text
             return (thought if call.name == "think" else message)(text, call.id)
         sent = Call(call.name, dict(call.arguments.whole), self.cwd, whole=False)
         known = real(sent, self._names)

@@ -92,7 +92,7 @@ def setup(context: click.Context, /, listing: bool, remove: str, **given: Any) -
 def _tell(screen: Screen, outcome: models.Outcome) -> int:
     """Print the outcome for programs; return the exit code. `option`: the wrong flag."""
     option = _flag(outcome.field) if outcome.field else ""
-    screen.result({"ok": outcome.ok, "words": outcome.words, "option": option})
+    screen.result({"ok": outcome.ok, "words": outcome.message, "option": option})
     return exits.DONE if outcome.ok else exits.USAGE if option else exits.FAILED
 
 

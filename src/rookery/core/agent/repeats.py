@@ -87,7 +87,7 @@ class Repeats:
 
     def _replaying(self, doubt: "Doubt") -> list[Json]:
         """Treat the doubtful updates as history: nothing that was held is new."""
-        self._at, self._told, self._doubt = doubt.at, doubt.told, None
+        self._at, self._told, self._doubt = doubt.at, doubt.logged, None
         return []
 
     @property
@@ -209,7 +209,7 @@ class Doubt:
         self, at: int, told_in: Callable[[int], "LoggedTurn"], same: Sequence[int]
     ) -> None:
         """`at`: the earlier turn that may be replayed; `same`: all turns that have its prompt."""
-        self.at, self.told = at, told_in(at)
+        self.at, self.logged = at, told_in(at)
         self.held: list[Json] = []
         self._told_in = told_in
         self._same = same
@@ -218,7 +218,7 @@ class Doubt:
         """Judge another prompt: that of a later turn (`at`), or the running turn's (`own`)."""
         if at is None:
             return "held" if own else "news"
-        self.at, self.told = at, self._told_in(at)
+        self.at, self.logged = at, self._told_in(at)
         return "held" if own or not self.held else "history"
 
     def hear(self, update: Json) -> _Doubtful:
@@ -228,22 +228,22 @@ class Doubt:
         return "news"
 
     def _is_taken(self, update: Json) -> bool:
-        if self.told.take(update):
+        if self.logged.take(update):
             return True
         for at in self._same:  # the same prompt, sent more than once
             if at > self.at and not self.held:
                 logged = self._told_in(at)
                 if logged.take(update):
-                    self.at, self.told = at, logged
+                    self.at, self.logged = at, logged
                     return True
         return False
 
     def _is_known(self, update: Json) -> bool:
         if kind_of(update) == "tool_call":
             ended = lenient.text(update, "status") in ENDED
-            return ended and key_of(update) in self.told.began_open
+            return ended and key_of(update) in self.logged.began_open
         name = lenient.text(update, "messageId")
-        return len(name) >= UNIQUE and name in self.told.ids
+        return len(name) >= UNIQUE and name in self.logged.ids
 
 
 class LoggedTurn:

@@ -134,7 +134,7 @@ class Choice(NamedTuple):
     about: str
 
     @property
-    def words(self) -> str:
+    def line(self) -> str:
         """Return the line that lists the choice: its name, and the value to type for it if that
         differs."""
         name = self.name if self.name == self.value else f"{self.name} ({self.value})"

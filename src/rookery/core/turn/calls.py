@@ -104,7 +104,7 @@ class TurnCalls:
             return self._unanswered("")
         key = key_of(given)
         fresh, before = key not in self._known, self._open.get(key, {})
-        own = self.told(given)
+        own = self.record(given)
         if _is_plain(before) and not _is_plain(own):  # what was announced is not made unsaid
             return [before, own]
         if _says_what(own, fresh=fresh):
@@ -112,7 +112,7 @@ class TurnCalls:
         others = self._unanswered(key)
         return [own, *others] if not others or call_input.lines(own) else others
 
-    def told(self, given: Json) -> Json:
+    def record(self, given: Json) -> Json:
         """Record a call that has not ended; return all that is known of it with this update."""
         self.remember({**given, "status": None})
         return self._open[key_of(given)]

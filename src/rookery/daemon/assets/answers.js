@@ -25,12 +25,12 @@ function notice() {
     takeFocus(card);
   }
 }
-function anew() {
+function restartTimes() {
   if (!document.hidden) for (const id of seen.keys()) seen.set(id, performance.now());
 }
 for (const card of cards) seen.set(idOf(card), arrived());
 new MutationObserver(notice).observe($("#main"), { childList: true, subtree: true });
-document.addEventListener("visibilitychange", anew);
+document.addEventListener("visibilitychange", restartTimes);
 
 const open = () => [...cards].filter((card) => !card.dataset.sent && card.offsetParent);
 

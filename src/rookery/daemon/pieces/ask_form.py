@@ -162,7 +162,7 @@ def _wider(block: Block, allow: Json | None) -> str:
     return "".join(
         f'<button type="button" data-do="answer-mode" data-always data-key="{letters[each.name]}" '
         f'data-mode="{modes[each.name]}" data-answer="{answer}">'
-        f"{esc_line(each.words[:1].upper() + each.words[1:])} "
+        f"{esc_line(each.label[:1].upper() + each.label[1:])} "
         f"{tag('kbd', letters[each.name])}</button>"
         for each in offered
     )
@@ -319,7 +319,7 @@ def _listed(field: Any, offered: list[forms.Choice], *, needed: bool) -> str:
     for choice in offered:
         on = " selected" if choice.value in chosen else ""
         options += (
-            f'<option value="{esc_line(choice.value, 500)}"{on}>{esc_line(choice.words)}</option>'
+            f'<option value="{esc_line(choice.value, 500)}"{on}>{esc_line(choice.line)}</option>'
         )
     return options
 

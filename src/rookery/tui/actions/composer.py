@@ -328,7 +328,7 @@ def _offers(matches: list[commands.Command]) -> list[Suggestion]:
         hint = f"  {each.hint}" if each.hint else ""
         mine = "" if each.ours else "  (from the agent)"
         done = each.ours and not each.hint
-        offers.append(Suggestion(f"/{each.name} ", f"/{each.name}{hint}", each.words + mine, done))
+        offers.append(Suggestion(f"/{each.name} ", f"/{each.name}{hint}", each.about + mine, done))
     return offers
 
 

@@ -16,7 +16,7 @@ from rookery.tui.windows.parts.rows import RowsScreen
 NO_RULES = "None yet; you can add one when an agent asks"
 
 
-class Found(NamedTuple):
+class State(NamedTuple):
     models: profiles.Settings
     trouble: str
     """Of the models' file."""
@@ -26,7 +26,7 @@ class Found(NamedTuple):
     servers: str
 
 
-def read_state(home: str) -> Found:
+def read_state(home: str) -> State:
     try:
         settings_, problem = config.load(home), ""
     except config.ConfigError as error:
@@ -37,7 +37,7 @@ def read_state(home: str) -> Found:
         servers = f"{on} of {len(listed)} on" if listed else "None yet"
     except mcp.McpError as error:
         servers = str(error)
-    return Found(*profiles.look(home), settings_, problem, servers)
+    return State(*profiles.look(home), settings_, problem, servers)
 
 
 class SettingsScreen(RowsScreen[None]):
@@ -45,10 +45,10 @@ class SettingsScreen(RowsScreen[None]):
     WIDE = 22
     BINDINGS = bindings.SETTINGS
 
-    def load(self) -> Found:
+    def load(self) -> State:
         return read_state(self.home)
 
-    def shown(self, loaded: Found) -> list[Row]:
+    def shown(self, loaded: State) -> list[Row]:
         self._found = loaded
         if loaded.problem:
             self.tell(f"✗ {loaded.problem}")
@@ -113,7 +113,7 @@ class SettingsScreen(RowsScreen[None]):
 def _condensing(now: profiles.Condenser) -> str:
     if not now.enabled:
         return "Never summarised"
-    return f"Summarise {now.words}"
+    return f"Summarise {now.summary}"
 
 
 def _interface(now: config.Config) -> str:

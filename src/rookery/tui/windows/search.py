@@ -42,7 +42,7 @@ NAMES = {
 
 class Entry(NamedTuple):
     name: str
-    words: str = ""
+    detail: str = ""
     """Beside it: its key, or what it is."""
     action: str = ""
     """An action of the app."""
@@ -63,7 +63,7 @@ def entries(app: Shell) -> list[Entry]:
     ]
     items.append(Entry("Search everything…", "in all sessions", action="search_all"))
     items += [
-        Entry(f"/{each.name}", each.words, slash=each.name)
+        Entry(f"/{each.name}", each.about, slash=each.name)
         for each in commands.known(header, here=not app.start.address).values()
     ]
     items += [
@@ -141,7 +141,7 @@ class HistoryScreen(SearchScreen[str]):
         self._past = past
 
     def find(self, query: str) -> list[tuple[str, str, str]]:
-        return [(text, clean_line(text, 200), "") for text in self._past.found(query)[:100]]
+        return [(text, clean_line(text, 200), "") for text in self._past.matches(query)[:100]]
 
 
 class PaletteScreen(SearchScreen[Entry]):
@@ -152,9 +152,9 @@ class PaletteScreen(SearchScreen[Entry]):
 
     def __init__(self, items: Sequence[Entry]) -> None:
         super().__init__()
-        self.words["search.take"] = "choose"
-        self._all = {f"{each.name}  {each.words}": each for each in items}
+        self.captions["search.take"] = "choose"
+        self._all = {f"{each.name}  {each.detail}": each for each in items}
 
     def find(self, query: str) -> list[tuple[Entry, str, str]]:
         names = ranked(query.strip(), self._all, MAX_MATCHES) if query.strip() else list(self._all)
-        return [(each, each.name, each.words) for each in map(self._all.__getitem__, names)]
+        return [(each, each.name, each.detail) for each in map(self._all.__getitem__, names)]

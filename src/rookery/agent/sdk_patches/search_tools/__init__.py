@@ -36,7 +36,7 @@ LATE = (
 def _grep(_execute: Around, self: GrepExecutor, action: Any, conversation: Any = None) -> Any:  # noqa: ARG001
     root, include = _place(self.working_dir, action.path), action.include or ""
     about = {"pattern": action.pattern, "search_path": root, "include_pattern": action.include}
-    hits, fault = search.Found([]), ""
+    hits, fault = search.Hits([]), ""
     with search.begun(self) as run:
         try:
             _check(root)
@@ -51,7 +51,7 @@ def _grep(_execute: Around, self: GrepExecutor, action: Any, conversation: Any =
 
 def _glob(_execute: Around, self: GlobExecutor, action: Any, conversation: Any = None) -> Any:  # noqa: ARG001
     root = _place(self.working_dir, action.path)
-    hits, fault = search.Found([]), ""
+    hits, fault = search.Hits([]), ""
     with search.begun(self) as run:
         try:
             _check(root)
@@ -74,7 +74,7 @@ def _check(root: str) -> None:
         raise search.SearchError(f"{root} is not a directory.")
 
 
-def _told(hits: search.Found, what: str) -> str:
+def _told(hits: search.Hits, what: str) -> str:
     count = len(hits.paths)
     lines = [f"{what}: {count or 'none'}", *hits.paths[:MAX_PATHS]]
     if count > MAX_PATHS:

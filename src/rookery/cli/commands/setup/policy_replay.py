@@ -78,7 +78,7 @@ class _Play:
                 self._ask(event)
             case "_judged":
                 verdict = lenient.text(update, "verdict")
-                about = [self._calls.told(lenient.mapping(update, "toolCall"))]
+                about = [self._calls.record(lenient.mapping(update, "toolCall"))]
                 self._found.append(self._replayed(event, about, verdict, event.by or ""))
 
     def _ask(self, event: Event) -> None:
