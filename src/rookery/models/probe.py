@@ -123,13 +123,13 @@ def _asked(url: str, body: Json | None, headers: Mapping[str, str], within: floa
         with build_opener(_NoRedirect, *proxies).open(request, timeout=within) as answer:
             value = json.loads(answer.read(LARGEST))
     except HTTPError as error:
-        raise _Refused(error.code, *_told(error)) from None
+        raise _Refused(error.code, *_error(error)) from None
     if not isinstance(value, dict):
         raise ValueError("no JSON object")
     return value
 
 
-def _told(error: HTTPError) -> tuple[str, str]:
+def _error(error: HTTPError) -> tuple[str, str]:
     """The message and the code in an error's body."""
     try:
         return _parsed(error.read(LARGEST).decode("utf-8", "replace"))

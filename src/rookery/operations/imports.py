@@ -83,7 +83,7 @@ def importable(at: At, agent: Agent = "", directory: Directory = "") -> Importab
     for each in rows:
         _LISTED.setdefault((at.home, each.agent), {})[each.session.id] = each.session
     rows.sort(key=lambda each: each.session.updated, reverse=True)
-    return {"sessions": [_told(each) for each in rows], "failed": failed}
+    return {"sessions": [_row(each) for each in rows], "failed": failed}
 
 
 @work(
@@ -131,7 +131,7 @@ def import_(
         asyncio.run(bring())
     return {
         "summary": f"Imported {count(made, 'session')}.",
-        "sessions": [_told(each) for each in rows],
+        "sessions": [_row(each) for each in rows],
         "failed": failed,
         "missing": list(missing),
     }
@@ -191,7 +191,7 @@ def _installed(home: str) -> list[str]:
     return names
 
 
-def _told(entry: "Candidate") -> Elsewhere:
+def _row(entry: "Candidate") -> Elsewhere:
     fields: Any = {**entry.session._asdict(), "agent": entry.agent, "why": entry.why_not()}
     fields |= {"here": entry.here, "state": entry.state}
     shown: Elsewhere = fields

@@ -254,10 +254,10 @@ def _without_lines(reply: Json) -> Json:
 def changes(at: At, base: Base = "") -> Changes:
     """List what changed in the session's directory, by file and by hunk, with what it takes to undo
     or commit it."""
-    from rookery.client.work_tree.changes import Hunk as Found
+    from rookery.client.work_tree.changes import Hunk as HunkChange
     from rookery.client.work_tree.changes import changes as read_changes
 
-    def hunk_of(hunk: Found) -> Json:
+    def hunk_of(hunk: HunkChange) -> Json:
         return {**hunk._asdict(), "lines": [each.decode(errors="replace") for each in hunk.lines]}
 
     change_set = read_changes(directory_of(at), base)

@@ -103,13 +103,13 @@ def way_in(agent: str, sessions: list[Block], *, new: bool) -> Way:
 def window_of(set_up: SetUp, key: Names, way: Way) -> Window:
     window = Window()
     mark = make_block("0.mark", "answer", parts=[{"type": "terminal", "text": MARK}])
-    welcome = make_block("0.splash", "answer", text=_words(set_up, key, way))
+    welcome = make_block("0.splash", "answer", text=_welcome(set_up, key, way))
     blocks = [mark, welcome, *_missing(set_up, key)]
     window.pages = [Page(0, {block["id"]: block for block in blocks})]
     return window
 
 
-def _words(set_up: SetUp, key: Names, way: Way) -> str:
+def _welcome(set_up: SetUp, key: Names, way: Way) -> str:
     of = "" if set_up.agent == NAME else f" for {set_up.agent}"
     why = ", which needs no account" if set_up.agent == NAME and not set_up.chosen else ""
     lines = [

@@ -23,7 +23,7 @@ OPTIONS = [
 ]
 
 
-def _said(text: str) -> list[Json]:
+def _content(text: str) -> list[Json]:
     return [{"type": "content", "content": {"type": "text", "text": text[:SHOWN]}}]
 
 
@@ -109,7 +109,7 @@ async def read(turn: Performance, a: Json) -> None:
             text = a.get("content", "No such file yet.") if missing else error.message
     await asyncio.sleep(a.get("takes", 0))
     turn.variables["content"] = text
-    turn.tool(id, {"status": status, "content": _said(text)})
+    turn.tool(id, {"status": status, "content": _content(text)})
 
 
 async def write(turn: Performance, a: Json) -> None:
@@ -143,7 +143,7 @@ async def _edit(turn: Performance, a: Json, path: str, old: str | None, new: str
         try:
             await turn.call("fs/write_text_file", path=path, content=new)
         except RpcError as error:
-            turn.tool(id, {"status": "failed", "content": _said(error.message)})
+            turn.tool(id, {"status": "failed", "content": _content(error.message)})
             return
     turn.tool(id, {"status": "completed"})
     await turn.play(a.get("allowed", []))
@@ -169,7 +169,7 @@ async def command(turn: Performance, a: Json) -> None:
     await asyncio.sleep(a.get("takes", 0))
     status = "failed" if a.get("exit") else "completed"
     output = {"exitCode": a.get("exit", 0), "output": a.get("output", "")[:SHOWN]}
-    turn.tool(id, {"status": status, "content": _said(output["output"]), "rawOutput": output})
+    turn.tool(id, {"status": status, "content": _content(output["output"]), "rawOutput": output})
 
 
 async def _in_terminal(turn: Performance, a: Json, id: str, argv: list[str]) -> None:

@@ -48,16 +48,16 @@ def said_in(parts: Parts) -> SlashCommand | None:
 
 def advertised(conversation: Conversation) -> Json:
     """Return the update that lists the commands for a client."""
-    listed: list[Json] = [_told(each.name, each.about, each.hint) for each in COMMANDS]
+    listed: list[Json] = [_entry(each.name, each.about, each.hint) for each in COMMANDS]
     listed += [
-        _told(skill.name, skill.description or "A skill from this directory.", "what to do")
+        _entry(skill.name, skill.description or "A skill from this directory.", "what to do")
         for skill in skills_of(conversation)
         if skill.name not in BY_NAME
     ]
     return {"sessionUpdate": "available_commands_update", "availableCommands": listed}
 
 
-def _told(name: str, about: str, hint: str) -> Json:
+def _entry(name: str, about: str, hint: str) -> Json:
     entry: Json = {"name": name, "description": about}
     return entry | ({"input": {"hint": hint}} if hint else {})
 

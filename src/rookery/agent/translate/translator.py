@@ -43,7 +43,7 @@ class Translator:
         self._scope = ""
         self._calls = OpenCalls(terminals)
         self._stream = Stream()
-        self._told = ""
+        self._done = ""
         """The answer whose event came last."""
         self._journal: dict[str, str] | None = None
         """A sub-agent's words by message, shown in the call that started it."""
@@ -141,13 +141,13 @@ class Translator:
         response = event.llm_response_id or event.id
         self._next_answer(response)
         updates = self._reasoning(message, response)
-        return updates + self._said(message.content, response)
+        return updates + self._texts(message.content, response)
 
     def _next_answer(self, response: str) -> None:
         """Begin another answer: without streaming nothing else ends the one before."""
-        if self._told not in ("", response) and self._stream.response in ("", self._told):
+        if self._done not in ("", response) and self._stream.response in ("", self._done):
             self._stream = Stream()
-        self._told, self._stream.is_whole = response, True
+        self._done, self._stream.is_whole = response, True
 
     def _reasoning(self, source: Any, response: str) -> list[Json]:
         text = source.reasoning_content or ""
@@ -160,7 +160,7 @@ class Translator:
         self._stream.thought = text or self._stream.thought
         return thought(rest, f"{response}-thought")
 
-    def _said(self, parts: Iterable[Any], response: str) -> list[Json]:
+    def _texts(self, parts: Iterable[Any], response: str) -> list[Json]:
         parts = list(parts)
         text = "".join(part.text for part in parts if isinstance(getattr(part, "text", None), str))
         rest = rest_of(text, self._stream.text)
@@ -176,7 +176,7 @@ class Translator:
     def _action(self, event: Any) -> list[Json]:
         response = event.llm_response_id
         self._next_answer(response)
-        updates = self._reasoning(event, response) + self._said(event.thought, response)
+        updates = self._reasoning(event, response) + self._texts(event.thought, response)
         call = self._call(event)
         name = call.tool
         if name in calls.SPOKEN and event.action is not None:

@@ -102,7 +102,7 @@ async def _visit(
         if process and closed:
             await process.settle()
             raise Failed(process.end_words() + process.output_tail()) from None
-        raise Failed(talk.failure or _words(error, talk.method, within)) from error
+        raise Failed(talk.failure or _reason(error, talk.method, within)) from error
 
 
 class _Talk:
@@ -136,7 +136,7 @@ class _Talk:
             )
 
 
-def _words(error: BaseException, method: str, within: float) -> str:
+def _reason(error: BaseException, method: str, within: float) -> str:
     match error:
         case McpError():
             return f"{method} was refused: {error.error.message} ({error.error.code})"

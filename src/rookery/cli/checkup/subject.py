@@ -186,7 +186,7 @@ class Subject(Program):
             case None:
                 return Reply(answer.result, seconds=seconds, updates=updates)
             case RpcError() as error:
-                return Reply(None, error.code, _words(error), seconds, updates)
+                return Reply(None, error.code, _message(error), seconds, updates)
             case ConnectionClosed():
                 await self.settle()
         return Reply(message=self.end_words())
@@ -210,7 +210,7 @@ class Subject(Program):
             self.noise.append(lenient.first_line(shown))
 
 
-def _words(error: RpcError) -> str:
+def _message(error: RpcError) -> str:
     """Return the error's message, and details that some agents hide in its data."""
     more = next(filter(None, (lenient.text(error.data, key) for key in DETAILS)), "")
     message = lenient.first_line(error.message, 160) or "an error without a message"

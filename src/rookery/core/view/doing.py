@@ -68,7 +68,7 @@ def _calls(
     others = tuple(each for each in known if each[0] != key)
     if lenient.text(update, "status") in ENDED:
         return others
-    label = _words(update, cwd) or dict(known).get(key, "")
+    label = _label(update, cwd) or dict(known).get(key, "")
     if not label:
         return known
     if len(others) != len(known):  # it keeps its place
@@ -76,7 +76,7 @@ def _calls(
     return (*others[1 - MAX_CALLS :], (key, label))
 
 
-def _words(call: Json, cwd: str) -> str:
+def _label(call: Json, cwd: str) -> str:
     """Return a label such as "run `pytest -q`"; "" if the call says nothing new."""
     if not any(call.get(name) for name in ("title", "kind", "rawInput")):
         return ""

@@ -49,7 +49,7 @@ class SettingsScreen(RowsScreen[None]):
         return read_state(self.home)
 
     def shown(self, loaded: State) -> list[Row]:
-        self._found = loaded
+        self._current = loaded
         if loaded.problem:
             self.tell(f"✗ {loaded.problem}")
         chosen = loaded.models.chosen
@@ -73,18 +73,18 @@ class SettingsScreen(RowsScreen[None]):
     def choose(self, row: Row) -> None:
         from rookery.tui.windows import model, rule, server
 
-        loaded, push = self._found, self.app.push_screen
+        loaded, push = self._current, self.app.push_screen
         lists: dict[str, type[RowsScreen[None]]] = {
             "models": model.ModelsScreen,
             "servers": server.ServersScreen,
             "rules": rule.RulesScreen,
         }
         if row.name == "models" and not (loaded.models.profiles or loaded.trouble):
-            push(model.ModelForm(loaded.models), self._told)
+            push(model.ModelForm(loaded.models), self._when_saved)
         elif row.name in lists:
             push(lists[row.name](), lambda _: self.reload())
         elif row.name == "condenser":
-            push(SavedForm(CondenserForm(loaded.models)), self._told)
+            push(SavedForm(CondenserForm(loaded.models)), self._when_saved)
         elif row.name == "agents":
             self.dismiss(None)
             self.shell.call_after_refresh(self.shell.action_agents)
@@ -96,7 +96,7 @@ class SettingsScreen(RowsScreen[None]):
                 form = SettingsForm(*PLACES[row.name], loaded.config)
                 push(SavedForm(form), self._changed)
 
-    def _told(self, answer: Json | None) -> None:
+    def _when_saved(self, answer: Json | None) -> None:
         self.reload()
         if answer is not None:
             self.tell(answer["words"])

@@ -84,15 +84,15 @@ class SearchScreen[Answer](Modal[Answer]):
 
     def __init__(self, query: str = "") -> None:
         super().__init__()
-        self._words = query
-        self._found: list[Answer] = []
+        self._typed = query
+        self._offers: list[Answer] = []
 
     def find(self, query: str) -> list[tuple[Answer, str, str]]:
         """Return the matches, each with its name and the text beside it."""
         raise NotImplementedError
 
     def body(self) -> ComposeResult:
-        yield Input(self._words, placeholder=self.HINT, compact=True)
+        yield Input(self._typed, placeholder=self.HINT, compact=True)
         yield Suggestions(id="found", most=max(8, min(self.TALLEST, self.app.size.height - 16)))
         yield Label(self.NONE, id="none", classes="hint", markup=False)
 
@@ -114,7 +114,7 @@ class SearchScreen[Answer](Modal[Answer]):
         self.list_rows([(each, Suggestion("", name, detail)) for each, name, detail in matches])
 
     def list_rows(self, rows: list[tuple[Answer, Suggestion]]) -> None:
-        self._found = [each for each, _ in rows]
+        self._offers = [each for each, _ in rows]
         self._listed.close()
         self._listed.offer([row._replace(insert=str(at)) for at, (_, row) in enumerate(rows)])
         self.query_one("#none", Label).display = not rows
@@ -128,7 +128,7 @@ class SearchScreen[Answer](Modal[Answer]):
 
     def action_take(self) -> None:
         if self._listed.is_open:
-            self.dismiss(self._found[self._listed.at])
+            self.dismiss(self._offers[self._listed.at])
 
 
 class HistoryScreen(SearchScreen[str]):

@@ -142,11 +142,11 @@ class SureScreen(Modal[bool]):
 
     def __init__(self, question: str, detail: str = "") -> None:
         super().__init__(question)
-        self._words = detail
+        self._detail = detail
 
     def body(self) -> ComposeResult:
-        if self._words:
-            yield Label(clean(self._words), markup=False, classes="said")
+        if self._detail:
+            yield Label(clean(self._detail), markup=False, classes="said")
 
     def action_yes(self) -> None:
         self.dismiss(True)
