@@ -90,7 +90,7 @@ def check_destructive(approve: str | None, destructive: bool) -> None:
 def _order(session: str, order: Order) -> None:
     from rookery.client.session import Rejected
 
-    given = {"value": order.approve, "destructive": order.destructive, "told": order.origin}
+    given = {"value": order.approve, "destructive": order.destructive, "told": order.told}
     given["without_hooks"] = order.without_hooks
     try:
         send(session, {"do": "set", "option": unattended.OPTION, **given})
@@ -111,7 +111,7 @@ def without_hooks(session: str, policy: Policy) -> Policy:
     held = unattended.order_of(header_of(session)["unattended"])
     if held is None:
         raise click.UsageError("You are asked about hooks in this session. In a script: --approve.")
-    source = held.origin.removesuffix(ALSO)
+    source = held.told.removesuffix(ALSO)
     return Policy(held.approve, destructive=held.destructive, origin=source, without_hooks=True)
 
 
