@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rookery.core.command_line import shell
-from rookery.core.command_line.words import MAX_LINE_LENGTH
 from rookery.core.policy import danger, rule_tables, rules
 from rookery.core.policy.rule_tables import held_back, warnings
 from rookery.core.policy.rules import Call, Rule, Verdict, call_of, decide
@@ -94,7 +93,7 @@ def test_a_pattern_allows_nothing_that_hides_behind_it(line: str) -> None:
 
 
 def test_a_line_that_is_too_long_to_read_is_not_plain() -> None:
-    most = "git status " + "x" * (MAX_LINE_LENGTH - len("git status ") - 1)
+    most = "git status " + "x" * (shell.MAX_LINE_LENGTH - len("git status ") - 1)
     assert decide([STATUS], run(most)).do == "allow"
     assert decide([STATUS], run(most + "x")).do == ""
 
@@ -102,7 +101,7 @@ def test_a_line_that_is_too_long_to_read_is_not_plain() -> None:
 def test_no_rule_allows_a_truncated_call() -> None:
     """A worker keeps so much of a call, and no more: the rest could be anything."""
     bold = [rule("allow", kind=["execute", "edit"], destructive=True)]
-    line = "git status" + " " * MAX_LINE_LENGTH + "; rm -rf ~"
+    line = "git status" + " " * shell.MAX_LINE_LENGTH + "; rm -rf ~"
     assert decide(bold, run("make")).do == "allow"
     whole: Json = {"kind": "execute", "rawInput": {"command": line}}
     many: Json = {"kind": "execute", "rawInput": {"command": ["git", *["x"] * 5000, "; rm"]}}
