@@ -120,7 +120,7 @@ async def test_a_link_cut_in_mid_turn_goes_unnoticed(endpoint: Endpoint, tmp_pat
 async def test_after_a_restart_of_the_server_the_session_goes_on(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    """The connection is not known any more: what was in flight fails, what comes next works."""
+    """The connection is no longer known: what was in flight fails, what comes next works."""
     editor = await Editor.start("--url", endpoint.url, ROOKERY_TOKEN="secret")
     session = await editor.begin(tmp_path)
     turn = asyncio.create_task(editor.prompt(3, session, LONG))

@@ -72,8 +72,8 @@ def test_anthropics_refusal_tells_no_key() -> None:
     with provider({"/v1/messages": (401, error)}) as (url, _):
         verdict = probe(model("anthropic/claude-x", url))
     assert verdict.kind == "auth"
-    assert KEY not in verdict.words
-    assert "[redacted]" in verdict.words
+    assert KEY not in verdict.message
+    assert "[redacted]" in verdict.message
 
 
 def test_a_model_of_the_newer_api_alone() -> None:
@@ -110,13 +110,13 @@ def test_odd_answers(answer: tuple[int, Any], kind: str) -> None:
     with provider({"/v1/chat/completions": answer}) as (url, _):
         verdict = probe(model("openai/x", f"{url}/v1"))
     assert verdict.kind == kind, verdict
-    assert "<html>" not in verdict.words
+    assert "<html>" not in verdict.message
 
 
 def test_silence_is_the_networks() -> None:
     with serving({"aside": {"hang": True}}) as it:
         verdict = probe(model("openai/x", it.url), within=0.5)
-    assert (verdict.kind, "in time" in verdict.words) == ("network", True)
+    assert (verdict.kind, "in time" in verdict.message) == ("network", True)
 
 
 def test_ollama_is_asked_in_openais_shape() -> None:
@@ -146,9 +146,9 @@ def test_the_agents_library_is_asked_in_its_own_process() -> None:
         verdict = probe(asked)
         assert [each.key for each in it.asked] == [KEY]
     assert verdict.kind == "auth", verdict
-    assert KEY not in verdict.words
+    assert KEY not in verdict.message
 
 
 def test_long_words_are_cut() -> None:
-    words = of_status(500, "x" * 5000, "", "m", "host").words
+    words = of_status(500, "x" * 5000, "", "m", "host").message
     assert len(words) < 400

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
-from rookery.client.project_hooks import found, trust
+from rookery.client.project_hooks import hook_file, trust
 from tests.agent.conftest import warm_up
 from tests.agent.driving import run
 from tests.agent.test_asks_under_worker import bird
@@ -84,6 +84,6 @@ async def test_under_a_worker_the_users_yes_is_remembered_and_no_rule_says_it(
     await here.answer(ask, "allow-once")
     await here.until(is_idle, begun.seq)
     assert (work / "stopped").exists()
-    seen = found.find(aviary.home, str(work))
+    seen = hook_file.find(aviary.home, str(work))
     assert seen
     assert trust.state(aviary.home, seen) == "trusted"

@@ -60,7 +60,7 @@ def test_the_plan_is_shown_with_its_ask() -> None:
 def test_no_answer_to_a_plan_is_permanent() -> None:
     ask, block = asked("exit_plan_mode")
     seen, more = choices(block)
-    words = {each.name: each.words for each in (*seen, *more)}
+    words = {each.name: each.label for each in (*seen, *more)}
     assert words["ask.allow"] == "Go, ask always"
     assert words["ask.reject"] == "keep planning, and say how"
     assert not {"ask.always", "ask.all", "ask.risky"} & words.keys()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rookery.client.project_hooks import trust
-from rookery.client.project_hooks.found import Found, find
+from rookery.client.project_hooks.hook_file import HookFile, find
 from rookery.core.json.files import Unusable
 from rookery.home import confirmed
 
@@ -31,7 +31,7 @@ def put(work: Path, *commands: str, folder: str = ".rookery") -> None:
     (work / folder / "hooks.json").write_text(json.dumps(table))
 
 
-def look(home: str, work: Path) -> Found:
+def look(home: str, work: Path) -> HookFile:
     found = find(home, str(work))
     assert found
     return found

@@ -31,7 +31,7 @@ NAN = float("nan")
 )
 def test_a_budget_is_written_as_people_write_it(text: str, wanted: Budget) -> None:
     assert parse(text) == wanted
-    assert parse(wanted.said()) == wanted
+    assert parse(wanted.as_text()) == wanted
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_a_page_of_the_timeline_reads_only_that_page(tmp_path: Path) -> None:
             log.append([Draft({"sessionUpdate": "_prompt", "prompt": prompt})])
     last = page.page(str(tmp_path), "s", None)
     assert [last.turns[0].n, last.turns[-1].n, last.last] == [151, 250, 250]
-    assert last.turns[-1].words == "prompt 250"
+    assert last.turns[-1].text == "prompt 250"
     first = page.page(str(tmp_path), "s", 50)
     assert [first.turns[0].n, first.turns[-1].n] == [1, 100]
     assert page.page(str(tmp_path), "s", 10**9).turns == last.turns

@@ -211,7 +211,7 @@ class TestRules:
         assert form.save(home, deny).wrong == {"name": "is another rule's"}
         assert rules.loosened_by(home, "secrets", None)
         assert rules.removed(home, "secrets").ok
-        assert "already" in rules.removed(home, "secrets").words
+        assert "already" in rules.removed(home, "secrets").message
 
     def test_a_rule_needs_grounds(self) -> None:
         assert "needs at least one" in rules.RuleForm().check({"do": "allow"})["command"]
@@ -234,7 +234,7 @@ class TestRules:
         assert form.loosens(home, wider) != []
         assert form.save(home, wider).name == "mine"
         assert config.load(home).rules[0].command == ("git *",)
-        assert form.save(home, wider).words == rules.GONE
+        assert form.save(home, wider).message == rules.GONE
         taken = rules.RuleForm(home, "2")
         assert taken.save(home, {**taken.values, "name": "mine"}).wrong
 
@@ -259,7 +259,8 @@ class TestRules:
             rules.moved(home, "2", -1),
             rules.removed(home, "2"),
         ]
-        assert [("An agent cannot" in each.words, each.ok) for each in tried] == [(True, False)] * 4
+        refused = [("An agent cannot" in each.message, each.ok) for each in tried]
+        assert refused == [(True, False)] * 4
         assert (Path(home) / "config.toml").read_text() == RULES
 
 

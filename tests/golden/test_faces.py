@@ -16,7 +16,7 @@ COMPLETION = "faces/completion.txt"
 
 
 def slash(each: commands.Command) -> str:
-    return f"/{each.name} {each.hint}".rstrip() + f": {each.words}"
+    return f"/{each.name} {each.hint}".rstrip() + f": {each.about}"
 
 
 def keys() -> Iterable[str]:

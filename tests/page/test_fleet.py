@@ -61,7 +61,7 @@ def test_what_needs_you_comes_first() -> None:
     assert titles(fleet_list.column(heads, NOW)) == order
     assert titles(fleet_list.screen(heads, NOW, ListQuery(show="archived"))) == ["away"]
     assert titles(fleet_list.screen(heads, NOW, ListQuery(show="snoozed"))) == ["later"]
-    assert titles(fleet_list.screen(heads, NOW, ListQuery(words="CLAUDE fail"))) == ["fails"]
+    assert titles(fleet_list.screen(heads, NOW, ListQuery(query="CLAUDE fail"))) == ["fails"]
     assert 'data-needs="2"' in fleet_list.column(heads, NOW)
 
 
@@ -103,13 +103,13 @@ def test_what_a_session_does_follows_its_calls() -> None:
     at = doing.Doing()
     call = {"sessionUpdate": "tool_call", "toolCallId": "1", "kind": "execute", "title": "x"}
     at = doing.after(at, {"sessionUpdate": "agent_thought_chunk"}, "/")
-    assert at.words == "thinking"
+    assert at.text == "thinking"
     at = doing.after(at, {**call, "rawInput": {"command": "pytest -q"}}, "/")
-    assert at.words == "run `pytest -q`"
+    assert at.text == "run `pytest -q`"
     at = doing.after(at, {**call, "toolCallId": "2", "kind": "read", "title": "Read /a/b.py"}, "/a")
-    assert at.words == "read `b.py`"
+    assert at.text == "read `b.py`"
     done = {"sessionUpdate": "tool_call_update", "toolCallId": "2", "status": "completed"}
-    assert doing.after(at, done, "/a").words == "run `pytest -q`"
+    assert doing.after(at, done, "/a").text == "run `pytest -q`"
     assert doing.after(at, {"sessionUpdate": "_turn", "state": "idle"}, "/") == doing.Doing()
 
 

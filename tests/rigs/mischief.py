@@ -136,9 +136,9 @@ async def spawn(turn: Performance, a: Json) -> None:
         cwd=turn.session.cwd,
         start_new_session=detach,
     )
-    turn.words["pid"] = str(process.pid)
+    turn.variables["pid"] = str(process.pid)
     if process.stdout is not None:
-        turn.words["pid"] = process.stdout.readline().decode().strip()
+        turn.variables["pid"] = process.stdout.readline().decode().strip()
         process.stdout.close()
         process.wait()  # the shell ends at once
     _children.append(process)

@@ -209,7 +209,7 @@ class RiggedAgent(ScriptedAgent):
         if turn is None or turn.request is None or turn.answered or turn.cancelled:
             return False
         turn.remember(prompt)
-        turn.words["steered"] = text_of(prompt)
+        turn.variables["steered"] = text_of(prompt)
         mischief.steered(turn).set()
         return True
 

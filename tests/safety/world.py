@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from rookery.client.config import in_force
 from rookery.client.daemon import logins
 from rookery.client.project_hooks import trust as project_hooks
-from rookery.client.project_hooks.found import find
+from rookery.client.project_hooks.hook_file import find
 from rookery.client.trash import moves
 from rookery.client.work_tree import drivers
 from rookery.core.json.events import kind_of

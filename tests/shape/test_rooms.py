@@ -16,7 +16,7 @@ LINES = {
     "worker": 10_166,
     "wire": 4_759,
     "home": 7_072,
-    "operations": 22_148,
+    "operations": 22_142,
     "agent": 21_849,
     "cli": 15_069,
     "tui": 16_485,

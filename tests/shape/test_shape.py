@@ -6,6 +6,7 @@ import re
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,17 @@ VAGUE_NAMES = {
     *("utils", "helpers", "common", "base"),
     *("manager", "service", "controller", "handler", "factory"),
 }
+EMPTY_NAMES = {
+    **dict.fromkeys(("found", "Found", "MOST", "LONGEST", "PATIENCE", "Wanted", "Told", "Said"), 0),
+    **dict.fromkeys(("_found", "_words", "_said", "_told"), 0),
+    "words": 27,
+    "said": 5,
+    "told": 13,
+}
+"""Names that say nothing of what they hold, and how often src has them: as JSON keys, as fields of
+the API, and of a module. The numbers only fall."""
+NO_VERB = {"Of", "With", "As", "By", "What"}
+"""Words that begin no sentence."""
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MOCKS = {"mock", "pytest_mock", "unittest.mock"}
 HEAVY = ["click", "fastapi", "openhands", "pydantic", "textual"]
@@ -155,6 +167,37 @@ def name_is_a_noun_of_the_domain(module: Module) -> str:
     parts = Path(module.name).with_suffix("").parts
     vague = VAGUE_NAMES & {word for part in parts for word in part.split("_")}
     return f"name it after what it holds, not {', '.join(vague)}" if vague else ""
+
+
+def names_in(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.TypeVar(name=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.ClassDef(name=name) | ast.arg(arg=name) | ast.keyword(arg=str() as name):
+                yield name
+
+
+def test_names_say_what_they_hold() -> None:
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES)
+    now = Counter(name for tree in trees for name in names_in(list(ast.walk(tree))))
+    more = [name for name, most in EMPTY_NAMES.items() if now[name] > most]
+    assert not more, f"say what the value is (rows, argv, reply, …), not {', '.join(more)}"
+    fewer = {name: now[name] for name, most in EMPTY_NAMES.items() if now[name] < most}
+    assert not fewer, f"lower the numbers in EMPTY_NAMES: {fewer}"
+
+
+@rule("src/")
+def docstring_begins_a_sentence(module: Module) -> str:
+    bad = [
+        node
+        for node in module.nodes
+        if isinstance(node, ast.Module | ast.ClassDef | Function)
+        and re.split(r"\W", ast.get_docstring(node) or "", maxsplit=1)[0] in NO_VERB
+    ]
+    return said("begin the docstring with a verb, or with what it is", bad)
 
 
 @rule("src/", "tests/", "tools/")

@@ -1,8 +1,7 @@
 """Retired words and phrases stay out of what users read.
 
-Users read every string literal that is not a docstring, and the docstrings of commands, which are
-their help. Add a folder to COVERED once its strings are rewritten, and a phrase to RETIRED once it
-is gone.
+Users read every string literal that is not a docstring, the docstrings of commands, operations and
+the API's requests, and the texts of the page's scripts. Add a phrase to RETIRED once it is gone.
 """
 
 import ast
@@ -11,32 +10,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeGuard
 
-import pytest
-
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "rookery"
 
-COVERED = (
-    "acp",
-    "agent",
-    "agent/scripted",
-    "agents",
-    "cli",
-    "client",
-    "core",
-    "export",
-    "home",
-    "log",
-    "models",
-    "processes",
-    "render",
-    "search",
-    "tui",
-    "usage",
-    "wire",
-    "worker",
-)
-KINDS = ("command", "group")
-"""Decorators of functions whose docstring is a help text."""
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+HELP = {
+    "command",
+    "group",
+    "change",
+    "read",
+    "work",
+    "get",
+    "head",
+    "post",
+    "put",
+    "patch",
+    "delete",
+}
+"""Decorators of functions whose docstring is a help text, or the API's."""
 
 RETIRED = {
     r"\b(is|are|was|were|be|been) (not )?told\b": "logged, sent, shown, asked",
@@ -69,6 +59,9 @@ RETIRED = {
     r"\bdoes not answer\b": "does not respond",
     r"\bthat there (is|are)\b": "name it",
 }
+
+COMMENT = re.compile(r"(?<![^\s;])//[^\n]*|/\*.*?\*/", re.DOTALL)
+"""Of a script. What looks like one in a text stands behind a colon: https://…"""
 
 OLD = [
     "Nobody can be asked here: say --yes.",
@@ -106,25 +99,32 @@ def test_the_gate_reads_literals_and_help_but_no_docstrings() -> None:
     assert sorted(words for _, words in shown(tree)) == ["Delete for ever.", "Start {} anew"]
 
 
+def test_the_gate_reads_scripts_but_no_comments() -> None:
+    script = '// Start anew.\nnote("Start anew"); // anew\n/* for ever\nand ever */ f("for good")'
+    assert [line for line, text in written(script) if retired(text)] == [2, 4]
+
+
 def test_no_retired_words_in_texts_for_users() -> None:
     found = [
         f"{path.relative_to(PACKAGE)}:{line}: {words[:80]!r} has {phrase!r}; instead: {better}"
-        for path in covered()
-        for line, words in shown(ast.parse(path.read_text()))
+        for path, texts in read()
+        for line, words in texts
         for phrase, better in retired(words)
     ]
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("name", COVERED)
-def test_covered_folders_exist(name: str) -> None:
-    assert (PACKAGE / name).exists()
+def read() -> Iterator[tuple[Path, Iterator[tuple[int, str]]]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path, shown(ast.parse(path.read_text(encoding="utf-8")))
+    for path in sorted(PACKAGE.rglob("*.js")):
+        yield path, written(path.read_text(encoding="utf-8"))
 
 
-def covered() -> Iterator[Path]:
-    for name in COVERED:
-        place = PACKAGE / name
-        yield from [place] if place.is_file() else sorted(place.rglob("*.py"))
+def written(script: str) -> Iterator[tuple[int, str]]:
+    """Return the lines of a script without its comments."""
+    code = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), script)
+    return enumerate(code.splitlines(), start=1)
 
 
 def retired(words: str) -> list[tuple[str, str]]:
@@ -137,7 +137,7 @@ def shown(tree: ast.Module) -> Iterator[tuple[int, str]]:
     hidden = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
     hidden |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings
     for node in nodes:
-        if isinstance(node, ast.FunctionDef) and is_command(node):
+        if isinstance(node, Function) and is_help(node):
             yield node.lineno, ast.get_docstring(node) or ""
         elif isinstance(node, ast.JoinedStr):
             parts = [part.value if isinstance(part, ast.Constant) else "{}" for part in node.values]
@@ -151,6 +151,10 @@ def is_sentence(node: ast.AST) -> TypeGuard[ast.Constant]:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
 
 
-def is_command(node: ast.FunctionDef) -> bool:
+def is_help(node: Function) -> bool:
     named = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
-    return any(isinstance(each, ast.Attribute) and each.attr in KINDS for each in named)
+    return any(
+        (isinstance(each, ast.Attribute) and each.attr in HELP)
+        or (isinstance(each, ast.Name) and each.id in HELP)
+        for each in named
+    )

@@ -78,7 +78,7 @@ def test_browsing_the_history_gives_the_draft_back() -> None:
     past.load(["a", "b"])
     assert [past.older("draft"), past.older("b"), past.older("a")] == ["b", "a", None]
     assert [past.newer(), past.newer(), past.newer()] == ["b", "draft", None]
-    assert past.found("B") == ["b"]
+    assert past.matches("B") == ["b"]
 
 
 @given(st.text(max_size=200) | st.text("file:/[]'\\ .png\n~a", max_size=40))
@@ -113,7 +113,7 @@ def test_several_paths_are_dropped_at_once() -> None:
 def test_the_agents_commands_are_listed_beside_ours() -> None:
     header = {"commands": [{"name": "review", "description": "Review"}, {"name": "clear"}, 7]}
     found = commands.known(header)
-    assert found["review"].words == "Review"
+    assert found["review"].about == "Review"
     assert not found["review"].ours
     assert found["clear"].ours
     assert commands.parsed("/review it") is None

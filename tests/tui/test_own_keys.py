@@ -54,7 +54,7 @@ async def test_a_custom_key_is_taken_from_global_defaults() -> None:
         await choose(app, pilot, composer_newline="f5", block_copy="f6")
         await pilot.press("a", "f5", "b")
         assert (app.composer.text, app.theme) == ("a\nb", theme)
-        assert {key.keys for key in all_keys(app) if key.words == "the next theme"} == {"no key"}
+        assert {key.keys for key in all_keys(app) if key.summary == "the next theme"} == {"no key"}
         app.transcript.focus()
         app.transcript.go_to(app.window.items()[-1].name)
         await pilot.press("f6")
@@ -62,7 +62,7 @@ async def test_a_custom_key_is_taken_from_global_defaults() -> None:
         assert app.clipboard == gallery.MARKDOWN
         assert len(app.screen_stack) == 1
         assert Key("In the transcript", "F6", "copy the block") in all_keys(app)
-        assert {key.keys for key in all_keys(app) if key.words == "settings"} == {"no key"}
+        assert {key.keys for key in all_keys(app) if key.summary == "settings"} == {"no key"}
 
 
 async def test_a_custom_global_key_wins_over_places_and_the_library() -> None:
@@ -71,7 +71,7 @@ async def test_a_custom_global_key_wins_over_places_and_the_library() -> None:
         await pilot.press(*"two words", "ctrl+w", "ctrl+t")
         assert app.sent == [{"do": "cancel"}]  # and no word was deleted
         assert app.composer.text == "two words"
-        waits = [key for key in all_keys(app) if key.words.startswith("to the queue")]
+        waits = [key for key in all_keys(app) if key.summary.startswith("to the queue")]
         assert [key.keys for key in waits] == ["no key"]
         assert not any("Ctrl+W" in key.keys and key.place == "In any text" for key in all_keys(app))
 

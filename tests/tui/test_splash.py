@@ -148,15 +148,15 @@ def test_one_key_leads_to_a_session() -> None:
     done = a_session("b2", "", "idle", "demo")
     assert way_in("demo", [], new=False).prompt == TOUR
     assert way_in("demo", [done], new=True).prompt == SECOND
-    assert "claude" in way_in("claude", [], new=False).words
+    assert "claude" in way_in("claude", [], new=False).label
     found = way_in("demo", [asking, done], new=False)
     assert (found.session, found.prompt) == ("a1", "")
-    assert "\x1b" not in found.words
-    assert found.words.endswith("needs you")
-    assert "b2" in way_in("claude", [done], new=False).words
+    assert "\x1b" not in found.label
+    assert found.label.endswith("needs you")
+    assert "b2" in way_in("claude", [done], new=False).label
     works, read = a_session("c3", "", "running", "demo"), a_session("d4", "", "idle", "demo")
     listed = in_order([works, read | {"unread": True, "group": TO_READ}, done])
-    assert way_in("demo", listed, new=False).words == "opens session d4, with news to read"
+    assert way_in("demo", listed, new=False).label == "opens session d4, with news to read"
 
 
 def test_leaving_names_running_sessions_and_how_to_come_back() -> None:

@@ -312,7 +312,7 @@ def test_an_agent_cannot_change_saved_models(home: str, monkeypatch: pytest.Monk
         lambda: setup.judge(home, {"enabled": False}),
     ):
         outcome = setup.outcome(work)
-        assert (outcome.ok, "An agent cannot set up models" in outcome.words) == (False, True)
+        assert (outcome.ok, "An agent cannot set up models" in outcome.message) == (False, True)
     draft = Draft(model="openai/x", base_url="http://127.0.0.1:9/v1", key=Secret("sk-1"))
     assert not setup.attempt(home, draft, test=False).ok
     assert Path(home, "agent_settings.json").read_text() == before
@@ -392,8 +392,8 @@ def test_a_hit_has_its_title_its_age_and_the_word_marked() -> None:
     hit = Hit("a1", 3, gallery.NOW - 240_000, "answer", snippet, "Birds of the north", "demo", "/")
     found = row_of(hit.to_json(), gallery.NOW, 12)
     assert found.shown == "Birds of th… · 4 min ago"
-    assert found.words == "answer: …ar from here, a kestrel hovers."
-    assert [found.words[slice(*mark)] for mark in found.marks] == ["kestrel"]
+    assert found.detail == "answer: …ar from here, a kestrel hovers."
+    assert [found.detail[slice(*mark)] for mark in found.marks] == ["kestrel"]
 
 
 # --- agents ------------------------------------------------------------------------------------

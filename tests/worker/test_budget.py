@@ -414,7 +414,7 @@ async def test_a_call_that_outlasts_the_grace_is_cancelled_and_not_called_failed
     assert stopping(bird)[-1] == "Budget reached. This turn has used 1.2k of 500 tokens."
     assert ask["message"] == "This turn has used 1.2k of 500 tokens. Continue?"
     assert statuses(bird)["Build"] == "interrupted"
-    assert session_state.status_of(bird.header(), ask_at(bird)).words == "needs you: budget reached"
+    assert session_state.status_of(bird.header(), ask_at(bird)).label == "needs you: budget reached"
     (head,) = fleet.heads(aviary.home)
     assert state_of(head, awake=True) == "needs-you"
 

@@ -71,7 +71,7 @@ class Marks(Chooser):
     @override
     def next(self, conversation: Conversation) -> Turn:
         """By the last mark of the user's, and what was done about it already."""
-        said = conversation.said
+        said = conversation.messages
         marked = [at for at, each in enumerate(said) if _is_marked(each)]
         if not marked or not conversation.tools:
             return FILLER
@@ -164,5 +164,5 @@ def conversation_of(asked: Asked) -> Conversation:
 
 def heard(asked: Asked, words: str, role: str | None = None) -> bool:
     """Whether its conversation holds these words (of the user's, the model's or a tool's)."""
-    said = conversation_of(asked).said
+    said = conversation_of(asked).messages
     return any(words in each.text and role in (None, each.role) for each in said)

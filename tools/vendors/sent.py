@@ -126,7 +126,7 @@ async def quota(perch: Perch) -> str:
     """A response of its model says how much of a quota is left."""
     await perch.play("[[quota]]", "allow_once")
     windows = quotas.windows(perch.bird.header())
-    return ", ".join(each.words for each in windows) or NOT_SENT
+    return ", ".join(each.text for each in windows) or NOT_SENT
 
 
 def _says_below(event: Event) -> bool:

@@ -247,7 +247,7 @@ async def _remembers(perch: Perch) -> str:
         return "begins anew" if ways == ["new"] else str(ways[0])
     assert ways in (["resume"], ["load"]), ways
     asked = perch.llm.main()[-1]
-    history = [(each.role, each.text[-60:]) for each in conversation_of(asked).said]
+    history = [(each.role, each.text[-60:]) for each in conversation_of(asked).messages]
     assert heard(asked, f"[[say {FACT}]]", "user"), f"the prompt was forgotten: {history}"
     assert heard(asked, FACT, "model"), "the answer was forgotten"
     check_log(perch)

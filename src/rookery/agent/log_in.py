@@ -24,15 +24,15 @@ def main() -> int:
     out = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # the SDK prints
 
-    def tell(**words: Any) -> None:
-        out.write(json.dumps(words) + "\n")
+    def tell(**fields: Any) -> None:
+        out.write(json.dumps(fields) + "\n")
 
     with sdk_import.surroundings():
         try:
-            words = asyncio.run(log_in(asked, tell))
+            error = asyncio.run(log_in(asked, tell))
         except ModuleNotFoundError:
-            words = missing_extra("The SDK that logs in", "agent")
-    tell(ok=not words, text=words)
+            error = missing_extra("The SDK that logs in", "agent")
+    tell(ok=not error, text=error)
     return 0
 
 

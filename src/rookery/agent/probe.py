@@ -20,7 +20,7 @@ def main() -> int:
     os.dup2(2, 1)  # the library prints
     with sdk_import.surroundings():
         answer = call(asked)
-    os.write(out, json.dumps({"kind": answer.kind, "words": answer.words}).encode() + b"\n")
+    os.write(out, json.dumps({"kind": answer.kind, "words": answer.message}).encode() + b"\n")
     return 0
 
 

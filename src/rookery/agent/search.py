@@ -36,7 +36,7 @@ class SearchError(Exception):
     """Nothing was searched; the message tells the model why."""
 
 
-class Found(NamedTuple):
+class Hits(NamedTuple):
     paths: list[str]
     """Absolute, the newest first."""
     late: bool = False
@@ -119,7 +119,7 @@ def begun(executor: object) -> Iterator[Run]:
 # --- by name -----------------------------------------------------------------------------------
 
 
-def by_name(run: Run, pattern: str, root: str) -> Found:
+def by_name(run: Run, pattern: str, root: str) -> Hits:
     """Find files by path, at any depth unless the pattern says `**`. Raises SearchError."""
     root, pattern = _below(root, pattern)
     ways = ways_of(pattern if "**" in pattern else f"**/{pattern}")
@@ -131,7 +131,7 @@ def by_name(run: Run, pattern: str, root: str) -> Found:
             paths.append(place)
             if len(paths) >= MOST_FOUND:
                 break
-    return Found(_newest(paths), run.over)
+    return Hits(_newest(paths), run.over)
 
 
 def _below(root: str, pattern: str) -> tuple[str, str]:
@@ -205,7 +205,7 @@ def _signs(letters: str) -> list[str]:
 
 def by_content(
     run: Run, pattern: str, root: str, include: str, environment: dict[str, str]
-) -> Found:
+) -> Hits:
     """Return the files with a line that matches a regular expression. Raises SearchError."""
     program = _program()
     if not program:
@@ -227,7 +227,7 @@ def by_content(
         wrong = str(error)
     if wrong and not paths:
         raise SearchError(wrong)
-    return Found(_newest(paths), run.cut)
+    return Hits(_newest(paths), run.cut)
 
 
 def _is_told(near: str, ways: list[str]) -> bool:

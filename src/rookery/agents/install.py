@@ -257,14 +257,14 @@ def _install_download(wanted: Plan, download: Download, watch: Watch | None) -> 
 def _fetched(download: Download, path: str, watch: Watch | None) -> str:
     """Download the archive and return its digest, reporting every few MiB."""
 
-    def told(size: int, total: int) -> None:
+    def report(size: int, total: int) -> None:
         if watch is not None:
             watch.check()
             of = f" of {total / 1e6:,.0f}" if total else ""
             watch.tell(f"{size / 1e6:,.0f}{of} MB\n")
 
     with open(path, "xb") as file:
-        digest = downloads.fetch(download.archive, file, told)
+        digest = downloads.fetch(download.archive, file, report)
     if watch is not None:
         watch.tell(f"sha256:{digest}\n")
     return digest

@@ -90,8 +90,8 @@ TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
 MODULES = {
     word: f"rookery.cli.commands.{title.split()[0].lower()}."
     + TOGETHER.get(word, word.replace("-", "_"))
-    for title, words in GROUPS.items()
-    for word in words
+    for title, names in GROUPS.items()
+    for word in names
 } | {"setup": "rookery.cli.setup.command"}
 
 

@@ -320,5 +320,5 @@ def _send(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) ->
     return exits.DONE
 
 
-def _silent(_words: str) -> None:
+def _silent(_message: str) -> None:
     """Ignore a message: with `--json` nothing else is printed."""

@@ -13,7 +13,7 @@ CARRIED = (
     "rookery: {name} now runs in the sandbox container, with all of the agent inside, and needs "
     "an image that has it: {line}"
 )
-_told: set[str] = set()
+_warned: set[str] = set()
 """One command may need the settings more than once."""
 
 
@@ -58,8 +58,8 @@ def tell(current: in_force.InForce) -> None:
     """Warn once each of what in the file is not used, and of what waits for the user."""
     warnings = [*current.config.warnings, *([WAITS] if current.held else [])]
     for word in warnings:
-        if word not in _told:
-            _told.add(word)
+        if word not in _warned:
+            _warned.add(word)
             errors.say(f"rookery: {word}")
 
 

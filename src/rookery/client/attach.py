@@ -109,7 +109,7 @@ def _taken_up(directory: str, writer: Writer, block: Json) -> Json:
     staged = lenient.text(block, "staged") or lenient.text(resource, "staged")
     if not staged:
         return pictures.kept_block(block, writer.put_blob)
-    data = _found(directory, writer, staged)
+    data = _bytes(directory, writer, staged)
     blob = writer.put_blob(data)
     with suppress(OSError):  # if it is sent again, it is in the log
         os.unlink(os.path.join(directory, paths.STAGED, staged))
@@ -118,7 +118,7 @@ def _taken_up(directory: str, writer: Writer, block: Json) -> Json:
     return {**block, "resource": rest} if resource else rest
 
 
-def _found(directory: str, writer: Writer, name: str) -> bytes:
+def _bytes(directory: str, writer: Writer, name: str) -> bytes:
     if len(name) != 64 or not set(name) <= set("0123456789abcdef"):
         raise ValueError("An attachment must be named by the hash of its bytes.")
     try:

@@ -157,7 +157,7 @@ def _tell(
             run(agent_address.forgotten(url, remote, environment, ids, START))
             return ""
         argv = programs.located(registry.bare(argv), environment, settings.node_path)
-        run(_told(argv, programs.beside(argv, environment), ids))
+        run(_request(argv, programs.beside(argv, environment), ids))
     except TimeoutError:
         return f"{agent} did not answer in time"
     except (config.ConfigError, registry.UnknownAgent, OSError, ValueError) as error:
@@ -217,7 +217,7 @@ def _read(line: bytes) -> object:
         return None
 
 
-async def _told(argv: list[str], environment: dict[str, str], ids: list[str]) -> None:
+async def _request(argv: list[str], environment: dict[str, str], ids: list[str]) -> None:
     ended = asyncio.Event()
     child = Child(lambda _status: ended.set())
     peer = Peer(on_request=lambda request: request.unknown())

@@ -180,7 +180,7 @@ def _closed(place: str, directory: str) -> Fault:
 
 
 def _damage(directory: str, log: Reader, *, whole: bool) -> str:
-    known = _told(directory)  # before the log: a head is written after its events
+    known = _head_seq(directory)  # before the log: a head is written after its events
     last = log.last_seq()
     if not last:
         return "all of its events are gone" if known else "it has no events"
@@ -196,7 +196,7 @@ def _damage(directory: str, log: Reader, *, whole: bool) -> str:
 def missing(directory: str, last: int) -> int:
     """Return how many events that the session's head counts are missing from its log: a head is
     written after them."""
-    return max(0, _told(directory) - last)
+    return max(0, _head_seq(directory) - last)
 
 
 def loss(directory: str, writer: Writer) -> list[Draft]:
@@ -211,7 +211,7 @@ def loss(directory: str, writer: Writer) -> list[Draft]:
     return [Draft(notice(text))]
 
 
-def _told(directory: str) -> int:
+def _head_seq(directory: str) -> int:
     return lenient.integer(paths.read_json(os.path.join(directory, paths.HEAD)), "seq") or 0
 
 

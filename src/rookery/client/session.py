@@ -193,7 +193,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         change, restart = renewal
         if restart:
             await self.send({"do": "restart"})
-        return f"The agent gets this {of}'s environment: {change.words()}."
+        return f"The agent gets this {of}'s environment: {change.describe()}."
 
     # --- sending --------------------------------------------------------------------------------
 

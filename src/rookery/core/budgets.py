@@ -58,7 +58,7 @@ class Budget(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.tokens or self.amount)
 
-    def said(self) -> str:
+    def as_text(self) -> str:
         """Return the budget as it is written in a settings file."""
         texts = [f"{_short(self.tokens)} tokens"] if self.tokens else []
         texts += [f"{self.amount:.10g} {self.currency}"] if self.amount else []
@@ -267,7 +267,7 @@ def asked(
         f"to {_raised(one)} for {each.get(one.scope, 'this session')}" for one in (usage, *also)
     ]
     it = "all of them" if also else "it"
-    more = "finish this turn" if paused else f"{usage.budget.said()} more"
+    more = "finish this turn" if paused else f"{usage.budget.as_text()} more"
     options = [
         {"optionId": MORE, "name": f"Continue: {more}", "kind": "allow_once"},
         {"optionId": RAISE, "name": f"Raise it {', '.join(raised)}", "kind": "allow_always"},
@@ -290,7 +290,7 @@ def asked(
 
 
 def _raised(usage: Reached) -> str:
-    return usage.budget.raised(usage.spent).said()
+    return usage.budget.raised(usage.spent).as_text()
 
 
 def _granting(usage: Reached, day: str) -> Json:

@@ -68,7 +68,7 @@ def _taken(connections: Connections, socket: WebSocket, received: str | None) ->
         raise Problem(
             404,
             "unknown_connection",
-            "This connection is not known any more.",
+            "This connection is no longer known.",
             "Connect without Acp-Connection-Id, then load the session.",
         )
     return connection

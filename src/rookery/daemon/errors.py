@@ -60,11 +60,11 @@ def answer(request: HTTPConnection, problem: Problem) -> Response:
 
 
 class Fault(BaseModel):
-    """What every error looks like."""
+    """The body of every error."""
 
     error: str = Field(description="A word for programs.", examples=["unknown_session"])
     kind: str | None = Field(None, description=f"Which kind of refusal: {', '.join(KINDS)}.")
-    message: str = Field(description="A sentence for people.")
+    message: str = Field(description="A sentence for the user.")
     remedy: str = Field(description="What to do; may be empty.")
     fingerprint: str | None = Field(None, description="Send it back to agree, where one may.")
     shown: str | None = Field(None, description="What one would agree to.")

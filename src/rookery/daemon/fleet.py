@@ -82,7 +82,7 @@ class Fleet:
             self._read()
             before, self._seen = self._seen, self._changed_to()
             seen = self._seen
-        return None if seen is before else self._told(seen.seq, seen.ops[-1][1])
+        return None if seen is before else self._page(seen.seq, seen.ops[-1][1])
 
     def _read(self) -> None:
         heads: dict[str, Json] = {}
@@ -158,9 +158,9 @@ class Fleet:
         first = seen.ops[0][0] if seen.ops else seen.seq + 1
         if epoch != self.epoch or not first <= seq + 1 <= seen.seq + 1:
             return None
-        return self._told(seen.seq, [op for n, ops in seen.ops if n > seq for op in ops])
+        return self._page(seen.seq, [op for n, ops in seen.ops if n > seq for op in ops])
 
-    def _told(self, seq: int, ops: list[Op]) -> Json:
+    def _page(self, seq: int, ops: list[Op]) -> Json:
         return {"topic": FLEET, "epoch": self.epoch, "seq": seq, "ops": ops}
 
     def to_json(self) -> Json:

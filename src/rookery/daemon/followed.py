@@ -52,7 +52,7 @@ class Followed:
         self._ticker = ticker
         self._gone = gone
         self.header: Json = {}
-        self.seq = self._told = 0
+        self.seq = self._sent = 0
         self.watchers: dict[Watcher, str] = {}
         self._ops: list[Op] = []
         self._events: list[Event] = []
@@ -66,7 +66,7 @@ class Followed:
     def begin(self) -> None:
         with ExitStack() as undo:
             undo.callback(self._client.close)
-            self.seq = self._told = self._client.log.last_seq()
+            self.seq = self._sent = self._client.log.last_seq()
             self.header = self._client.log.header_at(self.seq)
             undo.pop_all()
         self._task = asyncio.create_task(self._follow(), name=f"follow {self._session}")
@@ -101,7 +101,7 @@ class Followed:
         events, self._events = self._events, []
         if not events:
             return
-        self._told = self.seq
+        self._sent = self.seq
         if self.watchers:
             STREAM_DELAY.observe(time.time() - events[0].at / 1000)
         if PAGE not in self.watchers.values():
@@ -126,7 +126,7 @@ class Followed:
         if self._live is None:
             return ""
         self._live.take(ops)
-        return page_message(self._session, self._told, self._live)
+        return page_message(self._session, self._sent, self._live)
 
     async def join(self, watcher: Watcher, form: str, after: int | None) -> tuple[list[str], bool]:
         """Return the messages that a watcher needs first, if it has the events up to `after` (None:

@@ -55,7 +55,9 @@ class Results:
             known, lambda: asyncio.to_thread(self._keys.kept, key, request, work)
         )
 
-    async def _once[Found](self, key: str, work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
+    async def _once[Outcome](
+        self, key: str, work: Callable[[], Coroutine[Any, Any, Outcome]]
+    ) -> Outcome:
         """Run the work once per key; it goes on if the caller has gone."""
         known = self._known.get(key) if key else None
         if known is None:
@@ -64,7 +66,7 @@ class Results:
                 while len(self._known) >= MAX_RESULTS:
                     del self._known[next(iter(self._known))]
                 self._known[key] = known
-        outcome: Found = await asyncio.shield(known)
+        outcome: Outcome = await asyncio.shield(known)
         return outcome
 
 

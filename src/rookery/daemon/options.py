@@ -155,9 +155,9 @@ def _check_proxy_user(options: Options) -> None:
     if not options.proxy_user:
         raise Refused(
             "no_proxy_user",
-            "--auth none with --behind-proxy lets in whoever comes from the proxy, which has to be "
-            "told from other users of this machine. Add whom it runs as (caddy, www-data, …), in a "
-            "service at the end of its ExecStart line: --proxy-user USER",
+            "--auth none with --behind-proxy lets in every request of the proxy, which has to be "
+            "distinguished from other users of this machine. Add the user that it runs as (caddy, "
+            "www-data, …), in a service at the end of its ExecStart line: --proxy-user USER",
         )
     _check_user(options)
 
@@ -177,7 +177,7 @@ def _check_header(options: Options) -> None:
     header = options.trusted_user_header
     if not HEADER.fullmatch(header) or header.lower() in TAKEN:
         raise Refused(
-            "bad_header", f"{header!r} cannot name a person. A header like X-Remote-User can."
+            "bad_header", f"{header!r} cannot name a user. A header like X-Remote-User can."
         )
     if not options.behind_proxy or not options.proxy_user:
         raise Refused(

@@ -70,7 +70,7 @@ class Job:
 
     def __init__(self, home: str, name: str, plan: installing.Plan) -> None:
         self._home, self._name, self._plan = home, name, plan
-        self.words = described(plan)  # before there is anything of it
+        self.plan_text = described(plan)  # before there is anything of it
         self.state: Literal["running", "done", "failed"] = "running"
         self.message = ""
         self._output = deque[str](maxlen=LINES)

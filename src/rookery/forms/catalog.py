@@ -181,12 +181,12 @@ def done(home: str, kind: str, name: str, do: str) -> Saved:
 
 def _outcome(work: Callable[[], str]) -> Saved:
     outcome = setup.outcome(work)
-    return Saved(outcome.ok, outcome.words)
+    return Saved(outcome.ok, outcome.message)
 
 
 def _test_model(home: str, name: str) -> Saved:
     outcome = setup.attempt(home, Draft(name=name), keep=False)
-    return Saved(outcome.ok, outcome.words)
+    return Saved(outcome.ok, outcome.message)
 
 
 def _server_change(

@@ -24,7 +24,7 @@ class Saved(NamedTuple):
     """The outcome of saving or testing a form."""
 
     ok: bool
-    words: str = ""
+    message: str = ""
     """What to show."""
     wrong: Mapping[str, str] = {}
     """By field: what completes the sentence that begins with its name."""

@@ -48,8 +48,8 @@ class ModelForm(Form):
     def _attempt(self, home: str, answers: Json, *, test: bool = True, keep: bool = True) -> Saved:
         draft, default = self._drafted(answers), bool(answers.get("default"))
         outcome = setup.attempt(home, draft, default=default, test=test, keep=keep)
-        wrong = {outcome.field: f": {outcome.words}"} if outcome.field in self.fields else {}
-        return Saved(outcome.ok, outcome.words, wrong)
+        wrong = {outcome.field: f": {outcome.message}"} if outcome.field in self.fields else {}
+        return Saved(outcome.ok, outcome.message, wrong)
 
     def _drafted(self, answers: Json) -> Draft:
         """Return the model to save; an empty field of a saved model resets it."""

@@ -106,19 +106,19 @@ class ServerLoginForm(Form):
             )
         self.title = f"Log in to {name}"
         self._name = name
-        self.url = "" if (waiting := self._found(home)) is None else waiting.url
+        self.url = "" if (waiting := self._open(home)) is None else waiting.url
         """To be opened; empty: nothing was begun."""
         self.schema = {"properties": {"page": LAST_PAGE} if self.url else {}, "required": []}
         self.values: Json = {}
 
-    def _found(self, home: str) -> Waiting | None:
+    def _open(self, home: str) -> Waiting | None:
         waiting = _waiting.get((home, self._name))
         return None if waiting is None or waiting.is_over else waiting
 
     @override
     def save(self, home: str, answers: Json) -> Saved:
         require_person(home, "log in to MCP servers")
-        waiting = self._found(home)
+        waiting = self._open(home)
         if waiting is None:
             return self._begun(home)
         if page := str(answers.get("page") or "").strip():

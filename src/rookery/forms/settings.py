@@ -280,14 +280,14 @@ class CriticForm(SettingsForm):
             return super().save(home, rest)
         outcome = setup.outcome(lambda: setup.judge(home, _judge_wanted(wished)))
         if not outcome.ok:
-            return Saved(False, outcome.words, {JUDGE: f": {outcome.words}"})
+            return Saved(False, outcome.message, {JUDGE: f": {outcome.message}"})
         self._judge = wished
         after = super().save(home, rest)
         changes = (JUDGE, *after.changes)
-        more = after.words.removeprefix("Saved: ") if after.changes else ""
+        more = after.message.removeprefix("Saved: ") if after.changes else ""
         message = f"Saved: Judge, {more}" if more else "Saved: Judge."
-        message = message if after.ok else after.words
-        return after._replace(words=message, changes=changes)
+        message = message if after.ok else after.message
+        return after._replace(message=message, changes=changes)
 
 
 def _without_judge(answers: Json) -> Json:
@@ -387,4 +387,4 @@ class CondenserForm(Form):
             "profile": "" if profile == OWN_MODEL else profile,
         }
         outcome = setup.outcome(partial(setup.condense, home, wanted))
-        return Saved(outcome.ok, outcome.words)
+        return Saved(outcome.ok, outcome.message)

@@ -52,7 +52,7 @@ def _folders(cwd: str, lines: Iterable[str]) -> Iterator[str]:
     led to."""
     bases = [os.path.realpath(cwd)]
     yield bases[0]
-    for word in (word for line in lines for word in _words(line)):
+    for word in (word for line in lines for word in _tokens(line)):
         for base in tuple(bases):
             spots = [os.path.join(base, word)]
             if any(sign in word for sign in "*?["):
@@ -64,7 +64,7 @@ def _folders(cwd: str, lines: Iterable[str]) -> Iterator[str]:
                     yield path
 
 
-def _words(line: str) -> list[str]:
+def _tokens(line: str) -> list[str]:
     try:
         whole = shlex.split(line)
     except ValueError:

@@ -274,12 +274,12 @@ class _File:
         self.warn(key, f"is not a setting and is ignored. {guess}".rstrip("."))
 
     def warn(self, key: Sequence[str], why: str) -> None:
-        self.warnings.append(self.said(key, why))
+        self.warnings.append(self.complaint(key, why))
 
     def refuse(self, key: Sequence[str], why: str) -> NoReturn:
-        raise ConfigError(self.said(key, why))
+        raise ConfigError(self.complaint(key, why))
 
-    def said(self, key: Sequence[str], why: str) -> str:
+    def complaint(self, key: Sequence[str], why: str) -> str:
         line = line_of(self.lines, key)
         place = f"{self.path}, line {line}" if line else self.path
         end = "" if why.endswith("?") else "."
@@ -313,14 +313,14 @@ def _keys(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(lines, 1):
         bare = line.strip()
         if bare.startswith("["):
-            table = _words(bare.strip("[] \t").split("]")[0])
+            table = _dotted(bare.strip("[] \t").split("]")[0])
             if bare.startswith("[["):  # the rules are the only one
                 seen += 1
                 table.append(str(seen))
             yield number, table
         elif "=" in bare and not bare.startswith("#"):
-            yield number, [*table, *_words(bare.split("=")[0])]
+            yield number, [*table, *_dotted(bare.split("=")[0])]
 
 
-def _words(dotted: str) -> list[str]:
+def _dotted(dotted: str) -> list[str]:
     return [word.strip().strip("\"'") for word in dotted.split(".")]

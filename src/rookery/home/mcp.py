@@ -267,27 +267,27 @@ def to_acp(server: Server, environment: Mapping[str, str], node_path: str = "") 
     if server.fault:
         raise ValueError(server.fault)
 
-    def said(value: object) -> str:
+    def fill(value: object) -> str:
         return expanded(str(value), environment)
 
     def listed(key: str) -> list[Json]:
-        return [{"name": name, "value": said(value)} for name, value in entry.get(key, {}).items()]
+        return [{"name": name, "value": fill(value)} for name, value in entry.get(key, {}).items()]
 
     if server.kind != "stdio":
         headers = listed("headers")
         if (
-            (auth := said(entry.get("auth", "")))
+            (auth := fill(entry.get("auth", "")))
             and auth.lower() != OAUTH
             and not _authorizes(entry)
         ):
             headers.append({"name": "Authorization", "value": f"Bearer {auth}"})
-        url = said(address(entry))
+        url = fill(address(entry))
         return {"type": server.kind, "name": server.name, "url": url, "headers": headers}
-    command = os.path.expanduser(said(entry["command"]))
+    command = os.path.expanduser(fill(entry["command"]))
     # ACP wants an absolute path. What is not found, the agent reports.
     command = programs.find(command, environment, node_path=node_path) or command
-    args = [said(word) for word in entry.get("args", [])]
-    if cwd := os.path.expanduser(said(entry.get("cwd", ""))):
+    args = [fill(word) for word in entry.get("args", [])]
+    if cwd := os.path.expanduser(fill(entry.get("cwd", ""))):
         command, args = "/bin/sh", ["-c", IN, "sh", cwd, command, *args]
     return {"name": server.name, "command": command, "args": args, "env": listed("env")}
 

@@ -156,7 +156,7 @@ def _report(uv: str, source: Source, *, replaced: bool) -> None:
     elif folder in os.environ.get("PATH", "").split(os.pathsep):
         say(f"{first} comes first on your PATH and is another program. Next: {folder}/{COMMAND}")
     else:
-        shell = " (uv tool update-shell does it for good)" if shutil.which("uv") else ""
+        shell = " (uv tool update-shell adds it permanently)" if shutil.which("uv") else ""
         say(f"{folder} is not on your PATH{shell}. Next:")
         say(f'  export PATH={shlex.quote(folder)}:"$PATH"')
         say("  rookery")

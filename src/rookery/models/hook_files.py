@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from rookery.client.config import in_force
-from rookery.client.project_hooks.found import FILE, Found, find, kind_of
+from rookery.client.project_hooks.hook_file import FILE, HookFile, find, kind_of
 from rookery.models import documents
 from rookery.models.documents import Json, refusal
 
@@ -31,7 +31,7 @@ def own(home: str) -> Json:
     return validated(hooks, place) if hooks else {}
 
 
-def of_project(home: str, cwd: str) -> tuple[Found | None, Json]:
+def of_project(home: str, cwd: str) -> tuple[HookFile | None, Json]:
     """Return the hooks that come with a project, and the same in the SDK's format. Raises
     SettingsError."""
     project_hooks, config = find(home, cwd), dict[str, Any]()

@@ -34,7 +34,7 @@ MAX_MESSAGE_LENGTH = 300
 
 class Answer(NamedTuple):
     kind: Kind
-    words: str
+    message: str
 
     @property
     def ok(self) -> bool:
@@ -48,7 +48,7 @@ def is_direct(model: Profile) -> bool:
 
 def probe(model: Profile, within: float = WITHIN) -> Answer:
     answer = _direct(model, within) if is_direct(model) else _by_litellm(model, within)
-    return Answer(answer.kind, Redactor([model.key]).text(answer.words))
+    return Answer(answer.kind, Redactor([model.key]).text(answer.message))
 
 
 def models_at(api: str, key: str, within: float = 5.0) -> list[str]:
@@ -123,13 +123,13 @@ def _asked(url: str, body: Json | None, headers: Mapping[str, str], within: floa
         with build_opener(_NoRedirect, *proxies).open(request, timeout=within) as answer:
             value = json.loads(answer.read(LARGEST))
     except HTTPError as error:
-        raise _Refused(error.code, *_told(error)) from None
+        raise _Refused(error.code, *_error(error)) from None
     if not isinstance(value, dict):
         raise ValueError("no JSON object")
     return value
 
 
-def _told(error: HTTPError) -> tuple[str, str]:
+def _error(error: HTTPError) -> tuple[str, str]:
     """The message and the code in an error's body."""
     try:
         return _parsed(error.read(LARGEST).decode("utf-8", "replace"))

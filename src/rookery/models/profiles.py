@@ -86,7 +86,7 @@ class Condenser(NamedTuple):
         return f"Condenser({self.enabled}, {numbers}, {self.profile!r})"
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """Say when it summarises."""
         events = f" or after {self.max_size} events" if self.max_size else ""
         return f"when {self.share} % of the context is used{events}"

@@ -77,15 +77,15 @@ class Pattern:
 
     def __init__(self, forms: frozenset[str]) -> None:
         # The longest first: one secret may begin another.
-        self._words = sorted(forms, key=len, reverse=True)
-        self._plain = re.compile("|".join(map(re.escape, self._words)))
+        self._ordered = sorted(forms, key=len, reverse=True)
+        self._plain = re.compile("|".join(map(re.escape, self._ordered)))
         self._coloured: re.Pattern[str] | None = None
 
     def of(self, text: str) -> re.Pattern[str]:
         if not _CODE.search(text):
             return self._plain
         if self._coloured is None:
-            forms = (COLOUR.join(map(re.escape, word)) for word in self._words)
+            forms = (COLOUR.join(map(re.escape, word)) for word in self._ordered)
             self._coloured = re.compile("|".join(forms))
         return self._coloured
 

@@ -22,7 +22,7 @@ NOT_LOGGED_IN = f"You are not logged in. Run: {subscriptions.LOG_IN}"
 
 class Outcome(NamedTuple):
     ok: bool
-    words: str
+    message: str
     """What to show."""
     field: str = ""
     """The field that is wrong, if one is."""
@@ -61,9 +61,9 @@ def attempt(
         if test:
             answer = probed(profile)
             if not answer.ok:
-                raise NoAnswer(answer.words)
+                raise NoAnswer(answer.message)
             if not keep:
-                return answer.words
+                return answer.message
         message = saved(home, profile, default=default)
         if misfit := "" if own_agent.is_missing() else own_agent.misfit():
             raise NoAnswer(f"{message} But Rookery's own agent is not usable yet: {misfit}")
@@ -158,7 +158,7 @@ def condense(home: str, wanted: Mapping[str, Any]) -> str:
         return "Long conversations are never summarised."
     by = f" by {condenser.profile}" if condenser.profile else ""
     return (
-        f"Conversations are summarised{by} {condenser.words}, except for the first "
+        f"Conversations are summarised{by} {condenser.summary}, except for the first "
         f"{condenser.keep_first} events and the latest."
     )
 

@@ -98,4 +98,4 @@ def cancel_installation(at: At, agent: Name) -> Installation:
 
 
 def _shown(job: "Job") -> Installation:
-    return {"state": job.state, "plan": job.words, "output": job.output, "message": job.message}
+    return {"state": job.state, "plan": job.plan_text, "output": job.output, "message": job.message}

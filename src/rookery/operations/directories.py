@@ -51,8 +51,8 @@ def directory_files(at: At, cwd: Place, query: Letters = "", limit: Most = 20) -
 @read("Branches", on="rookery", group=GROUP, role="all", typed=False, for_new=True)
 def branches(at: At, cwd: Place) -> Branches:
     """List the branches of a directory's git repository: what a worktree can begin at."""
-    from rookery.client.work_tree.directories import branches as found
+    from rookery.client.work_tree.directories import branches as branches_of
 
     del at
-    current, others = found(directory(cwd))
+    current, others = branches_of(directory(cwd))
     return {"current": current, "branches": others}

@@ -10,7 +10,7 @@ from rookery.operations.catalogue.arguments import Arg
 from rookery.operations.catalogue.row import At, work
 
 if TYPE_CHECKING:
-    from rookery.client.imports.importing import Found, Importer
+    from rookery.client.imports.importing import Candidate, Importer
     from rookery.core.agent.imported import Listed
 
 IMPORTS = "import sessions"
@@ -71,7 +71,7 @@ class Imported(TypedDict):
 )
 def importable(at: At, agent: Agent = "", directory: Directory = "") -> Importable:
     """List sessions that you began with an agent without Rookery. The agent is started for it."""
-    rows: list[Found] = []
+    rows: list[Candidate] = []
     failed: list[str] = []
 
     async def listed() -> None:
@@ -83,7 +83,7 @@ def importable(at: At, agent: Agent = "", directory: Directory = "") -> Importab
     for each in rows:
         _LISTED.setdefault((at.home, each.agent), {})[each.session.id] = each.session
     rows.sort(key=lambda each: each.session.updated, reverse=True)
-    return {"sessions": [_told(each) for each in rows], "failed": failed}
+    return {"sessions": [_row(each) for each in rows], "failed": failed}
 
 
 @work(
@@ -110,7 +110,7 @@ def import_(
     from rookery.client.imports.importing import NEW
     from rookery.core.json.safe_text import count
 
-    rows: list[Found] = []
+    rows: list[Candidate] = []
     failed: list[str] = []
     missing, made = dict.fromkeys(ids or ()), 0
 
@@ -131,7 +131,7 @@ def import_(
         asyncio.run(bring())
     return {
         "summary": f"Imported {count(made, 'session')}.",
-        "sessions": [_told(each) for each in rows],
+        "sessions": [_row(each) for each in rows],
         "failed": failed,
         "missing": list(missing),
     }
@@ -144,14 +144,14 @@ without starting the agent again."""
 
 async def _pages(
     at: At, agent: str, directory: str, failed: list[str], ids: Iterable[str] = ()
-) -> "AsyncGenerator[tuple[Importer, list[Found]]]":
+) -> "AsyncGenerator[tuple[Importer, list[Candidate]]]":
     """Yield pages of sessions, one agent after the other. If an agent fails, the others are still
     asked, and what it has listed is used. `ids`: the only sessions wanted. Raises CannotImport,
     NotInstalled, UnknownAgent."""
     from rookery.agents import registry
     from rookery.client.config import in_force
     from rookery.client.imports.agent_sessions import CannotImport
-    from rookery.client.imports.importing import Found, Importer
+    from rookery.client.imports.importing import Candidate, Importer
 
     settings, place, any_came = in_force.load(at.home), os.path.expanduser(directory), False
     names = [agent] if agent else _installed(at.home)
@@ -161,7 +161,7 @@ async def _pages(
         importer = Importer(at.home, known, settings, os.environ)
         listed = _LISTED.get((at.home, name), {})
         if ids and all(each in listed for each in ids):
-            yield importer, [Found(name, listed[each]) for each in ids]
+            yield importer, [Candidate(name, listed[each]) for each in ids]
             continue
         at.report(f"Asking {name} for its sessions …")
         try:
@@ -191,7 +191,7 @@ def _installed(home: str) -> list[str]:
     return names
 
 
-def _told(entry: "Found") -> Elsewhere:
+def _row(entry: "Candidate") -> Elsewhere:
     fields: Any = {**entry.session._asdict(), "agent": entry.agent, "why": entry.why_not()}
     fields |= {"here": entry.here, "state": entry.state}
     shown: Elsewhere = fields

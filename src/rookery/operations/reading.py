@@ -45,7 +45,7 @@ After = Annotated[
 
 Seq = Annotated[int | None, Arg("The number of an event.", minimum=0, maximum=LARGEST)]
 Turn = Annotated[int | None, Arg("The number of a turn, from 0.", minimum=0, maximum=10**9)]
-Limit = Annotated[int, Arg("So many events, about.", minimum=1, maximum=10_000)]
+Limit = Annotated[int, Arg("The number of events, about.", minimum=1, maximum=10_000)]
 Room = Annotated[int, Arg("Bytes of events, about.", minimum=1, maximum=ROOM)]
 Cause = Annotated[str, Arg("The outcome of the command with this id.", max_length=200)]
 SEQS = r"^([0-9]{1,18}(,[0-9]{1,18})*)?$"
@@ -241,7 +241,7 @@ def events(
     """Read raw events: the first after `after`, or the last before `before`, in whole turns: a turn
     of more than `limit` events comes as a whole if it has at most 1,000. Or those of one `turn`."""
 
-    def found(log: "Reader") -> Sequence[LogEvent]:
+    def selected(log: "Reader") -> Sequence[LogEvent]:
         if seqs:
             return log.some(map(int, seqs.split(",")))
         if cause:
@@ -254,7 +254,7 @@ def events(
         return log.before(before, limit)
 
     with _log(at) as log:
-        return {"events": _shown(found(log)), "last": log.last_seq()}
+        return {"events": _shown(selected(log)), "last": log.last_seq()}
 
 
 @_of_its_log("The end of the last turn")

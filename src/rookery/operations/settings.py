@@ -209,4 +209,4 @@ def _invalid(wrong: dict[str, str]) -> Saved:
 def _outcome(saved: Saved, form: Form | None = None) -> SetupOutcome:
     fields = {} if form is None else form.fields
     wrong = {name: complaint(name, fields.get(name), why) for name, why in saved.wrong.items()}
-    return {"summary": saved.words, "done": saved.ok, "wrong": wrong, "name": saved.name}
+    return {"summary": saved.message, "done": saved.ok, "wrong": wrong, "name": saved.name}

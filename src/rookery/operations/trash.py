@@ -23,7 +23,7 @@ Named = Annotated[
         pattern="^.",
         positional=True,
         reason="not_in_trash",
-        wrong="Say which session in the trash.",
+        wrong="Name a session in the trash.",
     ),
 ]
 

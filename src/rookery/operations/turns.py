@@ -14,7 +14,7 @@ Force = Annotated[bool, Arg("End it now, without waiting for the agent.")]
 Again = Annotated[
     int, Arg("The turn whose prompt it is; 0: the last one.", minimum=0, reason="no_turn")
 ]
-Off = Annotated[bool, Arg("Do not send it by itself any more.")]
+Off = Annotated[bool, Arg("No longer send it automatically.")]
 
 
 class Resumption(TypedDict):

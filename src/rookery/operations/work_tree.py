@@ -54,7 +54,7 @@ Last = Annotated[int, Arg("Up to this line; 0: 400 lines.", minimum=0, maximum=H
 Letters = Annotated[
     str, Arg("Letters of the name, in their order; empty: any file.", max_length=200)
 ]
-Most = Annotated[int, Arg("So many files at most.", minimum=1, maximum=100)]
+Most = Annotated[int, Arg("The highest number of files.", minimum=1, maximum=100)]
 
 Compared = Annotated[str, Arg("The commit that the change was compared with.", max_length=200)]
 Changed = Annotated[
@@ -254,10 +254,10 @@ def _without_lines(reply: Json) -> Json:
 def changes(at: At, base: Base = "") -> Changes:
     """List what changed in the session's directory, by file and by hunk, with what it takes to undo
     or commit it."""
-    from rookery.client.work_tree.changes import Hunk as Found
+    from rookery.client.work_tree.changes import Hunk as HunkChange
     from rookery.client.work_tree.changes import changes as read_changes
 
-    def hunk_of(hunk: Found) -> Json:
+    def hunk_of(hunk: HunkChange) -> Json:
         return {**hunk._asdict(), "lines": [each.decode(errors="replace") for each in hunk.lines]}
 
     change_set = read_changes(directory_of(at), base)
@@ -341,7 +341,7 @@ def commit_changes(at: At, files: Digests, message: Message = "", hooks: Hooks =
 
     shown = [Shown(path, digest) for path, digest in files.items()]
     committed = commit(directory_of(at), message, shown, _kept(at), hooks)
-    return {"id": committed.id, "summary": committed.summary, "said": committed.said}
+    return {"id": committed.id, "summary": committed.summary, "said": committed.output}
 
 
 def _kept(at: At) -> str:

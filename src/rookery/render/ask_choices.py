@@ -32,7 +32,7 @@ _LONGEST = 3
 class Choice(NamedTuple):
     name: str
     """Of its key."""
-    words: str
+    label: str
     place: int | None = None
     """The action that it chooses."""
 

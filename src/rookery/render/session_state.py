@@ -22,7 +22,7 @@ WHY = 80
 class SessionStatus(NamedTuple):
     sign: str
     """A key of render/signs."""
-    words: str
+    label: str
     since: int | None = None
     """When it began, where the time that passed is shown; in milliseconds of the epoch."""
     until: int | None = None

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from rookery.home import paths
 from rookery.log.lock import LOCK_FILE, Lock
 from rookery.log.schema import connect
-from rookery.search import words
+from rookery.search import terms
 from rookery.search.texts import Row
 
 FOLDER = "search"
@@ -60,7 +60,7 @@ CREATE TABLE row (id INTEGER PRIMARY KEY, session INTEGER, seq INTEGER, at INTEG
 
 MAKE_WORDS = (
     f"CREATE VIRTUAL TABLE {{0}} USING fts5"
-    f"(text, content='', columnsize=0, detail=full, tokenize='{words.TOKENIZER}')",
+    f"(text, content='', columnsize=0, detail=full, tokenize='{terms.TOKENIZER}')",
     # Less is merged while much is added; a volume is merged once when it is full.
     "INSERT INTO {0} ({0}, rank) VALUES ('automerge', 8)",
     "INSERT INTO {0} ({0}, rank) VALUES ('hashsize', 8388608)",
@@ -208,7 +208,7 @@ class Index(AbstractContextManager["Index", None]):
         size = 0
         entries, texts = [], []
         for item in stretch.rows:
-            text = words.indexed(item.text, item.role)
+            text = terms.indexed(item.text, item.role)
             size += len(text)
             entries.append((row, stretch.session, item.seq, item.at - self._base, item.part))
             texts.append((row, text))

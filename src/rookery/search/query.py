@@ -20,7 +20,7 @@ from rookery.log.place import has_wal
 from rookery.log.reader import LAST, Reader
 from rookery.log.schema import connect
 from rookery.search import index as files
-from rookery.search import words
+from rookery.search import terms
 from rookery.search.snippets import Marker, Snippet
 from rookery.search.texts import MAX_EVENTS, ROLES, Row, Rows
 
@@ -74,7 +74,7 @@ class Answer(NamedTuple):
     """Why the index could not be read."""
 
 
-class _Found(NamedTuple):
+class _Hit(NamedTuple):
     """A row that matches the query."""
 
     at: int
@@ -88,7 +88,7 @@ EVERYTHING = Filters()
 
 def query(home: str, text: str, filters: Filters = EVERYTHING, limit: int = LIMIT) -> Answer:
     """Return the newest hits for a query. Never raises because of the query or the files."""
-    match = words.match_of(text, filters.role if filters.role in ROLES else "")
+    match = terms.match_of(text, filters.role if filters.role in ROLES else "")
     if not match:
         return Answer([])
     limit = max(1, min(limit, MOST_HITS))
@@ -97,14 +97,14 @@ def query(home: str, text: str, filters: Filters = EVERYTHING, limit: int = LIMI
             connection = _opened(home, closing)
             if connection is None:
                 return Answer([])
-            marker = closing.enter_context(Marker(words.match_of(text)))
+            marker = closing.enter_context(Marker(terms.match_of(text)))
             logs = closing.enter_context(_Logs(home))
             return _answer(logs, marker, _rows(connection, match, filters), limit)
     except (sqlite3.Error, OSError) as error:
         return Answer([], problem=f"{files.path(home)} cannot be read: {error}")
 
 
-def _answer(logs: "_Logs", marker: Marker, matches: Iterator[_Found], limit: int) -> Answer:
+def _answer(logs: "_Logs", marker: Marker, matches: Iterator[_Hit], limit: int) -> Answer:
     hits: list[Hit] = []
     shown: set[tuple[str, Any]] = set()
     copies: dict[tuple[str, str, str], str] = {}
@@ -153,7 +153,7 @@ def _opened(home: str, closing: ExitStack) -> sqlite3.Connection | None:
 # --- rows, newest first --------------------------------------------------------------------------
 
 
-def _rows(connection: sqlite3.Connection, match: str, filters: Filters) -> Iterator[_Found]:
+def _rows(connection: sqlite3.Connection, match: str, filters: Filters) -> Iterator[_Hit]:
     """Yield the matching rows by time, newest first; then by session, then the later event
     first."""
     connection.execute("BEGIN")
@@ -169,7 +169,7 @@ def _rows(connection: sqlite3.Connection, match: str, filters: Filters) -> Itera
     while heap:
         at, is_row, session, seq, part, source = heapq.heappop(heap)
         if is_row:
-            yield _Found(-at, session, -seq, -part)
+            yield _Hit(-at, session, -seq, -part)
         else:
             for entry in source.opened():
                 heapq.heappush(heap, entry)
@@ -280,7 +280,7 @@ class _Logs:
             if log is not None:
                 log.close()
 
-    def row(self, match: _Found) -> Row | None:
+    def row(self, match: _Hit) -> Row | None:
         """Return the row as it was indexed; None if the log no longer has it."""
         log = self._log(match.session)
         if log is None or is_hidden(self._hidden[match.session], match.seq):
@@ -330,5 +330,5 @@ class _Logs:
         return self._logs[session]
 
 
-def _is(event: Event, match: _Found) -> bool:
+def _is(event: Event, match: _Hit) -> bool:
     return (event.seq, event.at) == (match.seq, match.at)

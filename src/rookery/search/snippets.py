@@ -7,7 +7,7 @@ import sqlite3
 from typing import NamedTuple
 
 from rookery.core.json.safe_text import clean
-from rookery.search import words
+from rookery.search import terms
 from rookery.search.texts import Row
 
 BEFORE, AFTER = 60, 180
@@ -36,7 +36,7 @@ class Marker:
     def __init__(self, match: str) -> None:
         self._match = match
         self._link = sqlite3.connect(":memory:", isolation_level=None)
-        self._link.execute(f"CREATE VIRTUAL TABLE t USING fts5(x, tokenize='{words.TOKENIZER}')")
+        self._link.execute(f"CREATE VIRTUAL TABLE t USING fts5(x, tokenize='{terms.TOKENIZER}')")
 
     def __enter__(self) -> "Marker":
         return self
@@ -47,14 +47,14 @@ class Marker:
     def snippet(self, row: Row) -> Snippet | None:
         """Return the snippet of a row; None if the row does not match."""
         self._link.execute("DELETE FROM t")
-        self._link.execute("INSERT INTO t VALUES (?)", (words.indexed(row.text, row.role),))
+        self._link.execute("INSERT INTO t VALUES (?)", (terms.indexed(row.text, row.role),))
         find = "SELECT highlight(t, 0, ?, ?) FROM t WHERE t MATCH ?"
         matches = self._link.execute(find, (BEGIN, END, self._match)).fetchall()
         return _snippet(matches[0][0]) if matches else None
 
 
 def _snippet(marked: str) -> Snippet:
-    main, _, extra = marked.replace(words.APART, "").partition(words.EXTRA)
+    main, _, extra = marked.replace(terms.APART, "").partition(terms.EXTRA)
     text, spans = _spans(main.replace(END + BEGIN, ""))  # letters of one word
     if not spans:
         spans = _inside(text, _MARKED.findall(extra))

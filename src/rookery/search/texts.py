@@ -310,7 +310,7 @@ def _ask(update: Json) -> Passage | None:
     return Passage(key, "other", f"{text}\n{of}" if text and of else text or of)
 
 
-def _words(*keys: str) -> Callable[[Json], Passage | None]:
+def _fields(*keys: str) -> Callable[[Json], Passage | None]:
     """Return a function that takes the text from these keys of an update."""
 
     def look(update: Json) -> Passage | None:
@@ -321,7 +321,7 @@ def _words(*keys: str) -> Callable[[Json], Passage | None]:
 
 
 def _raw(update: Json) -> Passage | None:
-    return None if is_aside(update) else _words("why", "value")(update)
+    return None if is_aside(update) else _fields("why", "value")(update)
 
 
 _KINDS: dict[Any, Callable[[Json], Passage | None]] = {
@@ -332,19 +332,19 @@ _KINDS: dict[Any, Callable[[Json], Passage | None]] = {
     "_terminal": _terminal,
     "_ask": _ask,
     CHILD: _child,
-    "subagent_update": _words("title", "description"),
+    "subagent_update": _fields("title", "description"),
     **dict.fromkeys(("session_message", "session_message_chunk"), _message),
     "_raw": _raw,
-    "_session": _words("title"),
-    "session_info_update": _words("title"),
-    "plan": _words("entries"),
-    "plan_update": _words("plan"),
-    "notice": _words("title", "text", "message", "description"),
-    "_notice": _words("title", "text", "message", "description"),
-    "_turn": _words("error", "detail", "message"),
-    "_rejected": _words("message", "reason"),
-    "_critic": _words("detail", "feedback", "items", "message"),
-    "_rate_limit": _words("message"),
+    "_session": _fields("title"),
+    "session_info_update": _fields("title"),
+    "plan": _fields("entries"),
+    "plan_update": _fields("plan"),
+    "notice": _fields("title", "text", "message", "description"),
+    "_notice": _fields("title", "text", "message", "description"),
+    "_turn": _fields("error", "detail", "message"),
+    "_rejected": _fields("message", "reason"),
+    "_critic": _fields("detail", "feedback", "items", "message"),
+    "_rate_limit": _fields("message"),
 }
 
 

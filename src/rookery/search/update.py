@@ -92,7 +92,7 @@ def update(
             if again and files.is_damage(error):
                 _remove(home)
                 continue
-            return Progress(done=False, problem=_words(home, error))
+            return Progress(done=False, problem=_reason(home, error))
     return Progress(done=False)
 
 
@@ -112,7 +112,7 @@ def _remove(home: str) -> None:
             lock.release()
 
 
-def _words(home: str, error: Exception) -> str:
+def _reason(home: str, error: Exception) -> str:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in REFUSED and (fault := fault_of(files.folder(home))):
         return f"{files.folder(home)}: {FAULTS[fault]}"

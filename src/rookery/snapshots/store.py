@@ -213,7 +213,7 @@ class Store:
         last = self.last()
         if last and not taken and not dropped and meta.is_saved():
             meta.write(self._at(META))
-            return self._told(*last, 0, meta, ())
+            return self._result(*last, 0, meta, ())
         meta.write(self._at(META))
         if dropped:
             without = ("update-index", "-z", "--force-remove", "--stdin")
@@ -226,9 +226,9 @@ class Store:
         commit = self.git("commit-tree", tree, "-F", "-", given=message).decode().strip()
         self._write(f"{REFS}/{commit}", f"{commit}\n".encode())
         self._write(LAST, f"{commit} {tree}\n".encode())
-        return self._told(commit, tree, len(taken) + len(dropped) or 1, meta, taken)
+        return self._result(commit, tree, len(taken) + len(dropped) or 1, meta, taken)
 
-    def _told(
+    def _result(
         self, commit: str, tree: str, changed: int, meta: Meta, taken: Iterable[str]
     ) -> Snapshot:
         large = sorted(path for path, why in meta.left.items() if why == "large")

@@ -144,7 +144,7 @@ class Rookery(Focus, TranscriptTools):
         self.transcript.asks.begin_again()
 
     def _show_splash(self) -> None:
-        self.surroundings.show_first_screen(self.found)
+        self.surroundings.show_first_screen(self.set_up)
         self._show_header()
 
     # --- sessions ------------------------------------------------------------------------------
@@ -257,14 +257,14 @@ class Rookery(Focus, TranscriptTools):
         self.show_keys()
         self.calling.heed(message.sessions, self.session, self.app_focus)
         if not self.session and self._settled:
-            self.surroundings.show_first_screen(self.found, again=True)
+            self.surroundings.show_first_screen(self.set_up, again=True)
 
     def on_set_up_found(self, message: messages.SetUpFound) -> None:
-        self.found = message.found
+        self.set_up = message.set_up
         self._settled = True
-        if message.found.taste is not None:
-            self.take_taste(message.found.taste)
-        self.take_keys(dict(message.found.keys))
+        if message.set_up.taste is not None:
+            self.take_taste(message.set_up.taste)
+        self.take_keys(dict(message.set_up.keys))
         if not self.session:
             self._show_splash()
 
@@ -285,7 +285,7 @@ class Rookery(Focus, TranscriptTools):
         self.transcript.to_end()
         self.desk.submit(message.text, message.session, queue=message.queue)
 
-    def on_composer_wanted(self, message: Composer.Wanted) -> None:
+    def on_composer_requested(self, message: Composer.Requested) -> None:
         if message.what != "begin":
             self.desk.want(message.what, message.word)
         elif self._settled:
@@ -311,7 +311,7 @@ class Rookery(Focus, TranscriptTools):
             self.desk.give_back(message.command, message.session, list(message.files))
 
     def on_trouble(self, message: messages.Trouble) -> None:
-        self.notify(message.words, severity="error", markup=False, timeout=12)
+        self.notify(message.text, severity="error", markup=False, timeout=12)
 
     # --- blocks --------------------------------------------------------------------------------
 
@@ -321,7 +321,7 @@ class Rookery(Focus, TranscriptTools):
         self.act(message.action)
         self.asking.answered(message.block)
 
-    def on_transcript_wanted(self, message: Transcript.Wanted) -> None:
+    def on_transcript_requested(self, message: Transcript.Requested) -> None:
         match message.what:
             case "copy":
                 self.copy_to_clipboard(message.text)

@@ -61,7 +61,7 @@ class Made(Record):
 class Trouble(Record):
     """Something went wrong that belongs to no block."""
 
-    words: str
+    text: str
     session: str = ""
 
 
@@ -81,11 +81,11 @@ class HungChanged(Record):
 class SetUpFound(Record):
     """The agents and settings found here."""
 
-    found: "SetUp"
+    set_up: "SetUp"
 
 
 class Fetched(Record):
     """The result of a fetch has arrived."""
 
     then: Callable[..., object]
-    found: tuple[Any, ...]
+    results: tuple[Any, ...]

@@ -130,10 +130,10 @@ class ReaderThread:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._tell(Trouble(f"{type(error).__name__}: {error}"))
 
-    def run[Found](
+    def run[Read](
         self,
-        work: Callable[[], Coroutine[Any, Any, Found]],
-        then: Callable[[Found], object] | None = None,
+        work: Callable[[], Coroutine[Any, Any, Read]],
+        then: Callable[[Read], object] | None = None,
     ) -> None:
         """Run `work` in this thread; `then` gets its result, in the screen's thread."""
 
@@ -144,7 +144,7 @@ class ReaderThread:
 
         self._soon(lambda: self._do(do()))
 
-    def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
+    def fetch[Read](self, work: Callable[[], Read], then: Callable[[Read], object]) -> None:
         """Run blocking work in another thread; `then` gets its result, in the screen's."""
         self.run(lambda: asyncio.to_thread(work), then)
 
@@ -322,7 +322,7 @@ class ReaderThread:
             self._client = None if self._client is client else self._client
             client.close()
 
-    async def _read[Found](self, work: Callable[[], Found]) -> Found:
+    async def _read[Read](self, work: Callable[[], Read]) -> Read:
         """Read at once if that is as fast as a file; query another machine in a thread."""
         return work() if self.rookery.answers_at_once else await asyncio.to_thread(work)
 

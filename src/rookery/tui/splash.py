@@ -45,7 +45,7 @@ class Way(NamedTuple):
     """Where the first screen's key leads: to a new session with `prompt`, or to an existing
     `session`."""
 
-    words: str
+    label: str
     """After the key."""
     prompt: str = ""
     session: str = ""
@@ -103,17 +103,17 @@ def way_in(agent: str, sessions: list[Block], *, new: bool) -> Way:
 def window_of(set_up: SetUp, key: Names, way: Way) -> Window:
     window = Window()
     mark = make_block("0.mark", "answer", parts=[{"type": "terminal", "text": MARK}])
-    welcome = make_block("0.splash", "answer", text=_words(set_up, key, way))
+    welcome = make_block("0.splash", "answer", text=_welcome(set_up, key, way))
     blocks = [mark, welcome, *_missing(set_up, key)]
     window.pages = [Page(0, {block["id"]: block for block in blocks})]
     return window
 
 
-def _words(set_up: SetUp, key: Names, way: Way) -> str:
+def _welcome(set_up: SetUp, key: Names, way: Way) -> str:
     of = "" if set_up.agent == NAME else f" for {set_up.agent}"
     why = ", which needs no account" if set_up.agent == NAME and not set_up.chosen else ""
     lines = [
-        f"**{key('composer.send')}** {way.words}. Or write a task{of} below.",
+        f"**{key('composer.send')}** {way.label}. Or write a task{of} below.",
         "",
         f"- directory: `{paths.with_tilde(set_up.cwd)}`",
         f"- agent: `{set_up.agent}`{why}",

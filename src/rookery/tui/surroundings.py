@@ -37,7 +37,7 @@ class Surroundings:
         """Where the first screen's key leads."""
         self.new_wanted = False
         """A new session was asked for, by its key."""
-        self._said: object = None
+        self._shown: object = None
         """What the first screen says."""
 
     def mount(self) -> None:
@@ -67,8 +67,8 @@ class Surroundings:
         confirm = app.start.confirms(set_up.confirm)
         self._way = way_in(set_up.agent, sessions, new=self.new_wanted)
         set_up = set_up._replace(sessions=len(sessions), confirm=confirm)
-        before, self._said = self._said, (set_up, self._way)
-        if again and self._said == before:
+        before, self._shown = self._shown, (set_up, self._way)
+        if again and self._shown == before:
             return
         app.transcript.show(window_of(set_up, lambda name: label(app, name), self._way))
         app.below(Status).agent, app.below(Status).confirm = set_up.agent, confirm

@@ -55,7 +55,7 @@ class BudgetWatch:
         """That the agent streamed in this turn."""
         self._counts = False
         """A budget counts tokens."""
-        self._told: set[str] = set()
+        self._noted: set[str] = set()
         self._continued = False
         """The last turn is one that the user let go on."""
         self._warned: set[tuple[str, str]] = set()
@@ -265,12 +265,12 @@ class BudgetWatch:
             return
         agent = self._session.header["agent"]
         money = next((each for each in limits.values() if each.amount), None)
-        if money and "cost" not in known and "cost" not in self._told:
-            self._told.add("cost")
-            amount = money._replace(tokens=0).said()
+        if money and "cost" not in known and "cost" not in self._noted:
+            self._noted.add("cost")
+            amount = money._replace(tokens=0).as_text()
             text = f"{agent} reports no cost, so its budget of {amount} cannot be measured."
             self._session.append(Draft(notice(f"{text} Set a budget in tokens instead.")))
-        if self._counts and not {"tokens"} & {*known, *self._told}:
-            self._told.add("tokens")
+        if self._counts and not {"tokens"} & {*known, *self._noted}:
+            self._noted.add("tokens")
             text = f"{agent} reports no tokens, so its budget counts only the text it sends."
             self._session.append(Draft(notice(text)))

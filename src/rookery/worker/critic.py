@@ -36,7 +36,7 @@ class Critic:
         name, cwd = "critic_" + os.urandom(6).hex(), self._session.header["cwd"]
 
         def log(update: Json) -> None:
-            self._said(turn, terminal, update)
+            self._log(turn, terminal, update)
 
         terminal = Terminal(self._session, name, log)
         started: Json = {"sessionUpdate": "_terminal", "id": name, "state": "started"}
@@ -50,7 +50,7 @@ class Critic:
         update = started | {"command": command, "cwd": cwd}
         self._session.append(Draft(update, None, critic_loop.BY))
 
-    def _said(self, turn: int, terminal: Terminal, update: Json) -> None:
+    def _log(self, turn: int, terminal: Terminal, update: Json) -> None:
         self._session.append(Draft(update, None, critic_loop.BY))
         if update["state"] == "ended":
             status = terminal.exit_status()

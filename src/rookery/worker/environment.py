@@ -64,7 +64,7 @@ def news(directory: str) -> list[Draft]:
     """Report once what a terminal or an editor has brought: the names of the variables."""
     path = os.path.join(directory, paths.RENEWED)
     brought = paths.read_json(path)
-    changes = change_of(brought).words()
+    changes = change_of(brought).describe()
     if not changes:
         return []
     with suppress(OSError):
@@ -108,7 +108,7 @@ class Servers:
         self._directory = directory
         self._home = os.path.dirname(os.path.dirname(directory))
         self._environment = surroundings.environment
-        self._found = mcp.Resolved([], [])
+        self._servers = mcp.Resolved([], [])
         self._wanted: McpChoice = True
         self._brought: list[Json] = []
 
@@ -122,12 +122,12 @@ class Servers:
         try:
             mcp.load(self._home)
             listed = mcp.listed(settings.guarded.servers)
-            self._found = mcp.for_agent(listed, self._environment, settings.config.node_path)
-            faults = [f"The MCP server {fault}. It is ignored." for fault in self._found.faults]
+            self._servers = mcp.for_agent(listed, self._environment, settings.config.node_path)
+            faults = [f"The MCP server {fault}. It is ignored." for fault in self._servers.faults]
         except mcp.McpError as error:
-            self._found = mcp.Resolved([], [])
+            self._servers = mcp.Resolved([], [])
             faults = [f"The agent got none of your MCP servers. {error}"]
-        there = [*header["mcpServers"], *self._found.servers]
+        there = [*header["mcpServers"], *self._servers.servers]
         if isinstance(chosen, tuple):
             known = [lenient.text(each, "name") for each in there]
             lost = [name for name in chosen if name not in known]
@@ -144,7 +144,7 @@ class Servers:
     def given(self, own: list[Json]) -> list[Json]:
         """Return the servers for the agent. If two have the same name, the session's own wins."""
         names = {server.get("name") for server in own}
-        servers = [*own, *(each for each in self._found.servers if each["name"] not in names)]
+        servers = [*own, *(each for each in self._servers.servers if each["name"] not in names)]
         wanted = [server for server in servers if self._is_wanted(server)]
         names = {server.get("name") for server in wanted}
         return [*wanted, *(each for each in self._brought if each["name"] not in names)]

@@ -154,15 +154,15 @@ class Rewind:
         taken = {"sessionUpdate": SNAPSHOT, "turn": session.header["turn"], "when": "rewind"}
         session.append(Draft(taken | {"id": present}))
         if not paths:
-            self._told(plan, present, {"id": present, "changes": [], "same": True}, kept)
+            self._report(plan, present, {"id": present, "changes": [], "same": True}, kept)
             return
         session.append(Draft(plan.update("begun", present=present)), full=True)
         wanted = {"do": "restore", "present": present, "target": plan.target, "paths": chosen}
         session.then(
-            self._snapshots.run, wanted, lambda reply: self._told(plan, present, reply, kept)
+            self._snapshots.run, wanted, lambda reply: self._report(plan, present, reply, kept)
         )
 
-    def _told(self, plan: _Plan, present: str, reply: Json, kept: dict[str, str]) -> None:
+    def _report(self, plan: _Plan, present: str, reply: Json, kept: dict[str, str]) -> None:
         if "id" not in reply:
             self._fail(plan, reply, begun=True)
             return

@@ -66,7 +66,7 @@ class Session:
     def __init__(self, directory: str, writer: Writer, source: Source, settings: InForce) -> None:
         self.directory = directory
         self.home = os.path.dirname(os.path.dirname(directory))
-        self.found = settings
+        self.in_force = settings
         """The settings in force."""
         self.journal = Journal(writer, Lanes(settings.config.policy.chunk_window))
         self.surroundings = environment.of_session(directory)
@@ -105,11 +105,11 @@ class Session:
 
     @property
     def config(self) -> Config:
-        return self.found.config
+        return self.in_force.config
 
     @property
     def policy(self) -> Policy:
-        return self.found.config.policy
+        return self.in_force.config.policy
 
     @property
     def critic_policy(self) -> CriticPolicy:
@@ -142,7 +142,7 @@ class Session:
         self.critic, effects = critic_loop.step(self.critic, given, now(), self.critic_policy)
         self.effects.extend(effects)
 
-    def said(self, update: Json) -> None:
+    def record(self, update: Json) -> None:
         """Append an update from the agent, behind everything that still waits for the disk."""
         self.goes_on = False
         self.watch, barks = watchdogs.heard(self.watch, update, now(), self.profile())
@@ -150,7 +150,7 @@ class Session:
         if self.effects:
             self.append(Draft(update))
         else:
-            self.journal.said(update, now())
+            self.journal.record(update, now())
 
     def bark(self, barks: list[watchdogs.Effect]) -> None:
         """Log what a watchdog reports, with its reason."""
@@ -246,13 +246,13 @@ class Session:
         if isinstance(change, str):
             self.append(broken(change))
         elif change is not None:
-            self.found, self._profile = change, None
+            self.in_force, self._profile = change, None
             self.journal.chunks.window = self.policy.chunk_window
             self.tell_settings()
 
     def tell_settings(self) -> None:
         """Log which settings wait for the user and which have no effect; each once in a session."""
-        draft = news(self.header, self.found)
+        draft = news(self.header, self.in_force)
         if draft is not None:
             self.append(draft)
 
@@ -277,7 +277,7 @@ class Session:
             version=rookery.__version__,
             install=registry.install_line(header["agent"], argv),
             guard=self._guard(),
-            told=header["turn"] > (header["state"] != "idle"),
+            has_history=header["turn"] > (header["state"] != "idle"),
             unloaded=imported.is_unloaded(header),
             fork=lenient.integer(known, "before"),
         )
@@ -351,7 +351,7 @@ class Journal:
         self._last_text = ""
         self._message = ("", "")  # the last one's name, and what came before it
 
-    def said(self, update: Json, now: float) -> None:
+    def record(self, update: Json, now: float) -> None:
         """Add an update of the agent's, through the chunk window."""
         self._note(update)
         self._drafts.extend(Draft(each) for each in self.chunks.push(update, now))

@@ -56,7 +56,7 @@ class SettingsWatch:
     def __init__(self, source: Source, settings: InForce) -> None:
         """`settings`: those that were read just before."""
         self._source = source
-        self._found = settings
+        self._current = settings
         self._record: confirmed.Record | None = None
         self._stamp: tuple[object, ...] = ()
         """Not the files', for they may have changed since they were read: the first look reads
@@ -68,12 +68,12 @@ class SettingsWatch:
     @property
     def waits(self) -> bool:
         """Whether a change waits to be confirmed, or is being written."""
-        return self._found.held is not None or self._unsure < float("inf")
+        return self._current.held is not None or self._unsure < float("inf")
 
     def look_again(self, now: float) -> InForce | str | None:
         """Look on a slow tick, if the last look is long enough ago, or something may have been
         confirmed."""
-        soon = self._found.held is not None or self._unsure <= now
+        soon = self._current.held is not None or self._unsure <= now
         return self.look(now) if soon or now - self._looked >= EVERY else None
 
     def look(self, now: float) -> InForce | str | None:
@@ -85,7 +85,7 @@ class SettingsWatch:
         self._stamp = stamp
         home, record = self._source.home, confirmed.read(self._source.home)
         fresh = record is not None and record != self._record  # perhaps it was confirmed
-        base = record.guarded if record is not None and fresh else self._found.base
+        base = record.guarded if record is not None and fresh else self._current.base
         try:
             settings = self._source.read(base)
         except files.ConfigError as error:
@@ -96,8 +96,8 @@ class SettingsWatch:
         if kept is None:
             self._stamp = ()  # another process of ours writes it now, or the disk is full
             if settings.held is not None and now - self._unsure < WRITE_TIMEOUT:
-                settings = settings._replace(held=self._found.held)
-        before, self._found = self._found, settings
+                settings = settings._replace(held=self._current.held)
+        before, self._current = self._current, settings
         return None if settings._replace(base=before.base) == before else settings
 
 

@@ -99,7 +99,7 @@ def test_hooks_run_and_their_output_is_reported(tree: Tree) -> None:
     tree.put({"a.txt": "1\n"})
     assert hooks(tree.cwd) == ["pre-commit"]
     keep(directory(tree), tree.cwd)
-    assert "tests are green" in made(tree).said
+    assert "tests are green" in made(tree).output
     hook(tree, "pre-commit", "echo 3 tests failed >&2; exit 1")
     tree.put({"b.txt": "1\n", "new.txt": "n\n"})
     keep(directory(tree), tree.cwd)

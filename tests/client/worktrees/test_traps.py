@@ -279,7 +279,7 @@ def test_a_trusted_script_that_is_rewritten_afterwards_does_not_run(
     drivers.trust(str(home), place, drivers.configured(place))
     tree.put({"a.up": "1\n", "b.up": "2\n"})
     told = git.do(tree.cwd, ["add", "a.up", "b.up"])
-    assert "clean.sh changed after it was checked" in told.said
+    assert "clean.sh changed after it was checked" in told.output
     assert told.code
     assert not (tree.place / "ran").exists()
 

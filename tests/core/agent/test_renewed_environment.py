@@ -12,14 +12,14 @@ def test_a_terminal_passes_its_variables_but_not_its_own_marks() -> None:
     new, change = renewed(kept, {"PATH": "/b", "KEY": "k", "TERM": "dumb", "SAME": "s", "_": "x"})
     assert new == {"PATH": "/b", "KEY": "k", "TERM": "xterm", "SAME": "s", OVERRIDE: "1"}
     assert change == Change(("KEY",), ("PATH",), ("OLD",))
-    assert change.words() == "KEY is new, PATH has changed, OLD is gone"
+    assert change.describe() == "KEY is new, PATH has changed, OLD is gone"
     assert change_of(change_json(change)) == change
     assert renewed(kept, kept)[1] == Change()
 
 
 def test_many_variables_are_counted_instead_of_named() -> None:
     change = Change(tuple(f"V{number:02}" for number in range(40)))
-    assert change.words().endswith("V11 is new, and 28 more")
+    assert change.describe().endswith("V11 is new, and 28 more")
 
 
 def test_an_agents_own_words_about_its_login_are_shown() -> None:

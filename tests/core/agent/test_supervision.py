@@ -306,7 +306,7 @@ def test_an_answer_to_something_else_changes_nothing(agent: Agent, given: Any, p
         assert go(agent, given) == (agent, [])
 
 
-TOLD = STORED._replace(told=True)
+TOLD = STORED._replace(has_history=True)
 
 
 def test_a_load_that_replayed_nothing_waits_a_moment_for_a_late_replay() -> None:

@@ -23,10 +23,10 @@ def schema(**fields: Json) -> Json:
 
 def test_a_questions_choices_are_read_in_every_spelling() -> None:
     words = ["Red (r)", "Blue (b): like the sky"]
-    assert [choice.words for choice in forms.choices(COLOURS)] == words
-    assert [choice.words for choice in forms.choices(SEVERAL)] == words
-    assert [choice.words for choice in forms.choices(SIZES)] == ["Small (s)", "Large (l)"]
-    assert [choice.words for choice in forms.choices({"enum": ["x"]})] == ["x"]
+    assert [choice.line for choice in forms.choices(COLOURS)] == words
+    assert [choice.line for choice in forms.choices(SEVERAL)] == words
+    assert [choice.line for choice in forms.choices(SIZES)] == ["Small (s)", "Large (l)"]
+    assert [choice.line for choice in forms.choices({"enum": ["x"]})] == ["x"]
     assert forms.choices({"type": "string"}) == forms.choices(None) == []
     assert forms.listed(schema(c=COLOURS, free={}, s=SIZES)) == [
         "Colour: Red, Blue",

@@ -14,7 +14,7 @@ from rookery.core.policy.danger import danger_of
 
 
 def argvs(text: str) -> list[list[str]]:
-    return [command.argv for command in read(text).commands if command.words]
+    return [command.argv for command in read(text).commands if command.tokens]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_an_incomplete_line_is_flagged_and_its_commands_guessed() -> None:
 @given(st.lists(st.sampled_from([*PIECES, "rm -rf x", " ", "git push"]), max_size=14).map("".join))
 def test_any_text_can_be_read(text: str) -> None:
     line = read(text)
-    assert all(isinstance(word.text, str) for each in line.commands for word in each.words)
+    assert all(isinstance(word.text, str) for each in line.commands for word in each.tokens)
     for known in ({"command": text}, {"sql": text}, {"code": text}):
         assert isinstance(danger_of({"kind": "execute", "rawInput": known}, ["/w"], "/h"), str)
     assert text.strip() in shell.suspects(text)

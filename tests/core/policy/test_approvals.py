@@ -11,7 +11,7 @@ from rookery.core.vendors.profiles import profile_for
 
 @pytest.mark.parametrize("each", approvals.TABLE, ids=lambda each: each.id)
 def test_ids_words_and_flags_mean_the_same_everywhere(each: approvals.Approval) -> None:
-    for word in (each.id, each.words, each.title, each.flag, each.words.replace(" ", "_")):
+    for word in (each.id, each.label, each.title, each.flag, each.label.replace(" ", "_")):
         assert approvals.id_of(word) == each.id
         assert commands.check({"do": "set", "option": "confirm", "value": word}, 0) is None
     assert argv.confirm({each.flag: "yes"}) == each.id
@@ -27,7 +27,7 @@ def test_config_toml_takes_the_words_and_means_the_ids() -> None:
     setting = definitions.find("session.confirm")
     assert setting is not None
     for each in approvals.TABLE[:3]:
-        assert checked(setting, each.words) == checked(setting, each.id) == each.id
+        assert checked(setting, each.label) == checked(setting, each.id) == each.id
     with pytest.raises(BadValue):
         checked(setting, "sometimes")
 

@@ -87,8 +87,8 @@ def test_a_tool_is_allowed_with_its_arguments() -> None:
     assert not allows(rule, tool("mcp__db__read", {"table": "users", "limit": 5, "raw": True}))
     assert not allows(rule, tool("mcp__db__write", {"table": "users", "limit": 5}))
     exactly, wider = offered(call)
-    assert exactly.words == "exactly this call of mcp__db__read"
-    assert wider.words == "any call of mcp__db__read"
+    assert exactly.label == "exactly this call of mcp__db__read"
+    assert wider.label == "any call of mcp__db__read"
     assert allows(wider.rule, tool("mcp__db__read", {"table": "secrets"}))
 
 
@@ -141,8 +141,8 @@ def test_wider_rules_are_offered_in_plain_words(
     line: str, words: str, reached: str, not_reached: str
 ) -> None:
     exactly, wider = offered(run(line))
-    assert exactly.words == f"exactly `{line}`"
-    assert wider.words == words
+    assert exactly.label == f"exactly `{line}`"
+    assert wider.label == words
     assert allows(wider.rule, run(reached))
     assert not allows(wider.rule, run(not_reached))
 
@@ -174,15 +174,15 @@ def test_a_destructive_action_makes_no_rule() -> None:
 
 def test_wider_rules_for_a_file_match_no_hidden_files() -> None:
     exactly, folder, project = offered(edit("/w/project/src/core/a.py"))
-    assert exactly.words == "editing exactly this file"
-    assert folder.words == "editing any file in src/core (except hidden ones)"
-    assert "session's directory" in project.words
+    assert exactly.label == "editing exactly this file"
+    assert folder.label == "editing any file in src/core (except hidden ones)"
+    assert "session's directory" in project.label
     assert allows(folder.rule, edit("/w/project/src/core/b/c.py"))
     assert not allows(folder.rule, edit("/w/project/src/x.py"))
     assert allows(project.rule, edit("/w/project/x.py"))
     for hidden in (".git/hooks/pre-commit", "src/core/.env", ".bashrc", "src/.ssh/id", "../x"):
         for choice in (exactly, folder, project):
-            assert not allows(choice.rule, edit(f"/w/project/{hidden}")), choice.words
+            assert not allows(choice.rule, edit(f"/w/project/{hidden}")), choice.label
 
 
 @pytest.mark.parametrize("path", [".git/hooks/x", ".env", "src/.npmrc", ".ssh/id"])
@@ -203,7 +203,7 @@ def in_session(line: str, cwd: str, origin: str = "", place: Json | None = None)
 def test_a_rule_of_a_project_holds_in_its_sessions_and_their_worktrees_alone() -> None:
     found = choices(run("git push"), "n", "/w/project")
     assert not isinstance(found, str)
-    assert [each.words for each in found] == [
+    assert [each.label for each in found] == [
         "exactly `git push` in this project",
         "any `git push` command in this project",
     ]

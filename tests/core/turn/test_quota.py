@@ -53,7 +53,7 @@ def test_windows_stand_side_by_side_and_the_newest_report_counts() -> None:
     weekly = update("usage_update", _meta=claude(rateLimitType="seven_day", utilization=0.3))
     again = update("usage_update", _meta=claude(utilization=0.9))
     header = told(claude(utilization=0.1), weekly, again)
-    assert [window.words for window in quota.windows(header)] == ["weekly 30 %", "5 h 90 %"]
+    assert [window.text for window in quota.windows(header)] == ["weekly 30 %", "5 h 90 %"]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_session_continues_then_where_the_user_wants_it() -> None:
 def test_nonsense_of_another_machine_is_no_quota(number: object) -> None:
     told = {"window": "5 h", "used": number, "resets": number, "at": 1_700_000_000_000}
     window = quota.report_of(told).window
-    assert (window.used, window.resets, window.words) == (None, None, "5 h")
+    assert (window.used, window.resets, window.text) == (None, None, "5 h")
 
 
 def test_an_order_outlasts_a_resend_and_ends_with_the_users_next_prompt() -> None:

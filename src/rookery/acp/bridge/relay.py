@@ -58,7 +58,7 @@ class Relay:
         self._draining: set[asyncio.Task[None]] = set()
         self._editor = Peer(
             on_request=self._asked,
-            on_notification=self._told,
+            on_notification=self._notify,
             on_batch_end=self._balance,
             on_closed=self.closed.set,
             answer_noise=True,
@@ -86,7 +86,7 @@ class Relay:
             data = NETWORK
             self._refusals.append(lambda why: incoming.fail(INTERNAL_ERROR, why, data))
 
-    def _told(self, method: str, params: Any) -> None:
+    def _notify(self, method: str, params: Any) -> None:
         self._hold_or(lambda far: far.notify(method, params))
 
     def _hold_or(self, do: Callable[[Peer], None]) -> None:

@@ -24,18 +24,18 @@ class Silence:
         self._notices = notices
         self._heard_at = float("-inf")
         self._times = 0
-        self._said = False
+        self._noted = False
 
     def heard(self) -> None:
         """Note that the worker sent something, so it is alive."""
         self._heard_at = asyncio.get_running_loop().time()
-        self._said = False
+        self._noted = False
 
     def say(self) -> None:
         """Tell the user that the worker is silent, once for each time that it hangs."""
-        if self._said:
+        if self._noted:
             return
-        self._said = True
+        self._noted = True
         self._times += 1
         text = liveness.silence(self._session)
         if self._notices:

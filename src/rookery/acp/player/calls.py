@@ -23,7 +23,7 @@ OPTIONS = [
 ]
 
 
-def _said(text: str) -> list[Json]:
+def _content(text: str) -> list[Json]:
     return [{"type": "content", "content": {"type": "text", "text": text[:SHOWN]}}]
 
 
@@ -63,12 +63,12 @@ async def permission(turn: Performance, id: str, call: Json, options: Any = None
     outcome = answer.get("outcome") if isinstance(answer, dict) else None
     if not isinstance(outcome, dict):
         return "rejected"
-    turn.words["option"] = str(outcome.get("optionId", ""))
-    turn.words["reason"] = reason_of(outcome)
+    turn.variables["option"] = str(outcome.get("optionId", ""))
+    turn.variables["reason"] = reason_of(outcome)
     if outcome.get("outcome") == "cancelled":
         return "cancelled"
     kinds = {option["optionId"]: str(option["kind"]) for option in offered}
-    allowed = kinds.get(turn.words["option"], "").startswith("allow")
+    allowed = kinds.get(turn.variables["option"], "").startswith("allow")
     return "allowed" if allowed and outcome.get("outcome") == "selected" else "rejected"
 
 
@@ -108,8 +108,8 @@ async def read(turn: Performance, a: Json) -> None:
             status = "completed" if missing else "failed"
             text = a.get("content", "No such file yet.") if missing else error.message
     await asyncio.sleep(a.get("takes", 0))
-    turn.words["content"] = text
-    turn.tool(id, {"status": status, "content": _said(text)})
+    turn.variables["content"] = text
+    turn.tool(id, {"status": status, "content": _content(text)})
 
 
 async def write(turn: Performance, a: Json) -> None:
@@ -143,7 +143,7 @@ async def _edit(turn: Performance, a: Json, path: str, old: str | None, new: str
         try:
             await turn.call("fs/write_text_file", path=path, content=new)
         except RpcError as error:
-            turn.tool(id, {"status": "failed", "content": _said(error.message)})
+            turn.tool(id, {"status": "failed", "content": _content(error.message)})
             return
     turn.tool(id, {"status": "completed"})
     await turn.play(a.get("allowed", []))
@@ -169,7 +169,7 @@ async def command(turn: Performance, a: Json) -> None:
     await asyncio.sleep(a.get("takes", 0))
     status = "failed" if a.get("exit") else "completed"
     output = {"exitCode": a.get("exit", 0), "output": a.get("output", "")[:SHOWN]}
-    turn.tool(id, {"status": status, "content": _said(output["output"]), "rawOutput": output})
+    turn.tool(id, {"status": status, "content": _content(output["output"]), "rawOutput": output})
 
 
 async def _in_terminal(turn: Performance, a: Json, id: str, argv: list[str]) -> None:
@@ -192,7 +192,7 @@ async def _in_terminal(turn: Performance, a: Json, id: str, argv: list[str]) -> 
             await _give_back(turn, "terminal/kill", terminal)
             raise
         output = await turn.call("terminal/output", terminalId=terminal)
-        turn.words["output"] = output["output"]
+        turn.variables["output"] = output["output"]
         status = "completed" if ended.get("exitCode") == 0 else "failed"
         raw = {"exitCode": ended.get("exitCode"), "output": output["output"][:SHOWN]}
         turn.tool(id, {"status": status, "content": content, "rawOutput": raw})
@@ -226,7 +226,7 @@ async def question(turn: Performance, a: Json) -> None:
         answer = await turn.call("elicitation/create", **asked)
     except RpcError:
         answer = {"action": "cancel"}
-    turn.words["answer"] = dumps(answer.get("content"))
+    turn.variables["answer"] = dumps(answer.get("content"))
     outcome = {"accept": "accepted", "decline": "declined"}.get(answer.get("action"), "cancelled")
     await turn.play(a.get(outcome, []))
 
@@ -234,11 +234,11 @@ async def question(turn: Performance, a: Json) -> None:
 async def request(turn: Performance, a: Json) -> None:
     """Send any request to the client; sets $answer to its answer or error."""
     try:
-        turn.words["answer"] = dumps(
+        turn.variables["answer"] = dumps(
             await turn.stage.peer.request(a["method"], a.get("params", {}))
         )
     except RpcError as error:
-        turn.words["answer"] = f"{error.code}: {error.message}"
+        turn.variables["answer"] = f"{error.code}: {error.message}"
 
 
 async def notify(turn: Performance, a: Json) -> None:

@@ -61,8 +61,8 @@ class Performance:
         """Under which session it speaks: its own, or a sub-agent's."""
         self.request = request
         self.late: Steps = []
-        self.words = {"session": stage.session.id, "cwd": stage.session.cwd}
-        self.words["servers"] = stage.session.servers
+        self.variables = {"session": stage.session.id, "cwd": stage.session.cwd}
+        self.variables["servers"] = stage.session.servers
         self.cancelled = False
         self.children: dict[str, asyncio.Task[None]] = {}
         """What sub-agents play, by session."""
@@ -76,7 +76,7 @@ class Performance:
     async def answer_prompt(self, script: Script, prompt: list[Json], text: str) -> None:
         """Play the turn and answer its request, even if it was cancelled before it began."""
         turn = self.session.begin_turn()
-        self.words |= {"prompt": text, "turn": str(turn + 1)}
+        self.variables |= {"prompt": text, "turn": str(turn + 1)}
         self.remember(prompt)
         over = await self._over(script, turn, text)
         self.answered = True
@@ -142,7 +142,7 @@ class Performance:
         for step in steps:
             name = next(iter(step))
             verb = self.stage.verbs[name]
-            rest = fill(step, self.words)
+            rest = fill(step, self.variables)
             value = rest.pop(name)
             arguments = value | rest if isinstance(value, dict) else {verb.main: value, **rest}
             await verb.play(self, arguments)

@@ -98,7 +98,7 @@ def issues_of(categorized: Mapping[str, Any]) -> list[Json]:
 def judge_by_model(conversation: LocalConversation, llm: LLM) -> Json | None:
     """Ask a judge model. Blocks. Returns None if the answer is not a verdict."""
     lines = [
-        f"{message.role}: {_words(message)}"
+        f"{message.role}: {_text(message)}"
         for message in LLMConvertibleEvent.events_to_messages(_events(conversation)[1:])
     ]
     text = "\n\n".join(lines)[-MAX_JUDGED_LENGTH:]
@@ -107,7 +107,7 @@ def judge_by_model(conversation: LocalConversation, llm: LLM) -> Json | None:
         Message(role="user", content=[TextContent(text=text)]),
     ]
     answer = llm.generate(messages=messages)
-    return verdict_of(_words(answer.message))
+    return verdict_of(_text(answer.message))
 
 
 def verdict_of(answer: str) -> Json | None:
@@ -131,7 +131,7 @@ def _events(conversation: LocalConversation) -> list[LLMConvertibleEvent]:
     return [event for event in branch if isinstance(event, LLMConvertibleEvent)]
 
 
-def _words(message: Message) -> str:
+def _text(message: Message) -> str:
     texts = [part.text for part in message.content if isinstance(part, TextContent)]
     called = [f"[calls {call.name} {call.arguments}]" for call in message.tool_calls or []]
     return "\n".join([*texts, *called])

@@ -14,7 +14,7 @@ from pydantic import PrivateAttr
 from rookery.agent.conversation.choices import PLAN, Choices
 from rookery.agent.sdk_patches import Around, wrap
 from rookery.client.project_hooks import trust
-from rookery.client.project_hooks.found import Found
+from rookery.client.project_hooks.hook_file import HookFile
 from rookery.core.json import Json
 from rookery.core.policy.hook_asks import GUARD
 from rookery.models import hook_files
@@ -36,21 +36,21 @@ class ProjectHooks:
 
     def __init__(
         self,
-        hook_file: Found | None,
+        hook_file: HookFile | None,
         config: Json,
         choices: Choices | None = None,
         *,
         trusted: bool = False,
         known: str = "unknown",
     ) -> None:
-        self.found = hook_file
+        self.file = hook_file
         self.choices = choices
         self.trusted = trusted
         self.known = known
         """What the user said to them before, if anything."""
         self.kept_in = ""
         """The home that remembers the user's yes; "": none does."""
-        self.told = False
+        self.notified = False
         """That they are left out."""
         self._config = HookConfig.model_validate(config)
 
@@ -60,21 +60,21 @@ class ProjectHooks:
 
     def take(self, other: "ProjectHooks") -> None:
         """Take over what was read anew."""
-        self.found, self._config = other.found, other._config
-        self.trusted, self.known, self.told = other.trusted, other.known, other.told
+        self.file, self._config = other.file, other._config
+        self.trusted, self.known, self.notified = other.trusted, other.known, other.notified
         self.kept_in = other.kept_in
 
     def note_kept(self, home: str) -> None:
         """Note whether the user's trust is remembered beyond this session. Blocks."""
-        kept = self.found is not None and trust.state(home, self.found) == "trusted"
+        kept = self.file is not None and trust.state(home, self.file) == "trusted"
         self.kept_in = home if kept else ""
 
     @property
     def forgotten(self) -> bool:
         """Whether the user has withdrawn the trust. Blocks."""
-        if not self.kept_in or self.found is None:
+        if not self.kept_in or self.file is None:
             return False
-        return trust.state(self.kept_in, self.found) != "trusted"
+        return trust.state(self.kept_in, self.file) != "trusted"
 
     def matchers(self, event: HookEventType) -> list[HookMatcher]:
         """Return the trusted matchers of an event; in plan mode, only those that may refuse."""
@@ -84,7 +84,7 @@ class ProjectHooks:
 
     def fault(self) -> str:
         """Return why the hooks do not run now; "" if they do."""
-        if self.found is None or self.found.changed():
+        if self.file is None or self.file.changed():
             return CHANGED
         return FORGOTTEN if self.forgotten else ""
 
@@ -106,7 +106,7 @@ def read(home: str, cwd: str, choices: Choices | None = None) -> ProjectHooks:
 def has_any(home: str, cwd: str) -> bool:
     """Tell whether the user or the project has any hooks. Raises SettingsError."""
     own, project = load(home, cwd)
-    return bool(own) or project.found is not None
+    return bool(own) or project.file is not None
 
 
 class ProjectHook(HookDefinition):

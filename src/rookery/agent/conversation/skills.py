@@ -53,7 +53,7 @@ def filled(skill: Skill, arguments: str) -> str:
     shell script."""
     tokens: list[str] | None = None
     if arguments and f"{os.sep}{COMMANDS}{os.sep}" in (skill.source or ""):
-        tokens = _words(arguments)
+        tokens = _tokens(arguments)
 
     def argument(match: re.Match[str]) -> str:
         if match[1] is None:
@@ -65,7 +65,7 @@ def filled(skill: Skill, arguments: str) -> str:
     return _ARGUMENTS.sub(argument, skill.content)
 
 
-def _words(arguments: str) -> list[str]:
+def _tokens(arguments: str) -> list[str]:
     try:
         return shlex.split(arguments)
     except ValueError:  # a quote that is not closed: an apostrophe

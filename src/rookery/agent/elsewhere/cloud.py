@@ -49,7 +49,7 @@ class Cloud(Requests):
         """Return the sandbox with this id, woken if it sleeps; a new one if there is none or it is
         dead. `on_wait` is called with a notice if this takes time. Blocks, for minutes perhaps.
         Raises ActionableError."""
-        reported = self._found(wanted) if wanted else None
+        reported = self._sandbox(wanted) if wanted else None
         if reported is None or lenient.text(reported, "status") in DEAD:
             on_wait("A sandbox is being started.\n")
             made = self.post("/api/v1/sandboxes")
@@ -68,7 +68,7 @@ class Cloud(Requests):
                 self.post(f"/api/v1/sandboxes/{id}/resume")
                 woken = True
             time.sleep(LOOK if woken or status == "STARTING" else LOOK / 2)
-            reported = self._found(id) or {"id": id, "status": "MISSING"}
+            reported = self._sandbox(id) or {"id": id, "status": "MISSING"}
         KNOWN.learn([sandbox.key.reveal()])
         return sandbox
 
@@ -76,7 +76,7 @@ class Cloud(Requests):
         """Delete a sandbox that no conversation needs."""
         self.ask("DELETE", f"/api/v1/sandboxes/{id}", missing=True, params={"sandbox_id": id})
 
-    def _found(self, id: str) -> Json | None:
+    def _sandbox(self, id: str) -> Json | None:
         listed = self.get("/api/v1/sandboxes", params={"id": id})
         one = listed[0] if isinstance(listed, list) and listed else None
         return one if isinstance(one, dict) else None

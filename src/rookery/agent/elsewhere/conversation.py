@@ -72,7 +72,7 @@ class AwayConversation:
         """A run was begun, and its end is not known yet."""
         self._ran = False
         """It was seen running: what is said of its state from then on is about its end."""
-        self._said = self._over = False
+        self._spoke = self._over = False
         self._stopping = False
         self._fault = ""
         self.rejections = Rejections()
@@ -193,7 +193,7 @@ class AwayConversation:
             named = self._hearing.named(event)
             if not self._kept.add(named):
                 return
-        self._said = self._said or event.source != "user"
+        self._spoke = self._spoke or event.source != "user"
         self._hearing.on_event(named)
         if live and isinstance(event, ObservationEvent):
             self._check(event)
@@ -245,7 +245,7 @@ class AwayConversation:
 
     def _begin(self) -> None:
         link = self.link
-        self._running, self._ran, self._said, self._over = True, False, False, False
+        self._running, self._ran, self._spoke, self._over = True, False, False, False
         link.tell("run")
 
     async def _until_over(self) -> None:
@@ -264,7 +264,7 @@ class AwayConversation:
                     await asyncio.to_thread(self._refresh, self.link)
                 status = await asyncio.to_thread(self.link.status)
                 still = still + 1 if status != Status.RUNNING else 0
-                if still and (self._over or (silent and self._said) or still >= STILL):
+                if still and (self._over or (silent and self._spoke) or still >= STILL):
                     await asyncio.to_thread(self._refresh, self.link)
                     return
             except Unreachable:

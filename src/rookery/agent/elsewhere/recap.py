@@ -19,7 +19,7 @@ def recap_of(events: Sequence[Event]) -> str:
     lines: list[str] = []
     left = MAX_RECAP_LENGTH
     for event in reversed(events):
-        line = _told(event)
+        line = _line(event)
         if not line:
             continue
         left -= len(line)
@@ -30,7 +30,7 @@ def recap_of(events: Sequence[Event]) -> str:
     return "\n".join([HEAD, *reversed(lines)]) if lines else ""
 
 
-def _told(event: Event) -> str:
+def _line(event: Event) -> str:
     if isinstance(event, MessageEvent) and event.source in ("user", "agent"):
         text = text_of(event.llm_message).strip()
         who = "The user" if event.source == "user" else "You"

@@ -73,18 +73,18 @@ class Rejections:
     """One step's rejections. The server takes one for all its actions, as the user's."""
 
     def __init__(self) -> None:
-        self._said: dict[str, str] = {}
+        self._reasons: dict[str, str] = {}
         self._shown: dict[str, str] = {}
 
     def add(self, action: str, reason: str) -> None:
-        self._said.setdefault(action, reason)
+        self._reasons.setdefault(action, reason)
 
     def has(self, action: str) -> bool:
-        return action in self._said
+        return action in self._reasons
 
     def settle(self, pending: Sequence[ActionEvent]) -> str:
         """Return what the model is told, once all are answered for; "" if all may run."""
-        reasons, self._said = self._said, {}
+        reasons, self._reasons = self._reasons, {}
         if not reasons:
             return ""
         self._shown = {each.id: reasons.get(each.id, NOT_RUN) for each in pending}

@@ -86,7 +86,7 @@ class Requests:
                 AUTH_REQUIRED,
             )
         if answer.status_code >= 500 or answer.status_code in (404, 409, 429):
-            raise self._unreachable(_said(answer))
+            raise self._unreachable(_status(answer))
         if answer.is_redirect:  # the key does not follow
             message = f"{self.place.name()} says that it is at {answer.headers.get('Location')}."
             raise ActionableError(
@@ -94,7 +94,7 @@ class Requests:
             )
         if answer.is_error:
             message = f"{self.place.name()} refused a request ({path})."
-            raise ActionableError(f"{message}\n{_said(answer)}", "provider")
+            raise ActionableError(f"{message}\n{_status(answer)}", "provider")
         try:
             return answer.json() if answer.content else None
         except (ValueError, RecursionError):
@@ -127,5 +127,5 @@ def how_to_log_in(place: Place) -> str:
     return f"Save a valid one: rookery agents add NAME {flag.replace(f' --remote {CLOUD}', '')}"
 
 
-def _said(answer: httpx.Response) -> str:
+def _status(answer: httpx.Response) -> str:
     return f"HTTP {answer.status_code} {answer.text[:DETAIL]}".strip()

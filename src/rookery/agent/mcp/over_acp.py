@@ -97,7 +97,7 @@ class _Talk:
     ) -> None:
         self._ask = ask
         self._heard = heard
-        self._said = outbound
+        self._outbound = outbound
         self._group = group
         self._loop = asyncio.get_running_loop()
         self._open: dict[str | int, anyio.CancelScope] = {}
@@ -169,4 +169,4 @@ class _Talk:
         while True:
             message = {"jsonrpc": "2.0", **await self._due.get()}
             with suppress(ValidationError, *ENDED):
-                await self._said.send(SessionMessage(JSONRPCMessage.model_validate(message)))
+                await self._outbound.send(SessionMessage(JSONRPCMessage.model_validate(message)))

@@ -69,7 +69,7 @@ def failure_of(error: BaseException) -> RpcError:
         return RpcError(INTERNAL_ERROR, f"{small} {WINDOW}", {"errorKind": "context"})
     named = _kind(error, causes)
     kind = KINDS.get(named, named)
-    detail = "" if named == "context" else _said(causes)
+    detail = "" if named == "context" else _message(causes)
     message = f"{WORDS[named]} {REMEDY[named]}" + (f"\n{detail}" if detail else "")
     data: Json = {"errorKind": kind}
     if named == "rate_limit":
@@ -117,7 +117,7 @@ def _kind(error: BaseException, causes: list[BaseException]) -> str:
     return "context" if stuck else "provider"
 
 
-def _said(causes: list[BaseException]) -> str:
+def _message(causes: list[BaseException]) -> str:
     """Return the provider's own message, without what looks like a key."""
     detail = next(filter(None, (spoken(str(cause)) for cause in reversed(causes))), "")
     return _KEYS.sub("…", detail)[:DETAIL]

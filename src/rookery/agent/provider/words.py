@@ -51,17 +51,17 @@ def _message_in(text: str) -> str | None:
             value, _ = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        if message := _said(value):
+        if message := _text(value):
             return spoken(message) if "{" in message else message
     return None
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     match value:
         case [first, *_]:
-            return _said(first)
+            return _text(first)
         case {"error": str(message)} | {"message": str(message)} | {"detail": str(message)}:
             return str(message)
         case {"error": dict() as inner}:
-            return _said(inner)
+            return _text(inner)
     return ""

@@ -128,9 +128,9 @@ class Anthropic(Dialect):
     def _blocks(self) -> list[tuple[Json, str]]:
         """Return the blocks, each with the text that is streamed."""
         turn = self.turn
-        blocks = _words(turn.text or turn.refusal, turn.thought)
+        blocks = _speech(turn.text or turn.refusal, turn.thought)
         for name, call in self.calls():
-            blocks += _words(call.text, call.thought)
+            blocks += _speech(call.text, call.thought)
             block = {"type": "tool_use", "id": name, "name": call.name}
             blocks.append(({**block, "input": loaded(call.arguments)}, call.arguments))
         return blocks
@@ -146,7 +146,7 @@ def _is_sealed(block: Json) -> bool:
     return re.fullmatch(r"sealed-[0-9a-f]{32}", str(block.get("data"))) is not None
 
 
-def _words(text: str, thought: str) -> list[tuple[Json, str]]:
+def _speech(text: str, thought: str) -> list[tuple[Json, str]]:
     blocks = list[tuple[Json, str]]()
     if thought == REDACTED:
         blocks.append(({"type": "redacted_thinking", "data": sealed(text)}, ""))

@@ -72,11 +72,11 @@ class Chooser:
 
     def _made_before(self, conversation: Conversation) -> int:
         """Return how often the same request was made before."""
-        request = json.dumps([conversation.said, [tool.get("name") for tool in conversation.tools]])
+        tools = [each.get("name") for each in conversation.tools]
+        request = json.dumps([conversation.messages, tools])
         name = hashlib.sha256(request.encode()).hexdigest()
-        made = self._made[name]
         self._made[name] += 1
-        return made
+        return self._made[name] - 1
 
 
 def pick(turns: Sequence[Turn], answered: int, again: int) -> Turn | None:

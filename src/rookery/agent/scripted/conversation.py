@@ -18,20 +18,20 @@ class ChatMessage(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    said: list[ChatMessage]
+    messages: list[ChatMessage]
     tools: list[Json]
     """Each with name and parameters."""
 
     def last(self, role: str) -> str:
-        return next((each.text for each in reversed(self.said) if each.role == role), "")
+        return next((each.text for each in reversed(self.messages) if each.role == role), "")
 
     def prompts(self) -> list[tuple[int, ChatMessage]]:
         """Return the user's messages, each with its place, the latest first."""
-        return [(at, each) for at, each in enumerate(self.said) if each.role == "user"][::-1]
+        return [(at, each) for at, each in enumerate(self.messages) if each.role == "user"][::-1]
 
     def answers_since(self, place: int) -> int:
         """Return the number of the model's answers after a place."""
-        return sum(each.role == "model" for each in self.said[place:])
+        return sum(each.role == "model" for each in self.messages[place:])
 
     def takes(self, tool: str, argument: str) -> bool:
         """Tell whether a tool of that name has that argument."""

@@ -61,7 +61,7 @@ def _call(conversation: Conversation, tool: str, **arguments: str) -> Call:
 def _since_the_prompt(conversation: Conversation) -> tuple[str, list[str]]:
     """Return the task, and the tool results since."""
     task, results = "", list[str]()
-    for entry in conversation.said:
+    for entry in conversation.messages:
         if entry.role == "user":
             task, results = (entry.texts[0].strip() if entry.texts else ""), []
         elif entry.role == "result":

@@ -296,18 +296,18 @@ class Responses(Dialect):
         return self._response("completed", self._items())
 
     def _items(self) -> list[Json]:
-        turn, items = self.turn, self._words(self.turn.text, self.turn.thought, "")
+        turn, items = self.turn, self._speech(self.turn.text, self.turn.thought, "")
         if turn.refusal and not turn.text:
             items.append(self._message({"type": "refusal", "refusal": turn.refusal}, ""))
         for number, (name, call) in enumerate(self.calls()):
-            items += self._words(call.text, call.thought, f"_{number}")
+            items += self._speech(call.text, call.thought, f"_{number}")
             about = {"type": "function_call", "id": f"fc_{self.id}_{number}", "call_id": name}
             details = {**_function(call, call.arguments), "status": "completed"}
             details |= {"namespace": call.namespace} if call.namespace else {}
             items.append({**about, **details})
         return items
 
-    def _words(self, text: str, thought: str, place: str) -> list[Json]:
+    def _speech(self, text: str, thought: str, place: str) -> list[Json]:
         items = list[Json]()
         if thought:
             name = f"rs_{self.id}{place}"

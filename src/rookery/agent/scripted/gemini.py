@@ -74,9 +74,9 @@ class Gemini(Dialect):
 
     def _parts(self) -> list[Json]:
         turn = self.turn
-        parts = _words(turn.text or turn.refusal, turn.thought)
+        parts = _speech(turn.text or turn.refusal, turn.thought)
         for number, call in enumerate(turn.calls):
-            parts += _words(call.text, call.thought)
+            parts += _speech(call.text, call.thought)
             part: Json = {"functionCall": {"name": call.name, "args": loaded(call.arguments)}}
             if thought := call.thought or ("" if number else turn.thought):
                 digest = hashlib.sha256(thought.encode("utf-8", "replace")).digest()
@@ -116,6 +116,6 @@ def _texts(content: Json) -> tuple[str, ...]:
     return flat([part for part in objects(content.get("parts")) if not part.get("thought")])
 
 
-def _words(text: str, thought: str) -> list[Json]:
+def _speech(text: str, thought: str) -> list[Json]:
     parts: list[Json] = [{"text": thought, "thought": True}] if thought else []
     return [*parts, {"text": text}] if text else parts

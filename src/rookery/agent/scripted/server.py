@@ -67,7 +67,7 @@ class Asked:
     ended: str = ""
     """How: answered, failed, dropped, or hung up (by the client)."""
 
-    def told(self) -> Json:
+    def as_json(self) -> Json:
         """Return the request for `GET /requests`, with only the end of a maybe real key."""
         key = f"…{self.key[-4:]}" if len(self.key) > 8 else "…" * bool(self.key)
         fields = {name: value for name, value in vars(self).items() if name != "turn"}
@@ -98,13 +98,13 @@ class ScriptedModel:
     def wait(self, count: int, done: Callable[[Asked], bool] = lambda _: True) -> list[Asked]:
         """Block until `done` is true of this many requests, and return them."""
 
-        def found() -> list[Asked]:
+        def matches() -> list[Asked]:
             return [asked for asked in self.asked if done(asked)]
 
         with self._news:
-            enough = self._news.wait_for(lambda: len(found()) >= count, WAIT_TIMEOUT)
-            assert enough, f"{len(found())} of {count} requests in {WAIT_TIMEOUT:g} s"
-            return found()
+            enough = self._news.wait_for(lambda: len(matches()) >= count, WAIT_TIMEOUT)
+            assert enough, f"{len(matches())} of {count} requests in {WAIT_TIMEOUT:g} s"
+            return matches()
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(
@@ -154,7 +154,7 @@ class ScriptedModel:
                 models = [{"id": name, **about} for name in script.models]
                 await exchange.send(200, {"object": "list", "data": models})
         elif (exchange.method, exchange.path) == ("GET", "/requests"):
-            await exchange.send(200, [asked.told() for asked in self.asked])
+            await exchange.send(200, [asked.as_json() for asked in self.asked])
         else:
             message = f"There is no {exchange.method} {exchange.path} here."
             await exchange.fail(NAMED["model"]._replace(message=message, code=None))

@@ -52,7 +52,7 @@ class Verdict(NamedTuple):
     """Of a rejection, for the model."""
     mode: str = ""
     """That the answer chose as well; "": none."""
-    said: str = ""
+    comment: str = ""
     """What the user said with it."""
     never: bool = False
     """Of a rejection: nor is it asked again."""
@@ -60,7 +60,7 @@ class Verdict(NamedTuple):
     @property
     def remark(self) -> str:
         """The user's remark with a permission: the model reads it with the action's result."""
-        return self.said if self.outcome == "allowed" else ""
+        return self.comment if self.outcome == "allowed" else ""
 
 
 def needs_permission(session: "Session", action: ActionEvent) -> bool:
@@ -234,12 +234,12 @@ def verdict_of(answer: Any) -> Verdict:
         case {"outcome": "cancelled"}:
             return Verdict("cancelled")
         case {"outcome": "selected", "optionId": "allow-once"} as outcome:
-            return Verdict("allowed", said=reason_of(outcome).strip())
+            return Verdict("allowed", comment=reason_of(outcome).strip())
         case {"outcome": "selected", "optionId": str(mode)} as outcome if mode in MODE_IDS:
-            return Verdict("allowed", mode=mode, said=reason_of(outcome).strip())
+            return Verdict("allowed", mode=mode, comment=reason_of(outcome).strip())
         case {"outcome": "selected", "optionId": "reject" | "keep-planning"} as outcome:
             reason = reason_of(outcome).strip()
-            return Verdict("rejected", for_model(reason), said=reason)
+            return Verdict("rejected", for_model(reason), comment=reason)
         case {"outcome": "selected", "optionId": "reject-always"}:
             return Verdict("rejected", never=True)
     return Verdict("unanswered")

@@ -66,7 +66,7 @@ class Child(NamedTuple):
     call: str
     translator: Translator
     pace: Pace
-    words: Pace
+    text_pace: Pace
 
 
 class ClientUpdates(Listener):
@@ -273,7 +273,7 @@ class ClientUpdates(Listener):
         child = self._children.get(conversation)
         if child is None or child.call != call:  # a resumed one belongs to another call
             made = self.translator.child(call, conversation)
-            text_pace = self._new_pace(lambda *_: made.words())
+            text_pace = self._new_pace(lambda *_: made.parent_updates())
             child = Child(call, made, self._new_pace(made.output), text_pace)
             self._children[conversation] = child
         return child
@@ -284,7 +284,7 @@ class ClientUpdates(Listener):
 
     def _child_token(self, call: str, conversation: str, chunk: Any) -> list[Json]:
         child = self._child(call, conversation)
-        child.words.feed(call, " ")  # all its words are sent each time: not at each token
+        child.text_pace.feed(call, " ")  # all its words are sent each time: not at each token
         return child.translator.delta(chunk)
 
     @override

@@ -21,7 +21,7 @@ class SessionFallbacks:
     def __init__(self, session: ClientUpdates, models: Models) -> None:
         self._session = session
         self._models = models
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
         """In this turn."""
         self._used: dict[str, Counter[str]] = {}
         self.last = ""
@@ -30,7 +30,7 @@ class SessionFallbacks:
     def begin_turn(self) -> None:
         """Ask the session's own model first again, whichever answered in the turn before."""
         llms.begin_turn(self._session.running.agent)
-        self._told.clear()
+        self._shown.clear()
         self.last = ""
 
     # --- for the model ---------------------------------------------------------------------------
@@ -72,8 +72,8 @@ class SessionFallbacks:
         self._session.on_loop(self._tell_once, text)
 
     def _tell_once(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._shown:
+            self._shown.add(text)
             self._session.take_back_half()
             self._session.notice(f"{text}\n")
 

@@ -169,7 +169,7 @@ class Goal:
         except Exception as error:  # noqa: BLE001 - a judge that fails ends the goal alone
             return f"I could not judge whether the goal is reached. {failure_of(error).message}", ""
         self._judged = _as_critic(_verdict_of(step))
-        return _words(step, controller.iteration), getattr(step, "followup", "")
+        return _text(step, controller.iteration), getattr(step, "followup", "")
 
     def _keep(self) -> None:
         """Store the goal after a round."""
@@ -211,7 +211,7 @@ def _as_critic(verdict: "GoalVerdict") -> Json:
     return {"score": verdict.score, "source": "judge", "issues": issues}
 
 
-def _words(step: "GoalStep", rounds: int) -> str:
+def _text(step: "GoalStep", rounds: int) -> str:
     from openhands.sdk.conversation.goal import GoalDone
 
     verdict = _verdict_of(step)

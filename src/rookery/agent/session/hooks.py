@@ -9,7 +9,7 @@ from rookery.agent.conversation.hooks import ProjectHooks, read
 from rookery.agent.session import asks
 from rookery.client.config import in_force
 from rookery.client.project_hooks import trust
-from rookery.client.project_hooks.found import Found
+from rookery.client.project_hooks.hook_file import HookFile
 from rookery.core.json import Json
 from rookery.core.policy import hook_asks
 from rookery.home.config import ConfigError
@@ -32,7 +32,7 @@ LEFT_OUT = "This project's hooks are not trusted, so they are left out: rookery 
 def waits(session: "Session") -> bool:
     """Tell whether the user is asked with the first prompt: nothing begins before that."""
     known = None if session.record.remote else session.running.project_hooks
-    return known is not None and known.found is not None and not known.trusted
+    return known is not None and known.file is not None and not known.trusted
 
 
 async def ask(
@@ -55,25 +55,25 @@ async def _settled(session: "Session", unless_stopped: asks.UnlessStopped) -> bo
         session.notice(HOPELESS.format(str(error).rstrip(".")))
         now.take(ProjectHooks(None, {}, now.choices))
         return True
-    hook_file = new.found
-    if now.found is not None and hook_file is None:
+    hook_file = new.file
+    if now.file is not None and hook_file is None:
         session.notice(GONE)
     if (
         hook_file is not None
-        and now.found is not None
-        and hook_file.fingerprint == now.found.fingerprint
+        and now.file is not None
+        and hook_file.fingerprint == now.file.fingerprint
     ):
         if not now.kept_in:
             new.trusted, new.known = now.trusted or new.trusted, now.known
-        new.told = now.told
+        new.notified = now.notified
     now.take(new)
     if hook_file is None or now.trusted or (now.plans and not hook_file.guards):
         return True
     if hook_file.fault or now.known == "refused" or not _can_ask(session):
-        if not now.told:
+        if not now.notified:
             unasked = LEFT_OUT if _can_ask(session) else OLDER
             session.notice(HOPELESS.format(hook_file.fault) if hook_file.fault else unasked)
-        now.told = True
+        now.notified = True
         return True
     return await _ask(session, hook_file, unless_stopped)
 
@@ -86,7 +86,7 @@ def _can_ask(session: "Session") -> bool:
     )
 
 
-async def _ask(session: "Session", hook_file: Found, unless_stopped: asks.UnlessStopped) -> bool:
+async def _ask(session: "Session", hook_file: HookFile, unless_stopped: asks.UnlessStopped) -> bool:
     about: Json = {
         "hooks": hook_file.fingerprint,
         "guards": hook_file.guards,
@@ -124,7 +124,7 @@ async def _ask(session: "Session", hook_file: Found, unless_stopped: asks.Unless
     return verdict.outcome != "cancelled"
 
 
-def _remember(session: "Session", hook_file: Found, trusts: bool) -> None:
+def _remember(session: "Session", hook_file: HookFile, trusts: bool) -> None:
     """Remember the answer, unless a worker has done so itself. Blocks."""
     if offers(session.client.capabilities, "_meta", "rookery", "hooks"):
         return

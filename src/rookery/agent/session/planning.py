@@ -105,7 +105,7 @@ def ready(session: "Session") -> Plan | None:
     if session.choices.wanted.mode != PLAN:
         return None
     for event in reversed(session.running.state.active_branch(limit=LOOKED_AT)):
-        text = _words(event)
+        text = _message(event)
         if text is not None:
             heading = go_asks.HEADING.search(text)
             return Plan(event.id, text[heading.start() :].strip()) if heading else None
@@ -114,7 +114,7 @@ def ready(session: "Session") -> Plan | None:
     return None
 
 
-def _words(event: Any) -> str | None:
+def _message(event: Any) -> str | None:
     """Return the model's message to the user in an event; None if there is none."""
     if isinstance(event, ActionEvent):
         return event.action.message if isinstance(event.action, FinishAction) else None
@@ -140,7 +140,7 @@ async def decided(
         session.choose("mode", verdict.mode or ALWAYS_ASK)
         session.keep(told_plan=False)
         return f"{OVER} The user agreed to the plan. {GO}"
-    return f"The user wants another plan: {verdict.said}" if verdict.said else ""
+    return f"The user wants another plan: {verdict.comment}" if verdict.comment else ""
 
 
 async def _ask(

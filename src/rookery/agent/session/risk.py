@@ -63,20 +63,20 @@ def level(action: ActionEvent) -> str:
     """Return the worse of the model's rating, except for the web's tools, and our own."""
     if action.tool_name in WEB:
         return "MEDIUM"  # as curl's
-    return max(action.security_risk.value, _found(action), key=ORDER.index)
+    return max(action.security_risk.value, _detected(action), key=ORDER.index)
 
 
 def why(action: ActionEvent) -> str:
     """Return the reason in a sentence; "" if there is none."""
     if action.tool_name in WEB:
         return f"{WORDS['MEDIUM']}: it reads from the web."
-    stated, detected = action.security_risk.value, _found(action)
+    stated, detected = action.security_risk.value, _detected(action)
     if detected != "LOW" and ORDER.index(detected) >= ORDER.index("MEDIUM"):
         return f"{WORDS[detected]}: {_reason(action, detected)}."
     return f"{WORDS[stated]}, {BY_MODEL}." if stated == "HIGH" else ""
 
 
-def _found(action: ActionEvent) -> str:
+def _detected(action: ActionEvent) -> str:
     """Rate only what is run: a file's text may well be about what would be a risk to run, and so
     may a search pattern."""
     if not isinstance(action.action, TerminalAction | MCPToolAction):

@@ -286,7 +286,7 @@ class Sessions:
         cwd, records = params.get("cwd"), await asyncio.to_thread(self._store.all)
         by_key = {(each.updated, each.id): each for each in records if cwd in (None, each.cwd)}
         listed, more = listing.page(params, by_key)
-        return {"sessions": [record.told() for record in listed], **more}
+        return {"sessions": [record.entry() for record in listed], **more}
 
     async def _close(self, id: str) -> None:
         if (session := self._open.pop(id, None)) is not None:

@@ -48,16 +48,16 @@ def said_in(parts: Parts) -> SlashCommand | None:
 
 def advertised(conversation: Conversation) -> Json:
     """Return the update that lists the commands for a client."""
-    listed: list[Json] = [_told(each.name, each.about, each.hint) for each in COMMANDS]
+    listed: list[Json] = [_entry(each.name, each.about, each.hint) for each in COMMANDS]
     listed += [
-        _told(skill.name, skill.description or "A skill from this directory.", "what to do")
+        _entry(skill.name, skill.description or "A skill from this directory.", "what to do")
         for skill in skills_of(conversation)
         if skill.name not in BY_NAME
     ]
     return {"sessionUpdate": "available_commands_update", "availableCommands": listed}
 
 
-def _told(name: str, about: str, hint: str) -> Json:
+def _entry(name: str, about: str, hint: str) -> Json:
     entry: Json = {"name": name, "description": about}
     return entry | ({"input": {"hint": hint}} if hint else {})
 
@@ -189,7 +189,7 @@ def _hooks(session: "Session") -> list[str]:
     except SettingsError as error:  # it names the file; the session goes on with what it had
         return [f"- {error}"]
     now = session.running.project_hooks
-    theirs = Counter(hook.kind for hook in project.found.hooks) if project.found else Counter[str]()
+    theirs = Counter(hook.kind for hook in project.file.hooks) if project.file else Counter[str]()
     origin = "the project's" if project.trusted or now.trusted else "the project's, not trusted"
     return [
         *(f"- {kind}: {len(own[kind])}" for kind in own),

@@ -90,7 +90,7 @@ class Record(NamedTuple):
             lenient.mapping(value, "remote"),
         )
 
-    def told(self) -> Json:
+    def entry(self) -> Json:
         """Return the entry for session/list."""
         return listing.info(self.id, self.cwd, self.updated, self.title, self.roots)
 

@@ -78,7 +78,7 @@ class PtyExecutor(TerminalExecutor):
         self._session = self._ours  # type: ignore[assignment]
         self._usual: Session | None = None
         """The terminal that waits while another takes its place."""
-        self._told: list[str] = []
+        self._seen: list[str] = []
         with _lock:
             _executors.add(self)
 
@@ -159,10 +159,10 @@ class PtyExecutor(TerminalExecutor):
         events = conversation.state.events
         for number in range(len(events) - 1, max(-1, len(events) - RECENT), -1):
             event = events[number]
-            if not isinstance(event, ActionEvent) or event.tool_call_id in self._told:
+            if not isinstance(event, ActionEvent) or event.tool_call_id in self._seen:
                 continue
             if event.action is action or event.action == action:
-                self._told = [*self._told[-RECENT:], event.tool_call_id]
+                self._seen = [*self._seen[-RECENT:], event.tool_call_id]
                 return event.tool_call_id
         return None
 

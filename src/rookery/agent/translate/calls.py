@@ -58,9 +58,9 @@ class Call(NamedTuple):
         return _KINDS.get(self.tool) or ("fetch" if self.tool.startswith("browser") else "other")
 
     def title(self) -> str:
-        return _line(self._words()) or self.tool
+        return _line(self._label()) or self.tool
 
-    def _words(self) -> str:
+    def _label(self) -> str:
         given = self.arguments
         if self.tool in TERMINALS:
             if given.get("reset") and not given.get("command"):

@@ -18,7 +18,7 @@ class Known:
     """The state of one call as the client knows it."""
 
     call: Call
-    told: Json
+    reported: Json
     made: bool
     """By an event; not only by the model's stream."""
     status: str = "pending"
@@ -78,8 +78,8 @@ class OpenCalls:
             return [first | self._meta(meta)]
         became = {} if known.call.tool in TERMINALS else self._terminal_info(name, call)
         known.call, known.made = call, known.made or made
-        changed = {key: value for key, value in fields.items() if known.told.get(key) != value}
-        known.told = known.told | fields
+        changed = {key: value for key, value in fields.items() if known.reported.get(key) != value}
+        known.reported = known.reported | fields
         if became:  # which tool it is showed only at the end
             changed["_meta"] = {**changed.get("_meta", {}), **became}
         return [self._update(name, **changed)] if changed else []

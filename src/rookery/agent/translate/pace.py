@@ -22,7 +22,7 @@ class Pace:
         self._is_behind = is_behind
         self._held: dict[str, list[str]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._told: dict[str, int] = {}
+        self._sent: dict[str, int] = {}
 
     def feed(self, call: str, text: str) -> None:
         """Add output, from the terminal's thread."""
@@ -34,7 +34,7 @@ class Pace:
     def _take(self, call: str, text: str) -> None:
         self._held.setdefault(call, []).append(text)
         if call not in self._timers:
-            sent = self._told.get(call, 0)
+            sent = self._sent.get(call, 0)
             delay = min(SLOWEST, FIRST + SLOWER * sent) if sent else 0.0
             self._timers[call] = self._loop.call_later(delay, self._tick, call)
 
@@ -49,10 +49,10 @@ class Pace:
         if timer := self._timers.pop(call, None):
             timer.cancel()
         if text := "".join(self._held.pop(call, [])):
-            self._told[call] = self._told.get(call, 0) + 1
+            self._sent[call] = self._sent.get(call, 0) + 1
             self._tell(call, text)
 
     def ended(self, call: str) -> None:
         """Send the rest, on the loop, and forget the call."""
         self.flush(call)
-        self._told.pop(call, None)
+        self._sent.pop(call, None)

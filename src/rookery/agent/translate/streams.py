@@ -15,7 +15,7 @@ class StreamedCall:
     arguments: Arguments = field(default_factory=Arguments)
     raw: str = ""
     """Arguments that were not read yet."""
-    said: str = ""
+    text: str = ""
     """The words of a tool that is a way of speaking."""
 
 
@@ -56,7 +56,7 @@ class Stream:
 
     def said_by(self, name: str, call_id: str) -> str:
         return next(
-            (call.said for call in self.calls.values() if (call.name, call.id) == (name, call_id)),
+            (call.text for call in self.calls.values() if (call.name, call.id) == (name, call_id)),
             "",
         )
 

@@ -43,7 +43,7 @@ class Translator:
         self._scope = ""
         self._calls = OpenCalls(terminals)
         self._stream = Stream()
-        self._told = ""
+        self._done = ""
         """The answer whose event came last."""
         self._journal: dict[str, str] | None = None
         """A sub-agent's words by message, shown in the call that started it."""
@@ -81,13 +81,13 @@ class Translator:
             if self._journal is None:
                 return updates
             nested = self._nested(updates)
-            return self.words() + nested
+            return self.parent_updates() + nested
         except Exception:  # noqa: BLE001 - one event that cannot be rendered breaks nothing
             return self._raw(event)
 
     def _nested(self, updates: list[Json]) -> list[Json]:
         """Return a sub-agent's updates without its plan; its text either with the call that it
-        belongs to, or kept for `words`."""
+        belongs to, or kept for `parent_updates`."""
         assert self._journal is not None
         passed_on: list[Json] = []
         for update in updates:
@@ -103,7 +103,7 @@ class Translator:
                 self._news = True
         return passed_on
 
-    def words(self) -> list[Json]:
+    def parent_updates(self) -> list[Json]:
         """Return all that a sub-agent has said, if there is anything new."""
         news, self._news = self._news, False
         return self._calls.tell_parent("\n\n".join((self._journal or {}).values())) if news else []
@@ -141,13 +141,13 @@ class Translator:
         response = event.llm_response_id or event.id
         self._next_answer(response)
         updates = self._reasoning(message, response)
-        return updates + self._said(message.content, response)
+        return updates + self._texts(message.content, response)
 
     def _next_answer(self, response: str) -> None:
         """Begin another answer: without streaming nothing else ends the one before."""
-        if self._told not in ("", response) and self._stream.response in ("", self._told):
+        if self._done not in ("", response) and self._stream.response in ("", self._done):
             self._stream = Stream()
-        self._told, self._stream.is_whole = response, True
+        self._done, self._stream.is_whole = response, True
 
     def _reasoning(self, source: Any, response: str) -> list[Json]:
         text = source.reasoning_content or ""
@@ -160,7 +160,7 @@ class Translator:
         self._stream.thought = text or self._stream.thought
         return thought(rest, f"{response}-thought")
 
-    def _said(self, parts: Iterable[Any], response: str) -> list[Json]:
+    def _texts(self, parts: Iterable[Any], response: str) -> list[Json]:
         parts = list(parts)
         text = "".join(part.text for part in parts if isinstance(getattr(part, "text", None), str))
         rest = rest_of(text, self._stream.text)
@@ -176,7 +176,7 @@ class Translator:
     def _action(self, event: Any) -> list[Json]:
         response = event.llm_response_id
         self._next_answer(response)
-        updates = self._reasoning(event, response) + self._said(event.thought, response)
+        updates = self._reasoning(event, response) + self._texts(event.thought, response)
         call = self._call(event)
         name = call.tool
         if name in calls.SPOKEN and event.action is not None:
@@ -330,7 +330,7 @@ class Translator:
         call.raw = ""
         if (spoken := calls.SPOKEN.get(call.name)) and call.name not in self._names:
             text = call.arguments.news(spoken)
-            call.said += text
+            call.text += text
             return (thought if call.name == "think" else message)(text, call.id)
         sent = Call(call.name, dict(call.arguments.whole), self.cwd, whole=False)
         known = real(sent, self._names)

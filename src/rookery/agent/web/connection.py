@@ -112,7 +112,7 @@ class Fetch:
                 return urljoin(target.url, where)
             return self._read(target, answer)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise Failure(self._words(target, error)) from None
+            raise Failure(self._reason(target, error)) from None
         finally:
             timer.cancel()
             if connection is not None:
@@ -125,7 +125,7 @@ class Fetch:
     def _over(self) -> bool:
         return self._stopped or not self._left()
 
-    def _words(self, target: Target, error: Exception) -> str:
+    def _reason(self, target: Target, error: Exception) -> str:
         if self._over:
             return f"{target.host} did not answer within {self._seconds:.0f} seconds."
         if isinstance(error, ssl.SSLCertVerificationError):

@@ -56,19 +56,19 @@ PROVIDERS = {
     BRAVE: Provider(
         "https://api.search.brave.com",
         _brave,
-        lambda found: lenient.sequence(lenient.mapping(found, "web"), "results"),
+        lambda reply: lenient.sequence(lenient.mapping(reply, "web"), "results"),
         "description",
     ),
     TAVILY: Provider(
         "https://api.tavily.com",
         _tavily,
-        lambda found: lenient.sequence(found, "results"),
+        lambda reply: lenient.sequence(reply, "results"),
         "content",
     ),
     SEARXNG: Provider(
         "",
         _searxng,
-        lambda found: lenient.sequence(found, "results"),
+        lambda reply: lenient.sequence(reply, "results"),
         "content",
     ),
 }

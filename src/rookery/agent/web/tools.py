@@ -84,11 +84,11 @@ class FetchExecutor(ToolExecutor[WebFetchAction, WebFetchObservation]):
 class SearchExecutor(ToolExecutor[WebSearchAction, WebSearchObservation]):
     def __call__(self, action: WebSearchAction, conversation: Any = None) -> WebSearchObservation:  # noqa: ARG002
         fetch, chosen = Fetch("*"), settings()  # the user's own provider may be anywhere
-        work = partial(_found, fetch, chosen, action.search_query)
+        work = partial(_results, fetch, chosen, action.search_query)
         return _answered(self, fetch, WebSearchObservation, work)
 
 
-def _found(fetch: Fetch, chosen: Web, query: str) -> str:
+def _results(fetch: Fetch, chosen: Web, query: str) -> str:
     results = search.search(fetch, chosen, query)
     rows = [f"{at}. {each.title}\n{each.url}\n{each.about}" for at, each in enumerate(results, 1)]
     return marked("\n\n".join(rows)) if rows else "Nothing was found."

@@ -66,7 +66,7 @@ def write_table(screen: Screen, rows: list[Json]) -> None:
             paint.mark(state),
             pad(clean_line(each["name"]), name),
             pad(clean_line(each["version"] or ""), number),
-            _words(each),
+            _label(each),
         ]
         screen.line("  ".join(cells).rstrip())
     missing = sum(not each["installed"] for each in rows)
@@ -77,7 +77,7 @@ def write_table(screen: Screen, rows: list[Json]) -> None:
         )
 
 
-def _words(each: Json) -> str:
+def _label(each: Json) -> str:
     if not each["installed"]:
         program = clean_line(each["argv"][0])
         return each["install"] or f"not installed: {cut(program, 60)} not found"

@@ -22,7 +22,7 @@ from rookery.models import documents, hook_files, profiles
 from rookery.models.choice import default_agent
 from rookery.processes import LINUX, landlock
 
-type Found = Iterator[tuple[Verdict, str]]
+type Findings = Iterator[tuple[Verdict, str]]
 
 LEAST_PYTHON = (3, 12)
 FAULTS = (BadPlace, OSError, paths.PathError, Unusable)
@@ -58,7 +58,7 @@ def check(home: str, *, all_logs: bool = False) -> list[Row]:
     return [*rows, *logs.check(home, everything=all_logs), *_leftovers(home)]
 
 
-def _python(_home: str) -> Found:
+def _python(_home: str) -> Findings:
     number = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] >= LEAST_PYTHON:
         yield OK, number
@@ -66,13 +66,13 @@ def _python(_home: str) -> Found:
         yield NOT_OK, f"{number}; Rookery needs 3.12 or newer"
 
 
-def _disk(home: str) -> Found:
+def _disk(home: str) -> Findings:
     check_home(home)
     paths.check_trust(home)
     yield OK, "not a network file system"
 
 
-def _home(home: str) -> Found:
+def _home(home: str) -> Findings:
     """Check the home by writing to it: a mode shows neither a read-only mount nor a full disk."""
     place = home
     while not os.path.lexists(place) and os.path.dirname(place) != place:
@@ -91,12 +91,12 @@ def _home(home: str) -> Found:
         yield OK, f"{home} (other users can read it)" if others else home
 
 
-def _daemon(home: str) -> Found:
+def _daemon(home: str) -> Findings:
     if fault := of_daemon(home):
         yield NOT_OK, fault
 
 
-def _settings(home: str) -> Found:
+def _settings(home: str) -> Findings:
     path = os.path.join(home, config.FILE)
     current = in_force.settings(home)
     if current.held:
@@ -107,17 +107,17 @@ def _settings(home: str) -> Found:
         yield OK, path if os.path.exists(path) else "all defaults (no file)"
 
 
-def _servers(home: str) -> Found:
+def _servers(home: str) -> Findings:
     mcp.load(home)
     yield from ()
 
 
-def _hooks(home: str) -> Found:
+def _hooks(home: str) -> Findings:
     documents.read(os.path.join(home, hook_files.FILE), private=False, home=home)
     yield from ()
 
 
-def _rules(home: str) -> Found:
+def _rules(home: str) -> Findings:
     """Report the rules that allow more than they seem to."""
     from rookery.core.policy.rule_tables import warnings
 
@@ -130,7 +130,7 @@ def _rules(home: str) -> Found:
             yield NOT_TOLD, f"rule {rule.name}: {each}"
 
 
-def _model(home: str) -> Found:
+def _model(home: str) -> Findings:
     stored, override = profiles.load(home), overriding(os.environ)
     model = profiles.effective(stored, os.environ, override)
     if not isinstance(model, profiles.Missing):
@@ -141,7 +141,7 @@ def _model(home: str) -> Found:
         yield NOT_TOLD, "no model for Rookery's own agent: rookery setup"
 
 
-def _agent(_home: str) -> Found:
+def _agent(_home: str) -> Findings:
     """Check that Rookery's own agent imports, and what else is installed under its names."""
     from rookery.installation import distribution
     from rookery.models import own_agent
@@ -163,7 +163,7 @@ def _agent(_home: str) -> Found:
         yield OK, "Rookery's own starts"
 
 
-def _sockets(home: str) -> Found:
+def _sockets(home: str) -> Findings:
     socket = paths.socket_path(os.path.join(paths.sessions(home), "x" * paths.ID_LENGTH))
     yield OK, f"in {os.path.dirname(socket)}"
 

@@ -41,11 +41,11 @@ def check(home: str, *, everything: bool = False, most: int = WHOLE) -> list[Row
         _keep(home, sound)
     rows = [Row("sessions", NOT_OK, f"{name}: {fault}") for name, fault in faults.items() if fault]
     return rows or (
-        [Row("sessions", OK, _told(len(names), len(whole), len(same)))] if names else []
+        [Row("sessions", OK, _summary(len(names), len(whole), len(same)))] if names else []
     )
 
 
-def _told(every: int, whole: int, same: int) -> str:
+def _summary(every: int, whole: int, same: int) -> str:
     if whole == every:
         return f"{count(every, 'log')}, none damaged"
     summary = f"{count(every, 'log')}, no damage found; of {every - whole:,} only the end was read"

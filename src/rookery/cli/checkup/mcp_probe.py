@@ -93,7 +93,7 @@ async def _visit(
                 return await talk.visit(heard, write_stream, fail)
     except TimeoutError:
         late = f"{talk.method} was not answered within {duration(within)}"
-        raise Failed(talk.failure or late + (process.words() if process else "")) from None
+        raise Failed(talk.failure or late + (process.output_tail() if process else "")) from None
     except ERRORS as raised:
         error: BaseException = raised
         while isinstance(error, BaseExceptionGroup):
@@ -101,8 +101,8 @@ async def _visit(
         closed = isinstance(error, McpError) and error.error.code == CONNECTION_CLOSED
         if process and closed:
             await process.settle()
-            raise Failed(process.end_words() + process.words()) from None
-        raise Failed(talk.failure or _words(error, talk.method, within)) from error
+            raise Failed(process.end_words() + process.output_tail()) from None
+        raise Failed(talk.failure or _reason(error, talk.method, within)) from error
 
 
 class _Talk:
@@ -136,7 +136,7 @@ class _Talk:
             )
 
 
-def _words(error: BaseException, method: str, within: float) -> str:
+def _reason(error: BaseException, method: str, within: float) -> str:
     match error:
         case McpError():
             return f"{method} was refused: {error.error.message} ({error.error.code})"
@@ -198,7 +198,7 @@ class _Server(Program):
             yield self.heard, write_stream
             group.cancel_scope.cancel()
 
-    def words(self) -> str:
+    def output_tail(self) -> str:
         """Return the end of its stderr, or stray output, to append to an error."""
         lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
         if lines:

@@ -24,7 +24,7 @@ async def initialize(card: Card, agent: Subject, within: float) -> bool:
     reply = await agent.ask("initialize", params(), within)
     response = reply.result if isinstance(reply.result, dict) else None
     if response is None:
-        card.say("initialize", NOT_OK, f"initialize: {reply.words or 'answered with no object'}")
+        card.say("initialize", NOT_OK, f"initialize: {reply.message or 'answered with no object'}")
         return False
     card.facts["initializeSeconds"] = round(agent.age, 3)
     version = response.get("protocolVersion")
@@ -48,7 +48,7 @@ async def initialize(card: Card, agent: Subject, within: float) -> bool:
         login = logins.status_of(reply.result)
         card.facts["login"] = login.state
         statement = login_words(*login, 0, 0).partition(" (")[0] or login.state
-        card.judge("auth/status", reply.good, statement, f"not answered: {reply.words}")
+        card.judge("auth/status", reply.good, statement, f"not answered: {reply.message}")
     return True
 
 
@@ -72,7 +72,7 @@ async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> st
     before = len(agent.updates)
     reply = await agent.ask("session/new", {"cwd": cwd, "mcpServers": []}, within)
     if not reply.good:
-        _judge_refusal(card, reply.code, reply.words)
+        _judge_refusal(card, reply.code, reply.message)
         return ""
     session = lenient.text(reply.result, "sessionId")
     card.judge("session/new", bool(session), "session/new gives an id", "session/new gives no id")

@@ -30,24 +30,24 @@ class Reply(NamedTuple):
 
     result: Any = None
     code: int | None = None
-    words: str = ""
+    message: str = ""
     seconds: float = 0.0
     updates: int = 0
     """How many updates had come before the answer."""
 
     @property
     def answered(self) -> bool:
-        return self.code is not None or not self.words
+        return self.code is not None or not self.message
 
     @property
     def good(self) -> bool:
-        return self.code is None and not self.words
+        return self.code is None and not self.message
 
     @property
     def outcome(self) -> str:
         if self.good:
             return "answered with a result"
-        return f"{self.code} {self.words}" if self.code is not None else self.words
+        return f"{self.code} {self.message}" if self.code is not None else self.message
 
 
 class Program:
@@ -180,16 +180,16 @@ class Subject(Program):
             async with asyncio.timeout(within):
                 answer, updates = await settled
         except TimeoutError:
-            return Reply(words=f"{method} was not answered within {duration(within)}")
+            return Reply(message=f"{method} was not answered within {duration(within)}")
         seconds = time.monotonic() - begun
         match answer.error:
             case None:
                 return Reply(answer.result, seconds=seconds, updates=updates)
             case RpcError() as error:
-                return Reply(None, error.code, _words(error), seconds, updates)
+                return Reply(None, error.code, _message(error), seconds, updates)
             case ConnectionClosed():
                 await self.settle()
-        return Reply(words=self.end_words())
+        return Reply(message=self.end_words())
 
     def _requested(self, incoming: Incoming) -> None:
         self.requests.append(incoming)
@@ -210,7 +210,7 @@ class Subject(Program):
             self.noise.append(lenient.first_line(shown))
 
 
-def _words(error: RpcError) -> str:
+def _message(error: RpcError) -> str:
     """Return the error's message, and details that some agents hide in its data."""
     more = next(filter(None, (lenient.text(error.data, key) for key in DETAILS)), "")
     message = lenient.first_line(error.message, 160) or "an error without a message"

@@ -35,7 +35,7 @@ async def set_mode(card: Card, agent: Subject, session: str, within: float) -> N
     reply = await agent.ask(method, params, within)
     card.facts["mode"] = value if reply.good else card.facts.get("mode")
     if not reply.good:
-        card.say("modes", NOT_OK, f"it rejects its own mode {value}: {reply.words}")
+        card.say("modes", NOT_OK, f"it rejects its own mode {value}: {reply.message}")
 
 
 async def prompt_turns(
@@ -66,7 +66,7 @@ async def _whole_turn(card: Card, agent: Subject, params: Json, within: float) -
     card.facts |= {"promptSeconds": round(reply.seconds, 3), "stopReason": reason or None}
     if not reply.good:
         verdict = NOT_TOLD if reply.code == UNAUTHENTICATED else NOT_OK
-        card.say("stop-reason", verdict, f"the prompt: {reply.words}")
+        card.say("stop-reason", verdict, f"the prompt: {reply.message}")
         return reply.answered
     card.judge("stop-reason", reason in REASONS, f"the turn ends: {reason}", f"it ends: {reason!r}")
     asks = sum(incoming.method == ASK for incoming in agent.requests[before:])
@@ -130,7 +130,7 @@ def _judge_cancel(
         return
     reply = turn.result()
     card.facts["cancelSeconds"] = round(seconds, 3)
-    reason = lenient.text(reply.result, "stopReason") or reply.words
+    reason = lenient.text(reply.result, "stopReason") or reply.message
     while_ = " while it asks" if asking else ""
     statement = f"a cancel{while_} ends the turn after {seconds * 1000:.0f} ms"
     if reason == "cancelled":

@@ -17,10 +17,10 @@ from rookery.operations.catalogue.row import Row
 
 
 def _named(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> Any:
-    return tuple(dict.fromkeys(map(_found, values)))
+    return tuple(dict.fromkeys(map(_id, values)))
 
 
-def _found(name: str) -> str:
+def _id(name: str) -> str:
     try:
         return target.rookery().find(name)
     except UnknownSession:

@@ -42,7 +42,7 @@ def carry_out(row: Row, session: str, _say: Say, given: Any) -> Json | None:
     if given["cancel"] and not given["dry_run"] and means_it:
         _cancel(session)
     if given["fingerprint"] and not given["dry_run"]:
-        return _told(screen, session, command | {"fingerprint": given["fingerprint"]})
+        return _sent(screen, session, command | {"fingerprint": given["fingerprint"]})
     while True:
         asked = ({} if turn is None else {"turn": turn}) | {"files": wants(command, "files")}
         response = target.rookery().call("rewind-preview", session, **asked)
@@ -74,7 +74,7 @@ def _rewound(screen: Screen, session: str, command: Json, *, asking: bool) -> Js
     from rookery.client.session import Rejected
 
     try:
-        return _told(screen, session, command)
+        return _sent(screen, session, command)
     except Rejected as error:
         if error.reason != CHANGED or not asking:
             raise
@@ -82,7 +82,7 @@ def _rewound(screen: Screen, session: str, command: Json, *, asking: bool) -> Js
         return None
 
 
-def _told(screen: Screen, session: str, command: Json) -> Json:
+def _sent(screen: Screen, session: str, command: Json) -> Json:
     outcome = send(session, command)
     _tell(screen, session, outcome)
     return outcome._asdict()

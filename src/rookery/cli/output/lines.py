@@ -142,7 +142,7 @@ def of_form(part: Part) -> list[str]:
         label = lenient.text(field, "title") or lenient.text(field, "description")
         kind = lenient.text(field, "type", "text") + (", required" if name in needed else "")
         lines.append(clean_line(f"{name} ({kind})" + (f": {label}" if label else "")))
-        lines += [f"  {clean_line(choice.words)}" for choice in forms.choices(field)[:CHOICES]]
+        lines += [f"  {clean_line(choice.line)}" for choice in forms.choices(field)[:CHOICES]]
     return lines
 
 

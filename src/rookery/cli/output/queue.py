@@ -40,7 +40,7 @@ def held_queue(session: str, header: Json) -> str:
 def strip(header: Json, width: int = 76) -> list[str]:
     """Return one line for each queued prompt."""
     return [
-        cut(f"  {number}  {_words(item['prompt'])}", width)
+        cut(f"  {number}  {_text(item['prompt'])}", width)
         for number, item in enumerate(header["queue"], 1)
     ]
 
@@ -52,7 +52,7 @@ def placeless() -> str:
     )
 
 
-def _words(prompt: list[Json]) -> str:
+def _text(prompt: list[Json]) -> str:
     texts = [lenient.text(block, "text") for block in prompt if block.get("type") == "text"]
     more = len(prompt) - len(texts)
     text = clean_line(" ".join(texts)) or "(no text)"

@@ -100,7 +100,7 @@ def wrapped(text: str, width: int) -> str:
 def _folded(line: str, width: int) -> str:
     if _seen(line) <= width:
         return line
-    tokens = _words(line)
+    tokens = _tokens(line)
     margin = len(line) - len(line.lstrip(" "))
     first = _PAINT.sub("", tokens[margin]) if margin < len(tokens) else ""
     if first and (ITEM.match(first) or not first[0].isalnum()) and len(first) <= 2:
@@ -116,7 +116,7 @@ def _folded(line: str, width: int) -> str:
     return "\n".join([*rows, row])
 
 
-def _words(line: str) -> list[str]:
+def _tokens(line: str) -> list[str]:
     """Split a line into words. A command at its end is one word, so that it can be copied."""
     match = COMMAND.search(line)
     if match is None:

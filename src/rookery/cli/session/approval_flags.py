@@ -24,7 +24,7 @@ class Policy(NamedTuple):
     """False: it is the default, so it is mentioned."""
     destructive: bool = False
     """With `all`: also destructive actions."""
-    told: str = ""
+    origin: str = ""
     """The flags, as they were typed: run --yolo."""
     without_hooks: bool = False
     """Without a project's hooks that are not trusted."""
@@ -37,7 +37,7 @@ class Policy(NamedTuple):
         if self.approve not in unattended.CONFIRMS:
             return None
         also = self.destructive and self.approve == unattended.ALL
-        source = self.told + (ALSO if also else "")
+        source = self.origin + (ALSO if also else "")
         return Order(self.approve, also, source, self.without_hooks)
 
 
@@ -78,7 +78,7 @@ def chosen(approve: str | None, given: Mapping[str, Any], command: str) -> Polic
     choice = "ask" if flag in ASKS else approve or value
     stated = choice if choice != approvals.PLAN else ""  # which says nothing of what is asked
     source = f"{command} {flag}" if stated else command
-    return Policy(stated or "all", stated=bool(stated), told=source, confirm=ASKS.get(flag, ""))
+    return Policy(stated or "all", stated=bool(stated), origin=source, confirm=ASKS.get(flag, ""))
 
 
 def check_destructive(approve: str | None, destructive: bool) -> None:
@@ -112,7 +112,7 @@ def without_hooks(session: str, policy: Policy) -> Policy:
     if held is None:
         raise click.UsageError("You are asked about hooks in this session. In a script: --approve.")
     source = held.told.removesuffix(ALSO)
-    return Policy(held.approve, destructive=held.destructive, told=source, without_hooks=True)
+    return Policy(held.approve, destructive=held.destructive, origin=source, without_hooks=True)
 
 
 def hand_over(screen: Screen, session: str, policy: Policy) -> None:

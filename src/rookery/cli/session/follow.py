@@ -177,7 +177,7 @@ def status_text(session: str, state: str, header: Json) -> str:
         return "\n".join([sentence, "The prompt is kept and starts automatically.", tail])
     now = time.time_ns() // 1_000_000
     lines = [
-        f"Session {session}: {session_state.status_of(header, now, awake=state != 'asleep').words}"
+        f"Session {session}: {session_state.status_of(header, now, awake=state != 'asleep').label}"
     ]
     lines.append(f"  rookery show {session}     to read it")
     lines += [f"  rookery queue {session}    to send or clear them"] if header["queue"] else []

@@ -65,14 +65,14 @@ def renew_environment(say: Say, session: str, command: Json) -> None:
         say(clean_line(changes))
 
 
-def awaited[Found](
-    session: str, since: int, pick: Callable[[Event], Found | None], seconds: float
-) -> Found | None:
+def awaited[Match](
+    session: str, since: int, pick: Callable[[Event], Match | None], seconds: float
+) -> Match | None:
     """Return the first result of `pick` that is not None, for the events after `since`; None if
     nothing comes in time."""
     import asyncio
 
-    async def watching(client: "Session") -> Found | None:
+    async def watching(client: "Session") -> Match | None:
         try:
             async with asyncio.timeout(seconds):
                 async for event in client.follow(since):

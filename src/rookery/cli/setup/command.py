@@ -92,7 +92,7 @@ def setup(context: click.Context, /, listing: bool, remove: str, **given: Any) -
 def _tell(screen: Screen, outcome: models.Outcome) -> int:
     """Print the outcome for programs; return the exit code. `option`: the wrong flag."""
     option = _flag(outcome.field) if outcome.field else ""
-    screen.result({"ok": outcome.ok, "words": outcome.words, "option": option})
+    screen.result({"ok": outcome.ok, "words": outcome.message, "option": option})
     return exits.DONE if outcome.ok else exits.USAGE if option else exits.FAILED
 
 
@@ -104,7 +104,7 @@ def _refused(error: BadDraft) -> click.ClickException:
     return click.BadParameter(f"{error}.", param_hint=_flag(error.field))
 
 
-def _told(work: Callable[[], str]) -> int:
+def _show(work: Callable[[], str]) -> int:
     screen = standard()
     try:
         sentence = work()
@@ -171,7 +171,7 @@ def remove_(name: str) -> int:
 
 
 def _remove(screen: Screen, home: str, name: str) -> int:
-    _told(lambda: models.forget(home, name))
+    _show(lambda: models.forget(home, name))
     if default := profiles.load(home).default:
         screen.note(f"New sessions use {default}.")
     return exits.DONE
@@ -241,7 +241,7 @@ def logout() -> int:
     rookery setup logout
     """
     was = subscriptions.log_out(paths.home())
-    return _told(lambda: "You are logged out." if was else "You were not logged in.")
+    return _show(lambda: "You are logged out." if was else "You were not logged in.")
 
 
 @setup.command()
@@ -264,7 +264,7 @@ def condenser(**given: Any) -> int:
     rookery setup condenser --off
     """
     try:
-        return _told(lambda: models.condense(paths.home(), _wanted(given, "profile")))
+        return _show(lambda: models.condense(paths.home(), _wanted(given, "profile")))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
 
@@ -282,7 +282,7 @@ def critic(**given: Any) -> int:
     rookery setup critic --judge big
     rookery setup critic --off
     """
-    return _told(lambda: models.judge(paths.home(), _wanted(given, "judge")))
+    return _show(lambda: models.judge(paths.home(), _wanted(given, "judge")))
 
 
 setup.add_command(search)
@@ -298,7 +298,7 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     )
     known = settings.profiles.get(draft.name)
     if known is not None and given["default"] and draft == Draft(name=draft.name):
-        return _told(lambda: models.use(home, known.name))
+        return _show(lambda: models.use(home, known.name))
     if known is not None and draft.fallback and draft[:-1] == Draft(name=known.name)[:-1]:
         return _fall_back(screen, home, draft, given)
     asking = flags.in_terminal() and not given["key_stdin"]
@@ -345,7 +345,7 @@ def _fall_back(screen: Screen, home: str, draft: Draft, given: dict[str, Any]) -
         sentence = models.fall_back(home, draft)
         return f"{sentence} {models.use(home, draft.name)}" if given["default"] else sentence
 
-    return _tell(screen, models.outcome(done)) if screen.as_json else _told(done)
+    return _tell(screen, models.outcome(done)) if screen.as_json else _show(done)
 
 
 def _refuse_nothing(draft: Draft) -> None:

@@ -90,11 +90,11 @@ def _first_prompt(folder: str) -> str:
         with suppress(OSError, ValueError, RecursionError):
             path = Path(events, name)
             event = json.loads(path.read_bytes()) if path.stat().st_size <= LARGEST else None
-            if isinstance(event, dict) and event.get("source") == "user" and (text := _said(event)):
+            if isinstance(event, dict) and event.get("source") == "user" and (text := _text(event)):
                 return text
     return ""
 
 
-def _said(event: Json) -> str:
+def _text(event: Json) -> str:
     message = lenient.mapping(event, "llm_message")
     return "\n".join(lenient.text(part, "text") for part in lenient.mappings(message, "content"))

@@ -169,7 +169,7 @@ def tested(screen: Screen, profile: Profile, *, asking: bool) -> tuple[Answer, P
 
     while True:
         answer = models.probed(profile, announce)
-        screen.note(clean_line(answer.words))
+        screen.note(clean_line(answer.message))
         better = _mended(answer, profile) if asking and not answer.ok else None
         if better is None:
             return answer, profile

@@ -230,7 +230,7 @@ class _Import:
         now = profiles.load(self.home).condenser
         made = theirs._replace(profile=now.profile, extras=now.extras)
         self.set(
-            f"condenser: {theirs.words if theirs.enabled else 'off'}",
+            f"condenser: {theirs.summary if theirs.enabled else 'off'}",
             lambda: profiles.change(self.home, lambda known: known._replace(condenser=made)),
             same=now == made or not (now.enabled or theirs.enabled),
             stated=now != profiles.Condenser(),

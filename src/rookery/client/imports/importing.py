@@ -25,7 +25,7 @@ LOCK = "import.lock"
 NEW, HERE, TRASHED, REMOVED, HOMELESS = "new", "here", "trashed", "removed", "no_directory"
 
 
-class Found(NamedTuple):
+class Candidate(NamedTuple):
     """A session that an agent lists, and whether it can be imported."""
 
     agent: str
@@ -68,7 +68,7 @@ class Importer:
         if running is not None:
             await running.__aexit__()
 
-    async def pages(self, cwd: str = "") -> AsyncGenerator[list[Found]]:
+    async def pages(self, cwd: str = "") -> AsyncGenerator[list[Candidate]]:
         """Yield the sessions of a directory ("" for all), as the agent lists them. Raises
         CannotImport."""
         if self._running is None:
@@ -78,7 +78,7 @@ class Importer:
             async for page in pages:
                 yield await asyncio.to_thread(self._judged, page)
 
-    def bring(self, wanted: Sequence[Listed], *, removed: bool = False) -> list[Found]:
+    def bring(self, wanted: Sequence[Listed], *, removed: bool = False) -> list[Candidate]:
         """Import the sessions and return what became of each. `removed`: also those that the user
         removed. Raises CannotImport, OSError, LogError, ConfigError."""
         with _alone(self._home):
@@ -103,13 +103,13 @@ class Importer:
             self._known = Known(self._home, self._agent.name)
         return self._known
 
-    def _judged(self, page: Sequence[Listed]) -> list[Found]:
+    def _judged(self, page: Sequence[Listed]) -> list[Candidate]:
         known = self._look()
         known.look()
         return [self._judge(known, each) for each in page]
 
-    def _judge(self, known: Known, session: Listed) -> Found:
-        listed = Found(self._agent.name, session)
+    def _judge(self, known: Known, session: Listed) -> Candidate:
+        listed = Candidate(self._agent.name, session)
         if here := known.here.get(session.id):
             return listed._replace(here=here, state=HERE)
         if trashed := known.trashed.get(session.id):

@@ -61,7 +61,7 @@ def digests(
     files: dict[str, str] = {}
     places = list(dict.fromkeys((cwd, root)))
     for command in commands:
-        for word in _words(command):
+        for word in _tokens(command):
             for place in places:
                 for path in _paths(word, place):
                     _add(files, path, root, of or digest)
@@ -109,7 +109,7 @@ def digest(path: str) -> str:
 # ---------------------------------------------------------------- words that may be paths
 
 
-def _words(command: str) -> list[str]:
+def _tokens(command: str) -> list[str]:
     """Split a command as a shell does, and as what it runs may split it once more. Raises
     TooMuch."""
     command = _without_data(command)

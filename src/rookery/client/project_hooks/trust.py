@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rookery.client.config import in_force
-from rookery.client.project_hooks.found import Found
+from rookery.client.project_hooks.hook_file import HookFile
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.settings.loosening import OF_GIT
 from rookery.home import confirmed, paths
@@ -20,7 +20,7 @@ MAX_CONTENTS = 50
 type State = Literal["trusted", "refused", "unknown"]
 
 
-def state(home: str, hooks: Found) -> State:
+def state(home: str, hooks: HookFile) -> State:
     """Return whether the user trusts these hooks as they are now."""
     if hooks.fault:
         return "refused"
@@ -31,7 +31,7 @@ def state(home: str, hooks: Found) -> State:
     return "refused" if is_refused else "unknown"
 
 
-def remember(home: str, hooks: Found, *, trusts: bool, asked: bool = False) -> None:
+def remember(home: str, hooks: HookFile, *, trusts: bool, asked: bool = False) -> None:
     """Record the user's decision. `asked`: it is the answer to an ask, whose sender was already
     checked. Raises Waiting, FromAgent, ConfigError, OSError."""
     keep(home, hooks.project, [hooks.fingerprint], trusts=trusts, asked=asked)

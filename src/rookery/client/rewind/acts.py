@@ -44,7 +44,7 @@ def acts(events: Sequence[Event], last: int) -> list[Act]:
 
 class _Reading:
     def __init__(self) -> None:
-        self._found: list[Act] = []
+        self._acts: list[Act] = []
         self._newest = ""
         self._begun: dict[int, str] = {}
         """The snapshots at the beginning of turns that have not ended."""
@@ -65,7 +65,7 @@ class _Reading:
                 self._add(turn - 1, name, event, loose=True)
             elif late and self._newest:
                 self._add(turn, name, event, loose=True)
-                self._found[-1] = self._found[-1]._replace(torn=True)
+                self._acts[-1] = self._acts[-1]._replace(torn=True)
             self._begun[turn] = name
         elif when == "end":
             self._begun.pop(turn, None)
@@ -76,7 +76,7 @@ class _Reading:
         later = frozenset(lenient.texts(event.update, "later"))
         loose = loose or self._gap or event.update.get("laterMore") is True
         before = self._newest or name
-        self._found.append(Act(turn, before, name, event.seq, loose=loose, later=later))
+        self._acts.append(Act(turn, before, name, event.seq, loose=loose, later=later))
 
     def rewind(self, event: Event, events: Iterable[Event]) -> None:
         update = event.update
@@ -97,15 +97,15 @@ class _Reading:
         self._presents.append(present)
         after = after or present
         act = Act(turn, present, after, event.seq, is_rewind=True, undo=undo, half=not done)
-        self._found.append(act)
+        self._acts.append(act)
         self._newest, self._begun, self._gap = after, {}, False
 
     def ended(self, last: int) -> list[Act]:
         """Return the acts, including a turn whose end was not seen."""
-        ended = {act.turn for act in self._found if not act.is_rewind}
+        ended = {act.turn for act in self._acts if not act.is_rewind}
         if last and self._newest and (last in self._begun or last not in ended):
-            self._found.append(Act(last, self._newest, NOW, 2**62, loose=True))
-        return self._found
+            self._acts.append(Act(last, self._newest, NOW, 2**62, loose=True))
+        return self._acts
 
 
 def steps(events: Sequence[Event], last: int) -> list[Act]:

@@ -87,7 +87,7 @@ def bring_back(name: str, tree: Json) -> str:
     if kept and not _commit(git, branch):
         outcome = git.try_("update-ref", "-m", "restored", branch, kept)
         if outcome.code != 0:
-            return f"Its branch {tree['branch']} could not be made again: {outcome.said}"
+            return f"Its branch {tree['branch']} could not be made again: {outcome.output}"
     if entry_of(tree) != name:
         if _is_listed(tree):  # it was never put by
             return _missing(git, tree)

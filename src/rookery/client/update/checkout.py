@@ -66,7 +66,7 @@ def fast_forward(place: str) -> str:
         raise Failed(error.sentences) from error
     done = git.do(place, ["merge", "--ff-only", "--stat", UPSTREAM])
     if done.code != 0:
-        raise Failed(done.said)
+        raise Failed(done.output)
     return done.data.decode("utf-8", "replace")
 
 

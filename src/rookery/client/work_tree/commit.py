@@ -38,7 +38,7 @@ class NewHooks(NoDiff):
 class Commit(NamedTuple):
     id: str
     summary: str
-    said: str
+    output: str
     """What hooks printed."""
 
 
@@ -63,7 +63,7 @@ def commit(
     if fresh:
         added = git.do(cwd, ["add", "--intent-to-add", *_FROM], _paths(fresh))
         if added.code != 0:
-            raise _failed("no_commit", "git cannot add the new files.", added.said)
+            raise _failed("no_commit", "git cannot add the new files.", added.output)
     args = ["commit", "--quiet", "--only", f"--message={message}", *_FROM]
     try:
         with commit_hooks.guarded(paths.home(), run) as folder:
@@ -76,7 +76,7 @@ def commit(
         raise _failure(made, hooked=bool(run))
     output = git.run(cwd, ["log", "-1", "--format=%H%x00%s"])
     name, _, summary = (output.data if output else b"").decode("utf-8", "replace").partition("\0")
-    return Commit(name, summary.strip(), made.said)
+    return Commit(name, summary.strip(), made.output)
 
 
 def _known_hooks(place: Place, directory: str, agreed: str) -> list[commit_hooks.Hook]:
@@ -102,7 +102,7 @@ def _check_filters(cwd: str, place: Place, files: Sequence[File]) -> None:
         outcome = git.do(cwd, ["check-attr", "-z", "--stdin", "filter"], _paths(files))
         if outcome.code != 0:
             raise _failed(
-                "no_commit", "git cannot tell which filters the files need.", outcome.said
+                "no_commit", "git cannot tell which filters the files need.", outcome.output
             )
         named = outcome.data.decode("utf-8", "surrogateescape").split("\0")[2::3]
         chosen = drivers.untrusted(paths.home(), place, [("filter", name) for name in named])
@@ -141,7 +141,7 @@ def _failed(reason: str, message: str, printed: str = "") -> NoDiff:
 
 
 def _failure(made: git.GitResult, *, hooked: bool) -> NoDiff:
-    output = made.said
+    output = made.output
     if made.code is None:
         return _failed("no_commit", "git did not finish the commit.", output)
     if "tell me who you are" in output or "empty ident" in output or "no email was given" in output:

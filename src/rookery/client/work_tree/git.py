@@ -77,7 +77,7 @@ class GitResult(NamedTuple):
     code: int | None
     """None: it took too long, or git is not there."""
     data: bytes
-    said: str
+    output: str
     """What it and the programs that it ran printed; of much of it the end."""
 
 

@@ -230,7 +230,7 @@ def _keep(kept: str, steps: list[Step]) -> str:
     folder = os.path.join(kept, FOLDER)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     name = secrets.token_hex(8)
-    body = [[step.path, _told(step.then), _told(step.now)] for step in steps]
+    body = [[step.path, _json(step.then), _json(step.now)] for step in steps]
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     with open(os.open(os.path.join(folder, name), flags, 0o600), "w", encoding="ascii") as file:
         json.dump(body, file)
@@ -259,7 +259,7 @@ def _kept(kept: str, name: str) -> list[Step]:
         raise gone from None
 
 
-def _told(content: Content) -> list[Any]:
+def _json(content: Content) -> list[Any]:
     return [content.kind, content.mode, base64.b64encode(content.data).decode()]
 
 

@@ -150,7 +150,7 @@ def _add(repo: repository.Repository, tree: Json) -> None:
     args = ("reset", "--hard", "--quiet", "--no-recurse-submodules")
     outcome = run_git.do(tree["path"], args, seconds=SECONDS, place=made)
     if outcome.code != 0:
-        raise NoWorktree("git_failed", f"git could not make the worktree: {outcome.said}")
+        raise NoWorktree("git_failed", f"git could not make the worktree: {outcome.output}")
 
 
 def _admin(shared: str, top: str, head: str) -> str:

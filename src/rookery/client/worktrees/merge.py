@@ -193,7 +193,7 @@ def _merged(store: Git, onto: str, tip: str) -> tuple[str, list[str]]:
         return rows[0].strip(), []
     if outcome.code == 1 and rows:
         return "", list(dict.fromkeys(rows[1:])) or ["(unknown)"]
-    if "usage:" in outcome.said or "unknown option" in outcome.said:
+    if "usage:" in outcome.output or "unknown option" in outcome.output:
         raise NoWorktree("old_git", "A merge needs git 2.38 or newer.")
     raise failure(args, outcome)
 
@@ -280,7 +280,7 @@ def carry_out(planned: Plan, tree: Json, message: str) -> str:
     if new != planned.onto:
         outcome = git.do(planned.top, ["merge", "--ff-only", "--quiet", new], seconds=SECONDS)
         if outcome.code != 0:
-            problem = f"git could not change {planned.top}: {outcome.said}"
+            problem = f"git could not change {planned.top}: {outcome.output}"
             raise NoWorktree("git_failed", problem, "Try again.")
     return new
 
@@ -328,7 +328,7 @@ def _apply(planned: Plan, store: Git) -> str:
         outcome = git.do(planned.top, ["apply", "--whitespace=nowarn", "-"], patch)
         if outcome.code != 0:
             raise NoWorktree(
-                "git_failed", f"git apply failed: {outcome.said}. Nothing was changed."
+                "git_failed", f"git apply failed: {outcome.output}. Nothing was changed."
             )
     return ""
 

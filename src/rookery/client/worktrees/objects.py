@@ -112,7 +112,7 @@ def run(directory: str, *args: str, given: bytes = b"") -> bytes:
     place = places.at(directory, "")
     outcome = git.do(directory, args, given, SECONDS, place=place, environment=PLAIN)
     if outcome.code != 0:
-        raise refused(f"{args[0]}: {outcome.said or 'it took too long.'}")
+        raise refused(f"{args[0]}: {outcome.output or 'it took too long.'}")
     return outcome.data
 
 

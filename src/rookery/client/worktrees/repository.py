@@ -137,7 +137,7 @@ def with_index(shared: str, top: str, commit: str) -> Iterator[Git]:
 
 
 def failure(args: Sequence[str], outcome: git.GitResult) -> NoWorktree:
-    printed = outcome.said
+    printed = outcome.output
     if (
         "tell me who you are" in printed
         or "empty ident" in printed

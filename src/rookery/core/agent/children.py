@@ -112,7 +112,7 @@ def after(header: Json, event: Event, steps: Steps, at: str = "") -> Json:
     transcript it stands."""
     match kind_of(event.update):
         case kind if kind == CHILD:
-            return _said(header, event, steps)
+            return _update(header, event, steps)
         case "subagent_update":
             return _announced(header, event, at)
         case "session_message" | "session_message_chunk":
@@ -120,7 +120,7 @@ def after(header: Json, event: Event, steps: Steps, at: str = "") -> Json:
     return {}
 
 
-def _said(header: Json, event: Event, steps: Steps) -> Json:
+def _update(header: Json, event: Event, steps: Steps) -> Json:
     key, inner = key_of(event.update), inner_of(event)
     kind = kind_of(inner.update)
     if kind in UNSEEN or not key:

@@ -231,7 +231,7 @@ def _opened(agent: Agent, given: msg.Opened, now: float, wish: Wish, policy: Pol
     opened = agent._replace(session=session, settings=settings, reset="", past=past, clearing=None)
     opened = opened._replace(forgot=bool(agent.reset))
     late = given.cut or (agent.method == "session/load" and not given.replayed)
-    if late and (wish.told or wish.unloaded) and not fresh:
+    if late and (wish.has_history or wish.unloaded) and not fresh:
         # Some replay a moment after the answer. No prompt is sent before that is over: until then
         # nothing that comes can be about a turn.
         by = now + policy.start_timeout

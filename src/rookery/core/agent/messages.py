@@ -92,7 +92,7 @@ class Wish(NamedTuple):
     """Modes of the agent's that it does not report itself."""
     install: str = ""
     """The command that installs it, or where to read about that."""
-    told: bool = False
+    has_history: bool = False
     """The log has earlier turns: a load has something to replay."""
     unloaded: bool = False
     """The agent alone has the history of its stored session: it is opened by a load."""

@@ -50,14 +50,14 @@ class Repeats:
         """A stored conversation was opened, and no turn has ended since; nor begun."""
         self._turns: list[PastTurn] | None = None
         self._at = -1
-        self._told: LoggedTurn | None = None
+        self._logged: LoggedTurn | None = None
         """What is left of the earlier turn that is being replayed."""
         self._doubt: Doubt | None = None
 
     def opened(self, *, stored: bool) -> None:
         """Start over for a newly opened agent session. `stored`: it was restored, so its history
         may be sent."""
-        self._own, self._turns, self._at, self._told, self._doubt = [], None, -1, None, None
+        self._own, self._turns, self._at, self._logged, self._doubt = [], None, -1, None, None
         self._late = self._fresh = stored
 
     def sent(self, prompt: list[Json]) -> None:
@@ -87,7 +87,7 @@ class Repeats:
 
     def _replaying(self, doubt: "Doubt") -> list[Json]:
         """Treat the doubtful updates as history: nothing that was held is new."""
-        self._at, self._told, self._doubt = doubt.at, doubt.told, None
+        self._at, self._logged, self._doubt = doubt.at, doubt.logged, None
         return []
 
     @property
@@ -98,7 +98,7 @@ class Repeats:
     @property
     def are_over(self) -> bool:
         """Whether everything that the agent sends on its own account is new."""
-        return not self._late and self._told is None and self._doubt is None
+        return not self._late and self._logged is None and self._doubt is None
 
     def release(self) -> list[Json]:
         """Return the held updates: they count as new from now on."""
@@ -122,7 +122,7 @@ class Repeats:
         assert self._turns is not None
         prompt_text = words_of(self._turns[at].prompt)
         same = [n for n, each in enumerate(self._turns) if words_of(each.prompt) == prompt_text]
-        self._told, self._doubt = None, Doubt(at, self._told_in, same)
+        self._logged, self._doubt = None, Doubt(at, self._told_in, same)
         return []
 
     def _later(self, content: object) -> int | None:
@@ -137,19 +137,19 @@ class Repeats:
         """Whether the log already has this update."""
         if kind_of(update) == "user_message_chunk":
             return self._is_prompt(update.get("content"))
-        if self._told is None or not is_replay(update):
+        if self._logged is None or not is_replay(update):
             return False
         if self._is_told(update):
             return True
-        self._told = None
+        self._logged = None
         return False
 
     def _is_prompt(self, content: object) -> bool:
         echo = any(is_prompt(content, prompt) for prompt in self._own)
-        if not self._late or (echo and self._told is None):
+        if not self._late or (echo and self._logged is None):
             return echo
         turn = self._find(content)
-        self._told = None if turn is None else self._told
+        self._logged = None if turn is None else self._logged
         return turn is not None or echo
 
     def _find(self, content: object) -> int | None:
@@ -157,14 +157,14 @@ class Repeats:
         onward."""
         if self._turns is None:
             self._turns = self._past()
-        if self._told is not None:
+        if self._logged is not None:
             prompt = self._turns[self._at].prompt
             if len(prompt) > 1 and _is_part(content, prompt):
                 return self._at
         for at in range(self._at + 1, len(self._turns)):
             if is_prompt(content, self._turns[at].prompt):
-                steered = self._told is not None and self._turns[at].n == self._turns[self._at].n
-                self._told = self._told if steered else self._told_in(at)
+                steered = self._logged is not None and self._turns[at].n == self._turns[self._at].n
+                self._logged = self._logged if steered else self._told_in(at)
                 self._at = at
                 return at
         return None
@@ -175,12 +175,12 @@ class Repeats:
         return LoggedTurn(self._page(n), last=n == self._turns[-1].n)
 
     def _is_told(self, update: Json) -> bool:
-        assert self._told is not None
+        assert self._logged is not None
         if self._turns is None:  # a turn has begun since: what came before it is where it was
             self._turns = self._past()
-        if self._at >= len(self._turns) - 1 and self._told.is_over():
+        if self._at >= len(self._turns) - 1 and self._logged.is_over():
             return False
-        if self._told.take(update):
+        if self._logged.take(update):
             return True
         # The same prompt may have been sent more than once: the replay may be of a later turn.
         prompt = self._turns[self._at].prompt
@@ -188,7 +188,7 @@ class Repeats:
             if words_of(self._turns[at].prompt) == words_of(prompt):
                 logged = self._told_in(at)
                 if logged.take(update):
-                    self._at, self._told = at, logged
+                    self._at, self._logged = at, logged
                     return True
         return False
 
@@ -209,7 +209,7 @@ class Doubt:
         self, at: int, told_in: Callable[[int], "LoggedTurn"], same: Sequence[int]
     ) -> None:
         """`at`: the earlier turn that may be replayed; `same`: all turns that have its prompt."""
-        self.at, self.told = at, told_in(at)
+        self.at, self.logged = at, told_in(at)
         self.held: list[Json] = []
         self._told_in = told_in
         self._same = same
@@ -218,7 +218,7 @@ class Doubt:
         """Judge another prompt: that of a later turn (`at`), or the running turn's (`own`)."""
         if at is None:
             return "held" if own else "news"
-        self.at, self.told = at, self._told_in(at)
+        self.at, self.logged = at, self._told_in(at)
         return "held" if own or not self.held else "history"
 
     def hear(self, update: Json) -> _Doubtful:
@@ -228,22 +228,22 @@ class Doubt:
         return "news"
 
     def _is_taken(self, update: Json) -> bool:
-        if self.told.take(update):
+        if self.logged.take(update):
             return True
         for at in self._same:  # the same prompt, sent more than once
             if at > self.at and not self.held:
                 logged = self._told_in(at)
                 if logged.take(update):
-                    self.at, self.told = at, logged
+                    self.at, self.logged = at, logged
                     return True
         return False
 
     def _is_known(self, update: Json) -> bool:
         if kind_of(update) == "tool_call":
             ended = lenient.text(update, "status") in ENDED
-            return ended and key_of(update) in self.told.began_open
+            return ended and key_of(update) in self.logged.began_open
         name = lenient.text(update, "messageId")
-        return len(name) >= UNIQUE and name in self.told.ids
+        return len(name) >= UNIQUE and name in self.logged.ids
 
 
 class LoggedTurn:

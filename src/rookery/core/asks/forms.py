@@ -134,7 +134,7 @@ class Choice(NamedTuple):
     about: str
 
     @property
-    def words(self) -> str:
+    def line(self) -> str:
         """Return the line that lists the choice: its name, and the value to type for it if that
         differs."""
         name = self.name if self.name == self.value else f"{self.name} ({self.value})"
@@ -176,14 +176,14 @@ def value_of(field: Any, text: str) -> str:
 def answer(schema: Json, content: Json) -> str:
     """Describe an answer: a single field by its value alone, several each with its name."""
     fields = lenient.mapping(schema, "properties")
-    answers = [(name, _told(fields.get(name), value)) for name, value in content.items()]
+    answers = [(name, _shown(fields.get(name), value)) for name, value in content.items()]
     shown = [(name, text) for name, text in answers if text][:MAX_FIELDS]
     if len(shown) == 1:
         return shown[0][1]
     return ", ".join(f"{lenient.text(fields.get(n), 'title') or n}: {text}" for n, text in shown)
 
 
-def _told(field: object, value: object) -> str:
+def _shown(field: object, value: object) -> str:
     if value in (None, "", []) or not isinstance(value, str | bool | int | float | list):
         return ""
     if is_secret(field):

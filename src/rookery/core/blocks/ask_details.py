@@ -115,7 +115,7 @@ class _Seen:
     """The parts of an input that the ask shows elsewhere: in `shown`, or in a change."""
 
     def __init__(self, shown: list[str], call: Json, roots: tuple[str, ...]) -> None:
-        self._said = shown
+        self._shown = shown
         self._roots = roots
         self._reads = lenient.text(call, "kind") == "read"
         content = lenient.mappings(call, "content")
@@ -129,7 +129,7 @@ class _Seen:
                 return self._is_text_said(key, value)
             case dict():
                 return bool(value) and all(self.is_said(*pair) for pair in value.items())
-            case list() if call_input.is_command(key) and _line(value) in self._said:
+            case list() if call_input.is_command(key) and _line(value) in self._shown:
                 return True
             case list():
                 return bool(value) and all(self.is_said(key, each) for each in value)
@@ -137,12 +137,12 @@ class _Seen:
 
     def _is_text_said(self, key: str, text: str) -> bool:
         path = danger.normal(danger.absolute([text], self._roots, "~")[0]) if text else ""
-        if text in self._said or path in self._said:
+        if text in self._shown or path in self._shown:
             return True
         if key == "cwd":
             return path in map(danger.normal, self._roots)
         if call_input.is_command(key):
-            return any(text in each for each in self._said) or (
+            return any(text in each for each in self._shown) or (
                 text in _VERBS and (self._reads or bool(self._old or self._new))
             )
         if _plain(key) in _CONTENT:

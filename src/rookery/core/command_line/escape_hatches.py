@@ -181,7 +181,7 @@ def is_allowed(pattern: str, command: str) -> bool:
 def opened(command: str) -> tuple[str, ...]:
     """Return the hatches that a plain command uses, as they are written there."""
     commands = [each for each in read(command).commands if not each.level]
-    if len(commands) != 1 or not commands[0].words:
+    if len(commands) != 1 or not commands[0].tokens:
         return (command,)
     simple = commands[0]
     hatches = [word.text for word in simple.assigned]
@@ -202,7 +202,7 @@ def _of(command: Simple) -> list[str]:
         hatches += _globbed(command)
     if name in _OPERANDS:
         most, *values = _OPERANDS[name]
-        operands = Arguments(command.words[1:], values).operands
+        operands = Arguments(command.tokens[1:], values).operands
         hatches += [word.text for word in operands[int(most) :]]
     if name in _ONLY:
         texts = [text for text in command.argv[1:] if text[:1] in "-+" and len(text) > 1]
@@ -215,7 +215,7 @@ def _telling(command: Simple) -> list[str]:
     name = command.program
     args = command.argv[1:]
     if name in _WHOLE:  # what they run has options of its own
-        args = args[: first_operand(command.words[1:], values_of(name))]
+        args = args[: first_operand(command.tokens[1:], values_of(name))]
         args = [] if name in SHELLS or name in foreign_code.OPTIONS else args
     single = name in _SINGLE
     texts = [text for text in args if option_names.is_telling(name, text, single=single)]
@@ -226,7 +226,7 @@ def _globbed(command: Simple) -> list[str]:
     """Return the globs at the beginning of a word: each may expand to a file that is named like an
     option."""
     patterns = []
-    for word in command.words[1:]:
+    for word in command.tokens[1:]:
         if word.text == "--":
             break
         if not word.certain and word.text[:1] in ("*", "?", "["):
@@ -266,7 +266,7 @@ def _is_option(hatch: str, text: str, single: bool) -> bool:
 
 
 def _git(command: Simple) -> list[str]:
-    tokens = command.words[1:]
+    tokens = command.tokens[1:]
     place = first_operand(tokens, values_of("git"))
     before = Arguments(tokens[:place], values_of("git"))
     hatches = [name for name in before.options if name in _GIT_BEFORE]
@@ -288,7 +288,7 @@ def _git(command: Simple) -> list[str]:
 def _sed(command: Simple) -> list[str]:
     """Return the options and scripts that do more than print or replace text on its way through."""
     options = ("-e", "--expression", "-f", "--file", "-l")
-    arguments = Arguments(command.words[1:], options)
+    arguments = Arguments(command.tokens[1:], options)
     hatches = [name for name in ("-i", "--in-place", "-f", "--file") if arguments.has(name)]
     scripts = arguments.values("-e", "--expression") or arguments.operands[:1]
     for script in scripts:
@@ -299,7 +299,7 @@ def _sed(command: Simple) -> list[str]:
 
 
 def _awk(command: Simple) -> list[str]:
-    arguments = Arguments(command.words[1:], ("-F", "-v", "-f", "--file", "-i", "-l", "-e"))
+    arguments = Arguments(command.tokens[1:], ("-F", "-v", "-f", "--file", "-i", "-l", "-e"))
     hatches = [name for name in ("-f", "--file", "-i", "-l", "-e", "-E") if arguments.has(name)]
     scripts = [word.text for word in arguments.operands[:1]]
     return [*hatches, *(text for text in scripts if re.search(r"system|getline|[|>@]", text))]
@@ -313,7 +313,7 @@ def _having(pattern: str) -> Callable[[Simple], list[str]]:
 
 def _tar(command: Simple) -> list[str]:
     """Return the hatches in option letters without a dash, as in `tar xPf`."""
-    letters = command.argv[1] if len(command.words) > 1 else ""
+    letters = command.argv[1] if len(command.tokens) > 1 else ""
     return [letters] if letters.isalpha() and set(letters) & set("PIFg") else []
 
 

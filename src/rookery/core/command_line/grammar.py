@@ -163,8 +163,8 @@ class Reader(Scanner):
                 continue
             for word in tokens:
                 self._put(command, word)
-            if len(command.words) == 1 and not command.assigned:
-                word = command.words[0]
+            if len(command.tokens) == 1 and not command.assigned:
+                word = command.tokens[0]
                 reserved = word.text in _RESERVED and not command.redirects
                 if not word.quoted and (reserved or word.text in _NAMED):
                     return self._read_reserved(word.text, groups, fed_by)
@@ -173,17 +173,17 @@ class Reader(Scanner):
         return self._finish(command, fed_by, first)
 
     def _put(self, command: Simple, word: Word) -> None:
-        if not command.words and (match := ASSIGNMENT.match(word.text)):
+        if not command.tokens and (match := ASSIGNMENT.match(word.text)):
             if self.looks_at("(") and match.end() == len(word.text):
                 self._read_array(match.group(1))
             command.assigned.append(word)
             return
-        if len(command.words) >= MOST_WORDS:
+        if len(command.tokens) >= MOST_WORDS:
             return
         if word.quoted or "{" not in word.text:
-            command.words.append(word)
+            command.tokens.append(word)
         else:
-            command.words += [word._replace(text=each) for each in expanded(word.text)]
+            command.tokens += [word._replace(text=each) for each in expanded(word.text)]
 
     def _read_array(self, name: str) -> None:
         self.at += 1
@@ -200,9 +200,9 @@ class Reader(Scanner):
         return self._pass(_PARAMETERS)
 
     def _finish(self, command: Simple, fed_by: Places, first: int) -> Places:
-        if not command.words:
+        if not command.tokens:
             self._assign(command.assigned)
-        if not (command.words or command.redirects or command.assigned):
+        if not (command.tokens or command.redirects or command.assigned):
             return ()
         command.fed_by = command.fed_by or fed_by
         if command.here is None and self.here is not None and not fed_by:
@@ -213,7 +213,7 @@ class Reader(Scanner):
                 name, _, value = text.partition("=")
                 self.state.aliases[name] = value
         elif command.program in ("export", "local", "declare", "readonly", "typeset"):
-            self._assign([word for word in command.words[1:] if ASSIGNMENT.match(word.text)])
+            self._assign([word for word in command.tokens[1:] if ASSIGNMENT.match(word.text)])
         self.state.add(command)
         return tuple(range(first, len(self.state.commands)))
 
@@ -231,7 +231,7 @@ class Reader(Scanner):
         """Follow a `cd`: it changes where the commands after it run."""
         if command.program not in ("cd", "pushd", "popd", "chdir"):
             return
-        operands = [w for w in command.words[1:] if not w.text.startswith("-") or w.text == "-"]
+        operands = [w for w in command.tokens[1:] if not w.text.startswith("-") or w.text == "-"]
         if command.program == "popd" or (operands and operands[0].text == "-"):
             self.place = None
         elif not operands:

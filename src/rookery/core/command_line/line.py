@@ -45,7 +45,7 @@ class _Unwrapping:
         while place < len(self._state.commands):
             command = self._state.commands[place]
             first = len(self._state.commands)
-            if command.level < words.DEEPEST and command.words:
+            if command.level < words.DEEPEST and command.tokens:
                 for inner in inner_of(command):
                     self._run(command, inner)
                 self._run_alias(command)
@@ -62,9 +62,9 @@ class _Unwrapping:
         if not script and not inner.own_input:
             command.input = self._outputs.given_to(command)
             script = command.input or ""
-        elif inner.words:  # the output of a command as a file
-            script = self._outputs.of(inner.words[0].made_by) or ""
-        elif command.words and not script.strip().replace("$", ""):
+        elif inner.tokens:  # the output of a command as a file
+            script = self._outputs.of(inner.tokens[0].made_by) or ""
+        elif command.tokens and not script.strip().replace("$", ""):
             script = ""
         if inner.language:
             command.code.append((inner.language, script))
@@ -91,7 +91,7 @@ class _Unwrapping:
             each.remote = each.remote or inner.remote or command.remote
 
     def _run_words(self, command: Simple, inner: Inner) -> None:
-        tokens = list(inner.words)
+        tokens = list(inner.tokens)
         if command.program == "xargs":
             given = self._outputs.given_to(command) or ""
             tokens += [Word(text) for text in given.split()[:200]]
@@ -109,7 +109,7 @@ class _Unwrapping:
     def _run_written(self, command: Simple) -> None:
         """Add the commands of a script that the line itself writes: `echo 'rm x' > a.sh; sh
         a.sh`."""
-        shown = [command.words[0].text]
+        shown = [command.tokens[0].text]
         if command.program in SHELLS or command.program in ("source", "."):
             shown += command.argv[1:4]
         for name in shown if self._written else ():
@@ -117,7 +117,7 @@ class _Unwrapping:
                 self._run_script(command, Inner(), text)
 
     def _run_alias(self, command: Simple) -> None:
-        name = command.words[0].text
+        name = command.tokens[0].text
         value = self._state.aliases.get(name)
         if value is None or command.via == "alias":
             return

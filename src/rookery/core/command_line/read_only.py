@@ -84,12 +84,12 @@ def change_in(text: str) -> str:
 
 def _change_in_part(part: str) -> str:
     line = read(part)
-    if not line.whole or not line.commands or not line.commands[0].words:
+    if not line.whole or not line.commands or not line.commands[0].tokens:
         return UNCLEAR
     if _BRACES.search(_AT.sub("", _QUOTED.sub("", part))):
         return "braces may stand for anything: write out what they stand for"
     command = line.commands[0]
-    name = command.words[0]
+    name = command.tokens[0]
     program = command.program
     if len(line.commands) > 1 or command.assigned or command.redirects or command.here:
         return f"{program or part} runs or sets something else"
@@ -99,7 +99,7 @@ def _change_in_part(part: str) -> str:
 
 
 def _change_by(command: Simple, program: str) -> str:
-    args = command.words[1:]
+    args = command.tokens[1:]
     if program in _ANY or (len(args) == 1 and _asks_version(program, args[0].text)):
         return ""
     if any(_may_be_option(word) for word in args):
@@ -244,6 +244,6 @@ _CHECKS: Mapping[str, Callable[[Sequence[Word]], str]] = {
     "awk": _awk,
     "uniq": _uniq,
     "command": _only_looked_up,
-    "env": lambda words: "env sets something or runs another command" if words else "",
-    "hostname": lambda words: "hostname sets the name" if words else "",
+    "env": lambda tokens: "env sets something or runs another command" if tokens else "",
+    "hostname": lambda tokens: "hostname sets the name" if tokens else "",
 }

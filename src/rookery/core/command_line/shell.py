@@ -102,7 +102,7 @@ def names(text: str) -> tuple[str, ...]:
     """Return the words of a line that may be paths: operands, values of options, redirections."""
     paths: dict[str, None] = {}
     for command in read(text[:MAX_LINE_LENGTH]).commands[:MAX_PIECES]:
-        tokens = [*command.words, *(each.target for each in command.redirects)]
+        tokens = [*command.tokens, *(each.target for each in command.redirects)]
         for word in tokens[:MAX_PIECES]:
             whole = joined(command.place, word.text)
             paths.update(dict.fromkeys((word.text, whole or word.text)))
@@ -117,13 +117,13 @@ def names(text: str) -> tuple[str, ...]:
 def _spellings(command: Simple) -> list[str]:
     """Return the ways in which a rule may have written the command: `git push*` also means `git -C
     dir push`."""
-    if not command.words:
+    if not command.tokens:
         return []
     argv = command.argv
     spellings = {_joined(argv): None}
     if command.assigned:
         spellings[_joined([*(word.text for word in command.assigned), *argv])] = None
-    program, rest = command.program, command.words[1:]
+    program, rest = command.program, command.tokens[1:]
     if program != argv[0]:
         spellings[_joined([program, *argv[1:]])] = None
     if program.startswith("git-"):

@@ -27,7 +27,7 @@ def _trap(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
 
 def _source(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     if rest and rest[0].is_file:
-        yield Inner(words=[rest[0]], script="")
+        yield Inner(tokens=[rest[0]], script="")
     elif rest and rest[0].text == "/dev/stdin":
         yield FROM_INPUT
 
@@ -250,7 +250,7 @@ def _code(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     elif codes:
         return
     elif place < len(rest) and rest[place].is_file:
-        yield Inner(words=[rest[place]], script="", language=language)
+        yield Inner(tokens=[rest[place]], script="", language=language)
     elif place >= len(rest) or rest[place].text in ("-", "/dev/stdin"):
         yield FROM_INPUT._replace(language=language)
     else:
@@ -267,7 +267,7 @@ def _make(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
         if each.text in ("-", "/dev/stdin"):
             yield FROM_INPUT._replace(language="make")
         elif each.is_file:
-            yield Inner(words=[each], script="", language="make")
+            yield Inner(tokens=[each], script="", language="make")
 
 
 def _evaluated(program: str, rest: Sequence[Word]) -> Iterator[Inner]:

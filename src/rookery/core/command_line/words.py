@@ -101,12 +101,12 @@ class Simple:
     """One simple command that a line may run."""
 
     __slots__ = (
-        *("words", "assigned", "redirects", "here", "fed_by", "place", "remote"),
+        *("tokens", "assigned", "redirects", "here", "fed_by", "place", "remote"),
         *("level", "via", "children", "input", "code"),
     )
 
     def __init__(self, tokens: list[Word], *, level: int = 0, place: str | None = "") -> None:
-        self.words = tokens
+        self.tokens = tokens
         self.assigned: list[Word] = []
         """`A=b` before it."""
         self.redirects: list[Redirect] = []
@@ -131,17 +131,17 @@ class Simple:
     @property
     def program(self) -> str:
         """The program's name without its directory; "" if the command only assigns or redirects."""
-        return self.words[0].text.rpartition("/")[2] if self.words else ""
+        return self.tokens[0].text.rpartition("/")[2] if self.tokens else ""
 
     @property
     def argv(self) -> list[str]:
-        return [word.text for word in self.words]
+        return [word.text for word in self.tokens]
 
 
 class Inner(NamedTuple):
     """A command that a wrapper runs: words, or a script."""
 
-    words: Sequence[Word] = ()
+    tokens: Sequence[Word] = ()
     script: str | None = None
     arguments: Sequence[Word] = ()
     """Of a script: $0, $1, …"""

@@ -103,7 +103,7 @@ WRAPPERS = frozenset(_PREFIXES) | frozenset(WAYS)
 
 def inner_of(command: Simple) -> Iterator[Inner]:
     """Yield the commands that a command runs, as far as its words show them."""
-    program, rest = command.program, command.words[1:]
+    program, rest = command.program, command.tokens[1:]
     for word in command.assigned:
         name, _, value = word.text.partition("=")
         if name in _RUN_BY_NAME:
@@ -185,4 +185,4 @@ def _of_shell(rest: Sequence[Word]) -> Iterator[Inner]:
     elif reads or place >= len(rest) or rest[place].text in ("-", "/dev/stdin"):
         yield words.FROM_INPUT
     elif rest[place].is_file:
-        yield Inner(words=[rest[place]], script="")
+        yield Inner(tokens=[rest[place]], script="")

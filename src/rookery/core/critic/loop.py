@@ -169,7 +169,7 @@ def _ended(loop: Loop, given: Ended, now: float, policy: CriticPolicy) -> tuple[
     judged = loop._replace(turn=given.turn)
     if policy.command.strip():
         asked = judged._replace(phase="judging", until=now + policy.timeout, given=own)
-        first = [] if own is None else [_told(asked, own, policy, more=True)]
+        first = [] if own is None else [_report(asked, own, policy, more=True)]
         return asked, [*first, RunCommand(given.turn, policy.command)]
     if own is not None:
         return _conclude(judged, own, policy)
@@ -185,7 +185,7 @@ def _conclude(loop: Loop, verdict: Verdict, policy: CriticPolicy) -> tuple[Loop,
     why = ""
     if poor and policy.refine and not again:
         why = "the last refinement changed nothing" if stale else "no refinements left"
-    report = _told(loop, verdict, policy, again=again, why=why)
+    report = _report(loop, verdict, policy, again=again, why=why)
     idle = loop._replace(phase="idle", until=None, given=None)
     if not again:
         return idle, [report]
@@ -193,7 +193,7 @@ def _conclude(loop: Loop, verdict: Verdict, policy: CriticPolicy) -> tuple[Loop,
     return more, [report, Refine(verdicts.request(heard, more.iteration, policy))]
 
 
-def _told(
+def _report(
     loop: Loop,
     verdict: Verdict,
     policy: CriticPolicy,

@@ -130,7 +130,7 @@ def _judge_loops(line: Line, text: str) -> str:
     in $(ls); do rm $f; done`"""
     deletes = any(
         command.program in ("rm", "unlink")
-        and any(word.text.startswith("$") and not word.certain for word in command.words[1:])
+        and any(word.text.startswith("$") and not word.certain for word in command.tokens[1:])
         for command in line.commands
     )
     return "deletes whatever is found (rm in a loop)" if deletes and _LOOPS.search(text) else ""
@@ -168,7 +168,7 @@ def _judge_run(command: Simple, commands: tuple[Simple, ...], saved: set[str]) -
     runs = command.program in _INTERPRETERS or name in _INTERPRETERS
     if not runs and command.program not in _READERS:
         return "runs what it downloaded" if _plain(command.argv[:1]) & saved else ""
-    sources = {place for word in command.words[1:] for place in word.made_by}
+    sources = {place for word in command.tokens[1:] for place in word.made_by}
     if _reads_input(command) if runs else "/dev/stdin" in command.argv[1:]:
         sources.update(command.fed_by)
         if command.here is not None:
@@ -178,14 +178,14 @@ def _judge_run(command: Simple, commands: tuple[Simple, ...], saved: set[str]) -
             return f"{_RUNS} ({each.program} | {command.program})"
         if each.program in _DECODERS and _decodes(each):
             return f"{_DECODES} ({each.program} | {command.program})"
-    operands = [word.text for word in command.words[1:] if not word.text.startswith("-")]
+    operands = [word.text for word in command.tokens[1:] if not word.text.startswith("-")]
     return "runs what it downloaded" if _plain(operands[:2]) & saved else ""
 
 
 def _reads_input(command: Simple) -> bool:
     """Whether a command runs its input as code; with a script file or `-c` the input is only
     data."""
-    args = [word.text for word in command.words[1:]]
+    args = [word.text for word in command.tokens[1:]]
     if command.program in SHELLS:
         if any(w.startswith("-") and not w.startswith("--") and "c" in w for w in args[:4]):
             return False
@@ -216,12 +216,12 @@ def _behind(places: set[int], commands: tuple[Simple, ...]) -> Iterator[Simple]:
         command = commands[place]
         yield command
         waiting += [*command.fed_by, *command.children]
-        waiting += [each for word in command.words for each in word.made_by]
+        waiting += [each for word in command.tokens for each in word.made_by]
 
 
 def _saved(command: Simple) -> Iterator[str]:
     """Yield the files that a download writes."""
-    arguments = Arguments(command.words[1:], values_of(command.program))
+    arguments = Arguments(command.tokens[1:], values_of(command.program))
     names = [word.text for word in arguments.values("-o", "-O", "--output", "--output-document")]
     names += [each.target.text for each in command.redirects if each.writes]
     addresses = [word.text for word in arguments.operands]

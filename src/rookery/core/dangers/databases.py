@@ -106,7 +106,7 @@ def shell(command: Simple, arguments: Arguments) -> str:
 def _given(command: Simple) -> list[Word]:
     options = _SQL_OPTIONS.get(command.program, ())
     single = command.program in ("sqlite3", "duckdb", "influx")
-    return Arguments(command.words[1:], options, single=single).values(*options)
+    return Arguments(command.tokens[1:], options, single=single).values(*options)
 
 
 _REDIS = listed("flushall flushdb del unlink hdel getdel zremrangebyrank")

@@ -53,9 +53,9 @@ _NAMES = listed(
 
 def judge(command: Simple, arguments: Arguments) -> str:
     """Judge `git`, with any options before its subcommand."""
-    place = first_operand(command.words[1:], values_of("git")) + 1
-    verb = command.words[place].text if place < len(command.words) else ""
-    behind = Arguments(command.words[place + 1 :], _VALUES.get(verb, ()))
+    place = first_operand(command.tokens[1:], values_of("git")) + 1
+    verb = command.tokens[place].text if place < len(command.tokens) else ""
+    behind = Arguments(command.tokens[place + 1 :], _VALUES.get(verb, ()))
     if "-h" in behind.options and verb not in ("grep", "ls-remote", "archive"):
         return ""
     match verb:
@@ -67,7 +67,7 @@ def judge(command: Simple, arguments: Arguments) -> str:
             settings = [word.text.lower() for word in arguments.values("-c")]
             if "clean.requireforce=false" in settings and not behind.has("-n", "--dry-run"):
                 return "deletes untracked files (git clean)"
-    behind.operands.insert(0, command.words[place]) if verb else None
+    behind.operands.insert(0, command.tokens[place]) if verb else None
     return find(_ROWS, behind)
 
 
@@ -89,7 +89,7 @@ filter-repo: --path --refs --path-rename
 
 def _checkout(command: Simple, place: int, behind: Arguments) -> str:
     """Judge a checkout, of a branch or of files that it overwrites."""
-    texts = [word.text for word in command.words[place + 1 :]]
+    texts = [word.text for word in command.tokens[place + 1 :]]
     operands = [word.text for word in behind.operands]
     if behind.has("-f", "--force"):
         return "drops uncommitted work (git checkout --force)"

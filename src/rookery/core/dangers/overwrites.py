@@ -47,7 +47,7 @@ class Overwrite(NamedTuple):
 def of(command: Simple, ground: Ground) -> Iterator[Overwrite]:
     """Yield the files that a command overwrites within the session's directories; outside of them,
     any write is a danger."""
-    for does, word, meant in _found(command):
+    for does, word, meant in _effects(command):
         text = word.text
         sure = word.certain and "{}" not in text and not command.remote
         path = writes.resolved(text, command, ground) if sure else None
@@ -83,27 +83,27 @@ def _shown(each: Overwrite, ground: Ground) -> str:
 # --- what each command does --------------------------------------------------------------------
 
 
-type Found = tuple[str, Word, bool]
+type Effect = tuple[str, Word, bool]
 """The effect, the file, and whether the effect is plainly meant."""
 
 
-def _found(command: Simple) -> Iterator[Found]:
+def _effects(command: Simple) -> Iterator[Effect]:
     for redirect in command.redirects:
         if redirect.writes and redirect.operator not in (">>", "&>>", "<>"):
             yield _filled(redirect.target, empty=_is_empty(command))
     for does, path in code.files(command):
         if does:
             yield does, Word(path), does in (EMPTIES, DELETES)
-    arguments = writes.arguments_of(command) if command.words else None
+    arguments = writes.arguments_of(command) if command.tokens else None
     if arguments is not None and not arguments.has("--help"):
         yield from _by_program(command, arguments)
 
 
-def _filled(word: Word, *, empty: bool = False) -> Found:
+def _filled(word: Word, *, empty: bool = False) -> Effect:
     return EMPTIES if empty else OVERWRITES, word, empty
 
 
-def _by_program(command: Simple, arguments: Arguments) -> Iterator[Found]:
+def _by_program(command: Simple, arguments: Arguments) -> Iterator[Effect]:
     match command.program:
         case "tee" | "sponge" if not arguments.has("-a", "--append"):
             empty = _reads_nothing(command)
@@ -134,7 +134,7 @@ def _creates(arguments: Arguments) -> bool:
 
 def _is_empty(command: Simple) -> bool:
     """Whether the command writes nothing."""
-    if not command.words:
+    if not command.tokens:
         return not command.children and command.here is None
     args = command.argv[1:]
     given = {word for word in args if word[:1] != "-"}
@@ -157,7 +157,7 @@ def _reads_nothing(command: Simple) -> bool:
     ) or (command.input is not None and not command.input.strip())
 
 
-def _copied(command: Simple) -> Iterator[Found]:
+def _copied(command: Simple) -> Iterator[Effect]:
     """Yield the targets of a copy: the given name, or the source's name in that directory. Facts
     about the files decide which."""
     arguments = writes.arguments_of(command)
@@ -216,5 +216,5 @@ _WIPES = re.compile(r"(?:^|[\s|:\"'!])(?:%|1,\$|,|g/\^?\.?\*?/)d(?:$|[\s|\"'_])|
 
 def _wipes(command: Simple) -> bool:
     """Whether an editor is told to delete every line."""
-    texts = [word.text.lstrip("+") for word in command.words[1:]]
+    texts = [word.text.lstrip("+") for word in command.tokens[1:]]
     return any(map(_WIPES.search, [*texts, command.input or ""]))

@@ -34,7 +34,7 @@ type Check = Callable[[Simple, Arguments], str]
 
 
 class Row(NamedTuple):
-    words: tuple[tuple[str, ...], ...]
+    tokens: tuple[tuple[str, ...], ...]
     needed: tuple[tuple[str, ...], ...]
     refused: tuple[str, ...]
     like: tuple[str, ...]
@@ -73,7 +73,7 @@ def row_of(use: str, why: str) -> Row:
 
 def arguments_of(command: Simple) -> Arguments:
     program = command.program
-    return Arguments(command.words[1:], all_values_of(program), single=program in SINGLE)
+    return Arguments(command.tokens[1:], all_values_of(program), single=program in SINGLE)
 
 
 def is_help(arguments: Arguments) -> bool:
@@ -92,9 +92,9 @@ def find(rows: Iterable[Row], arguments: Arguments) -> str:
 
 
 def _fits(row: Row, arguments: Arguments, operands: list[str]) -> bool:
-    if len(operands) < len(row.words) + row.least:
+    if len(operands) < len(row.tokens) + row.least:
         return False
-    for word, operand in zip(row.words, operands, strict=False):
+    for word, operand in zip(row.tokens, operands, strict=False):
         if "*" not in word and operand not in word:
             return False
     if any(_has(arguments, option) and _is_on(arguments, option) for option in row.refused):
@@ -103,7 +103,7 @@ def _fits(row: Row, arguments: Arguments, operands: list[str]) -> bool:
         return False
     if row.among and not set(row.among).intersection(operands):
         return False
-    behind = operands[len(row.words) :]
+    behind = operands[len(row.tokens) :]
     return not row.like or any(
         globs.matches_text(like, each) for like in row.like for each in behind
     )

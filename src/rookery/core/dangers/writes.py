@@ -92,7 +92,7 @@ def targets(command: Simple) -> Iterator[Word]:
         if redirect.writes or network:
             yield redirect.target
     program = command.program
-    if not command.words:
+    if not command.tokens:
         return
     if command.code:
         yield from (Word(path) for path in code.written(command))
@@ -112,7 +112,7 @@ def targets(command: Simple) -> Iterator[Word]:
 
 def arguments_of(command: Simple) -> Arguments:
     values = _VALUES.get(command.program) or values_of(command.program)
-    return Arguments(command.words[1:], values, single=command.program == "openssl")
+    return Arguments(command.tokens[1:], values, single=command.program == "openssl")
 
 
 _CLOUDS = listed("aws gsutil gcloud az kubectl oc docker podman rclone")
@@ -128,7 +128,7 @@ def _fetched(command: Simple) -> list[Word]:
 
 
 def dd_files(command: Simple) -> list[Word]:
-    outputs = [word for word in command.words if word.text.startswith("of=")]
+    outputs = [word for word in command.tokens if word.text.startswith("of=")]
     return [word._replace(text=word.text[3:]) for word in outputs]
 
 
@@ -179,8 +179,8 @@ _OPTIONS: dict[str, Callable[[Arguments], list[Word]]] = {
     **dict.fromkeys(("sed", "gsed", "perl"), edited),
     **dict.fromkeys(("tar", "gtar", "bsdtar"), packed),
     "ssh-keygen": _key,
-    "ex": lambda found: found.operands,
-    "patch": lambda found: [*found.operands[:1], *found.values("-d", "-o")],
+    "ex": lambda arguments: arguments.operands,
+    "patch": lambda arguments: [*arguments.operands[:1], *arguments.values("-d", "-o")],
 }
 OUTPUTS = options_table("""
 unzip: -d

@@ -16,19 +16,19 @@ EVERY, RISKY, ALL, PLAN = "every", "risky", "all", planning.MODE
 
 class Approval(NamedTuple):
     id: str
-    words: str
+    label: str
     more: str
     names: tuple[str, ...]
     """Other names, without case and signs."""
 
     @property
     def title(self) -> str:
-        return self.words.capitalize()
+        return self.label.capitalize()
 
     @property
     def flag(self) -> str:
         """The command-line flag, without its dashes."""
-        return self.words.replace(" ", "-")
+        return self.label.replace(" ", "-")
 
 
 TABLE = (
@@ -53,9 +53,9 @@ TABLE = (
     Approval(PLAN, "plan", "reads and plans; changes nothing until you say go", ("planmode",)),
 )
 BY_ID = {each.id: each for each in TABLE}
-WORDS = {each.id: each.words for each in TABLE}
+WORDS = {each.id: each.label for each in TABLE}
 LISTED = ", ".join(
-    f"{each.id} ({each.words})" if each.id != each.words else each.id for each in TABLE
+    f"{each.id} ({each.label})" if each.id != each.label else each.id for each in TABLE
 )
 
 OLDER_FLAGS = {"always-approve": ALL, "yolo": ALL, "llm-approve": RISKY}
@@ -71,7 +71,7 @@ def id_of(given: str) -> str | None:
     """Return the id of the choice that a text names; None if there is no such choice."""
     plain = plain_of(given)
     return next(
-        (each.id for each in TABLE if plain in (each.id, plain_of(each.words), *each.names)), None
+        (each.id for each in TABLE if plain in (each.id, plain_of(each.label), *each.names)), None
     )
 
 

@@ -141,7 +141,7 @@ def _notes(text: str) -> Iterator[str]:
     line = read(text)
     if not line.whole:
         yield UNREAD
-    if any(not word.certain for command in line.commands for word in command.words):
+    if any(not word.certain for command in line.commands for word in command.tokens):
         yield FREE
 
 
@@ -166,10 +166,10 @@ def _host_in(arguments: str) -> str:
 
 def _of_line(text: str, ground: Ground) -> Iterator[Effect]:
     for command in read(text).commands:
-        if not command.words:
+        if not command.tokens:
             continue
         program, rest = command.program, _operands(command)
-        label = " ".join([command.words[0].text, *rest[:1]])
+        label = " ".join([command.tokens[0].text, *rest[:1]])
         if command.remote:
             where = "in a container" if command.remote == "container" else "on another machine"
             yield Effect(ELSEWHERE, f"{label} {where}")
@@ -195,7 +195,7 @@ def _redirected(text: str, ground: Ground) -> Iterator[Effect]:
         for redirect in command.redirects:
             if redirect.operator == "<" and not command.remote:
                 yield Effect(READS, _path(redirect.target, command, ground))
-            elif redirect.writes and not command.words:  # `> file` alone
+            elif redirect.writes and not command.tokens:  # `> file` alone
                 yield Effect(WRITES, _path(redirect.target, command, ground))
 
 
@@ -276,7 +276,7 @@ def _peer(command: Simple, label: str) -> str:
 
 def _runs(command: Simple, rest: Sequence[str]) -> bool:
     program = command.program
-    if "/" in command.words[0].text and command.words[0].text.startswith((".", "~")):
+    if "/" in command.tokens[0].text and command.tokens[0].text.startswith((".", "~")):
         return True
     if program in SHELLS:
         return not command.children and bool(rest)

@@ -18,7 +18,7 @@ VAGUE = "No rule can cover this: the agent did not say exactly what it does."
 
 
 class Choice(NamedTuple):
-    words: str
+    label: str
     """What it would allow from now on."""
     rule: Rule
     matches: str = "Only this, letter by letter."
@@ -66,7 +66,7 @@ def choices(call: Call, name: str, project: str = "") -> tuple[Choice, ...] | st
     if project:
         offered = [
             each._replace(
-                words=f"{each.words} in this project", rule=each.rule._replace(project=(project,))
+                label=f"{each.label} in this project", rule=each.rule._replace(project=(project,))
             )
             for each in offered
         ]

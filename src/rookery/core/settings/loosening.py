@@ -57,7 +57,7 @@ def loosened(former: Guarded, new: Guarded) -> list[str]:
     sentences = [
         *_of_rules(former.rules, new.rules, _unguarded(new)),
         *(
-            f"{key} changes from {_said(_chosen(former, key))} to {_said(new.choices[key])}."
+            f"{key} changes from {_text(_chosen(former, key))} to {_text(new.choices[key])}."
             for key in _looser(former, new)
         ),
         *(_of_program(key, former, new) for key in _other_programs(former, new)),
@@ -150,10 +150,10 @@ def _of_program(key: str, former: Guarded, new: Guarded) -> str:
     if key.endswith(EXTRAS):
         return _of_extras(key.removesuffix(EXTRAS), before, now)
     if not now:
-        return f"{key} was removed; it was {_said(before)}."
+        return f"{key} was removed; it was {_text(before)}."
     if not before:
-        return f"{key} is new: {_said(now)}"
-    return f"{key} changes from {_said(before)} to {_said(now)}"
+        return f"{key} is new: {_text(now)}"
+    return f"{key} changes from {_text(before)} to {_text(now)}"
 
 
 def _of_extras(agent: str, before: object, now: object) -> str:
@@ -163,7 +163,7 @@ def _of_extras(agent: str, before: object, now: object) -> str:
     sentences = [f"{agent}.env changes: {', '.join(map(str, names))}."] if names else []
     was, is_ = (each.get("mcp") if isinstance(each, dict) else None for each in (before, now))
     if was != is_:
-        sentences.append(f"{agent}.mcp changes from {_said(was)} to {_said(is_)}.")
+        sentences.append(f"{agent}.mcp changes from {_text(was)} to {_text(is_)}.")
     old, new = (each if isinstance(each, dict) else {} for each in (before, now))
     keys = ("sandbox", *budgets.NAMES.values(), *OF_ADDRESS)
     sentences += [f"{agent}.{key} changes." for key in keys if old.get(key) != new.get(key)]
@@ -193,7 +193,7 @@ def _of_server(name: str, former: Guarded, new: Guarded) -> str:
 HOOKED = "hooks.json changes: its commands run without asking."
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     match value:
         case None | "":
             return "nothing"
@@ -202,7 +202,7 @@ def _said(value: object) -> str:
         case list() | tuple():
             return " ".join(map(str, value))
         case dict():
-            return ", ".join(f"{key} {_said(each)}" for key, each in value.items())
+            return ", ".join(f"{key} {_text(each)}" for key, each in value.items())
     return str(value)
 
 

@@ -44,7 +44,7 @@ class TurnCalls:
         self._known: dict[str, Json] = {}
         """Of each call what says how dangerous it is: each update states only what changed."""
         self._open: dict[str, Json] = {}
-        self._told: dict[str, None] = {}
+        self._ended: dict[str, None] = {}
         """The calls that were announced otherwise than by an ask, oldest first."""
         self._asked: dict[str, _Subject] = {}
         """By the ask: open ones, and those that were allowed."""
@@ -54,9 +54,9 @@ class TurnCalls:
         """Record an update of a call; return what is known of the call with it."""
         key, call = key_of(call), self._with_input(readable(call))
         if kind_of(call):
-            self._told[key] = None
-            if len(self._told) > KEPT:
-                del self._told[next(iter(self._told))]
+            self._ended[key] = None
+            if len(self._ended) > KEPT:
+                del self._ended[next(iter(self._ended))]
         known = self._known.pop(key, {}) | danger.gist(call)
         self._known[key] = known
         if len(self._known) > KEPT:
@@ -104,7 +104,7 @@ class TurnCalls:
             return self._unanswered("")
         key = key_of(given)
         fresh, before = key not in self._known, self._open.get(key, {})
-        own = self.told(given)
+        own = self.record(given)
         if _is_plain(before) and not _is_plain(own):  # what was announced is not made unsaid
             return [before, own]
         if _says_what(own, fresh=fresh):
@@ -112,7 +112,7 @@ class TurnCalls:
         others = self._unanswered(key)
         return [own, *others] if not others or call_input.lines(own) else others
 
-    def told(self, given: Json) -> Json:
+    def record(self, given: Json) -> Json:
         """Record a call that has not ended; return all that is known of it with this update."""
         self.remember({**given, "status": None})
         return self._open[key_of(given)]
@@ -150,11 +150,11 @@ class TurnCalls:
     def _announced(self, own: str, calls: list[Json]) -> list[str]:
         """Return the announced calls that an ask under an id of its own is about (OpenHands,
         hermes, deepagents): those it stands for, or the last that does the same."""
-        if own in self._told:
+        if own in self._ended:
             return []
-        keys = [key_of(call) for call in calls if key_of(call) in self._told]
+        keys = [key_of(call) for call in calls if key_of(call) in self._ended]
         if not keys and len(calls) == 1:
-            keys = [key for key in self._told if self._is_same(key, calls[0])][-1:]
+            keys = [key for key in self._ended if self._is_same(key, calls[0])][-1:]
         return keys[:MOST_ANNOUNCED]
 
     def _is_same(self, key: str, asked: Json) -> bool:

@@ -57,7 +57,7 @@ class Window(NamedTuple):
     """When it was reported."""
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The window's state as text: `5 h 82 %`; `weekly used up`."""
         if self.limited:
             return f"{self.name} reached" if self.name == ANY else f"{self.name} used up"

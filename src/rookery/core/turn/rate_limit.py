@@ -60,14 +60,14 @@ def dated(error: Json, now: datetime) -> Json:
     if "resetsAt" in data or "retryAfter" in data or not is_limit(error):
         return error
     message = error_words(error)
-    at = None if _IN_WORDS.search(message) else _said(message, now)
+    at = None if _IN_WORDS.search(message) else _reset(message, now)
     if at is None:
         return error
     kept = data or ({"message": error["data"]} if isinstance(error.get("data"), str) else {})
     return {**error, "data": {**kept, "resetsAt": at.isoformat(timespec="seconds")}}
 
 
-def _said(message: str, now: datetime) -> datetime | None:
+def _reset(message: str, now: datetime) -> datetime | None:
     try:
         if match := _IN.search(message):
             spans = re.findall(_SPAN, match[1], re.IGNORECASE)

@@ -95,7 +95,7 @@ class Change(NamedTuple):
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """Describe the change as part of a sentence: "A is new, B has changed, C is gone"."""
         parts = [f"{name} is new" for name in self.added]
         parts += [f"{name} has changed" for name in self.changed]

@@ -24,20 +24,20 @@ KINDS = {"network": "model unreachable", "auth": "not logged in", "context": "co
 
 
 class Doing(NamedTuple):
-    said: str = ""
+    message: str = ""
     calls: tuple[tuple[str, str], ...] = ()
     """Of each call that runs, its id and its words; the newest last."""
 
     @property
-    def words(self) -> str:
-        return self.calls[-1][1] if self.calls else self.said
+    def text(self) -> str:
+        return self.calls[-1][1] if self.calls else self.message
 
 
 def after(doing: Doing, update: Json, cwd: str) -> Doing:
     """Return the activity after an event."""
     match kind_of(update):
         case "agent_message_chunk" | "agent_thought_chunk" as kind:
-            return doing if doing.said == WORDS[kind] else doing._replace(said=WORDS[kind])
+            return doing if doing.message == WORDS[kind] else doing._replace(message=WORDS[kind])
         case "tool_call" | "tool_call_update":
             return doing._replace(calls=_calls(doing.calls, update, cwd))
         case "_child":
@@ -68,7 +68,7 @@ def _calls(
     others = tuple(each for each in known if each[0] != key)
     if lenient.text(update, "status") in ENDED:
         return others
-    label = _words(update, cwd) or dict(known).get(key, "")
+    label = _label(update, cwd) or dict(known).get(key, "")
     if not label:
         return known
     if len(others) != len(known):  # it keeps its place
@@ -76,7 +76,7 @@ def _calls(
     return (*others[1 - MAX_CALLS :], (key, label))
 
 
-def _words(call: Json, cwd: str) -> str:
+def _label(call: Json, cwd: str) -> str:
     """Return a label such as "run `pytest -q`"; "" if the call says nothing new."""
     if not any(call.get(name) for name in ("title", "kind", "rawInput")):
         return ""

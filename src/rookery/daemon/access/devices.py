@@ -89,8 +89,8 @@ class LastOne(Fixed):
 
     def __init__(self) -> None:
         super().__init__(
-            "This is the last device that may do everything: without it, nobody could manage the "
-            "others over the network.",
+            "This is the last device that may do everything: without it, no device could manage "
+            "the others over the network.",
             "Give another device the role all first, or use rookery devices on the machine itself.",
         )
 

@@ -192,7 +192,7 @@ class Gate:
             raise Problem(
                 421,
                 "foreign_host",
-                f"Rookery does not answer to the name {host[:100]!r}.",
+                f"Rookery does not accept the host name {host[:100]!r}.",
                 "Start it with --allowed-host NAME to allow a name.",
             )
         origin = headers.get("origin")

@@ -42,7 +42,7 @@ class About(BaseModel):
 
 @router.get("/api/about", responses=READS)
 async def read_about(daemon: Daemon) -> About:
-    """What this daemon is and how many sessions it serves."""
+    """The daemon: its build, its directory, its access rules, and how many sessions it serves."""
     heads = daemon.fleet.heads
     return About(
         build=build(),
@@ -102,7 +102,7 @@ async def documentation(request: Request) -> HTMLResponse:
 
 @router.get("/style.css", include_in_schema=False)
 def style() -> Response:
-    """Of the page about the API."""
+    """Serve the style sheet of the page about the API."""
     with open(STYLE, encoding="utf-8") as file:
         sheet = colours() + file.read()
     return Response(sheet, media_type="text/css", headers={"Cache-Control": "max-age=3600"})

@@ -18,7 +18,7 @@ _WORDS = {
     408: "The request took too long.",
     409: "Not possible in the current state.",
     413: "The request is too large.",
-    421: "The daemon does not answer to this name.",
+    421: "The daemon does not accept this host name.",
     422: "The request is not valid.",
     502: "The session's worker did not start.",
     503: "The worker limit is reached, or the worker does not respond.",

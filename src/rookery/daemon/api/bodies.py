@@ -71,7 +71,7 @@ class Answer(Strict):
 
 
 class SessionFields(Strict):
-    """What is left out stays as it is."""
+    """Changes to a session. A field that is left out keeps its value."""
 
     title: str | None = Field(None, min_length=1, max_length=200, pattern=r"\S")
     archived: bool | None = None
@@ -89,7 +89,7 @@ class _Command(Strict):
 
 
 class PromptCommand(_Command):
-    """What the operation `prompt` does, with all of the prompt as content blocks."""
+    """The operation `prompt`, with all of the prompt as content blocks."""
 
     do: Literal["prompt"]
     prompt: Annotated[list[Content], Field(max_length=100)] = []

@@ -50,18 +50,18 @@ class Link(BaseModel):
 
 
 class Wish(Strict):
-    """What the device that logs in by the link may do, and who uses it."""
+    """The role of the device that logs in by the link, and who uses it."""
 
     role: Role = Field("all", description=ROLE)
     person: Title = ""
 
 
 class Changed(Strict):
-    """What is left out stays as it is."""
+    """Changes to a device. A field that is left out keeps its value."""
 
     name: Annotated[Title, Field(min_length=1)] | None = None
     role: Role | None = Field(None, description=ROLE)
-    person: Title | None = Field(None, description="Empty: nobody in particular.")
+    person: Title | None = Field(None, description="Empty: not stated.")
 
 
 class DeviceChanged(BaseModel):
@@ -96,7 +96,7 @@ async def read_device_log(
     device: Annotated[str, Query(max_length=100, description="Only of this one.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
 ) -> list[DeviceDeed]:
-    """What devices did, newest first: in sessions, with settings, and with devices."""
+    """The actions of devices, newest first: in sessions, with settings, and with devices."""
     entries = await asyncio.to_thread(deeds, daemon.home, daemon.fleet.heads, device, limit)
     return [DeviceDeed(**masked_json(each._asdict())) for each in entries]
 
@@ -137,7 +137,7 @@ async def change_device(daemon: Daemon, request: Request, device: Id, given: Cha
 
 @router.delete("/api/devices/{device}", responses=WRITES)
 async def revoke_device(daemon: Daemon, request: Request, device: Id) -> DeviceChanged:
-    """Log a device out for good. What it has open is closed. Every device may do that to itself."""
+    """Log a device out permanently and close what it has open. Every device may log itself out."""
     if daemon.device and daemon.role != ALL and daemon.device.id != device:
         raise forbidden(daemon.device)
     before = daemon.devices.find(device)

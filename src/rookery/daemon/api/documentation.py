@@ -23,14 +23,14 @@ def page(document: Json) -> str:
         "<meta name=viewport content='width=device-width,initial-scale=1'>"
         f"<title>{title}: the API</title><link rel=stylesheet href={STYLE}>"
         "<link rel=icon href=/favicon.svg>"
-        f"<main><h1>{title}: the API</h1><p>{_words(document['info']['description'])}</p>"
+        f"<main><h1>{title}: the API</h1><p>{_html(document['info']['description'])}</p>"
         "<p>For programs: <a href=/api/openapi.json>/api/openapi.json</a>, OpenAPI 3.1.</p>"
         + "".join(
             f"<h2 class=topic>{escape(name)}</h2>{_index(operations)}"
             for name, _, operations in tags
         )
         + "".join(
-            f"<h2>{escape(name.capitalize())}</h2><p>{_words(description)}</p>"
+            f"<h2>{escape(name.capitalize())}</h2><p>{_html(description)}</p>"
             + "".join(_operation(document, *each) for each in operations)
             for name, description, operations in tags
         )
@@ -50,7 +50,7 @@ def _of_tag(document: Json, tag: Json) -> list[Operation]:
 def _index(operations: list[Operation]) -> str:
     lines = (
         f"<li><a href='#{escape(operation['operationId'])}'>{_address(path, method)}</a> "
-        f"<span>{_words(_first(operation['description']))}</span></li>"
+        f"<span>{_html(_first(operation['description']))}</span></li>"
         for path, method, operation in operations
     )
     return f"<ul class=index>{''.join(lines)}</ul>"
@@ -69,9 +69,7 @@ def _operation(document: Json, path: str, method: str, operation: Json) -> str:
         (each["name"], _kind(document, each["schema"]), _must(each), each.get("description", ""))
         for each in operation.get("parameters", [])
     ]
-    paragraphs = "".join(
-        f"<p>{_words(text)}</p>" for text in operation["description"].split("\n\n")
-    )
+    paragraphs = "".join(f"<p>{_html(text)}</p>" for text in operation["description"].split("\n\n"))
     return (
         f"<section id='{escape(operation['operationId'])}'><h3>{_address(path, method)}</h3>"
         f"{paragraphs}{_table(rows)}{_body(document, operation)}"
@@ -139,7 +137,7 @@ def _choice(document: Json, schema: Json, depth: int) -> str:
     )
     label = ", ".join(f"<code>{escape(word)}</code>" for word in values)
     inner = (
-        f"<p>{_words(resolved.get('description', ''))}</p>{_fields(document, resolved, depth + 1)}"
+        f"<p>{_html(resolved.get('description', ''))}</p>{_fields(document, resolved, depth + 1)}"
     )
     return f"<details><summary>{label}</summary>{inner}</details>"
 
@@ -188,13 +186,13 @@ def _table(rows: list[tuple[str, str, str, str]]) -> str:
     lines = "".join(
         f"<tr><td><code>{escape(name)}</code></td>"
         f"<td>{escape(', '.join(filter(None, (kind, must))))}</td>"
-        f"<td>{_words(description)}</td></tr>"
+        f"<td>{_html(description)}</td></tr>"
         for name, kind, must, description in rows
     )
     return f"<div class=wide><table>{lines}</table></div>" if lines else ""
 
 
-def _words(text: str) -> str:
+def _html(text: str) -> str:
     """Return text as HTML in which `backticks` mark code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{each}</code>" if at % 2 else each for at, each in enumerate(pieces))

@@ -60,7 +60,7 @@ class New(Strict):
     confirm: Approval = Field(
         "",
         description="; ".join(
-            f"`{each.id}` ({each.words}): {each.more}" for each in approvals.TABLE
+            f"`{each.id}` ({each.label}): {each.more}" for each in approvals.TABLE
         )
         + ". The words are taken, too. Empty: as the settings say.",
     )

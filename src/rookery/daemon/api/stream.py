@@ -151,10 +151,10 @@ async def read_stream(
         undo.push_async_callback(daemon.hub.leave, watcher)
         await daemon.hub.subscribe(watcher, topic, form, after)
         undo.pop_all()
-    return StreamingResponse(_told(daemon, watcher), media_type="text/event-stream")
+    return StreamingResponse(_lines(daemon, watcher), media_type="text/event-stream")
 
 
-async def _told(daemon: State, watcher: Watcher) -> AsyncIterator[str]:
+async def _lines(daemon: State, watcher: Watcher) -> AsyncIterator[str]:
     try:
         while True:
             try:

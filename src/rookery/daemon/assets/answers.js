@@ -24,7 +24,7 @@ function notice() {
     takeFocus(card);
   }
 }
-function anew() {
+function restartTimes() {
   if (!document.hidden) for (const id of seen.keys()) seen.set(id, performance.now());
 }
 /** `at`: when the cards came that are there already. */
@@ -34,7 +34,7 @@ export function begin(at) {
     takeFocus(card);
   }
   new MutationObserver(notice).observe($("#main"), { childList: true, subtree: true });
-  document.addEventListener("visibilitychange", anew);
+  document.addEventListener("visibilitychange", restartTimes);
 }
 
 const open = () => [...cards].filter((card) => !card.dataset.sent && card.offsetParent);

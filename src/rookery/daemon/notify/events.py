@@ -41,7 +41,7 @@ class Watch:
 
     def __init__(self, since: int) -> None:
         self._since = since
-        self._told: dict[str, int] = {}
+        self._kept: dict[str, int] = {}
         self._seen: dict[str, int] = {}
         self._heads: list[Json] | None = None
 
@@ -57,7 +57,7 @@ class Watch:
         for head in heads:
             name, news = str(head["id"]), int(head.get("news", 0))
             former = news if head["at"] < self._since else 0
-            notified[name] = self._told.get(name, former)
+            notified[name] = self._kept.get(name, former)
             if news <= notified[name]:
                 continue
             if is_hidden(head, now) or not head["unread"]:
@@ -69,7 +69,7 @@ class Watch:
                 notified[name] = news
                 if kind_of(head):
                     due.append(head)
-        self._told, self._seen = notified, seen
+        self._kept, self._seen = notified, seen
         return due
 
 
@@ -104,13 +104,13 @@ def news_of(head: Json, header: Json) -> News:
         plain(head["title"] or NO_TITLE, TITLE),
         plain(head["agent"], TITLE),
         plain(head["cwd"], TEXT),
-        plain(_words(kind, header) or head["last"], TEXT),
+        plain(_text(kind, header) or head["last"], TEXT),
         int(head["at"]),
         int(head.get("news", 0)),
     )
 
 
-def _words(kind: str, header: Json) -> str:
+def _text(kind: str, header: Json) -> str:
     if kind == FAILURE:
         return lenient.text(lenient.mapping(header, "error"), "message")
     if kind != ASK:

@@ -41,7 +41,7 @@ class Operation(BaseModel):
     listed: bool = Field(description="Whether menus offer it.")
     typed: bool = Field(description="Whether users type it; else it is in the API alone.")
     needless: str = Field(description="Why it is not done again where `when` does not hold.")
-    undo: str = Field(description="The operation that takes it back; empty: there is none.")
+    undo: str = Field(description="The operation that undoes it; empty: none.")
     done: str = Field(description="What is said afterwards, with {} for the session.")
     presets: list[dict[str, Any]] = Field(description="Menu entries that need no form.")
     warns: str = Field(description="What it costs; menus say it, and ask. Empty: nothing.")
@@ -78,7 +78,7 @@ def about(row: Row) -> Operation:
 async def list_operations(
     known: Annotated[str, Header(alias="If-None-Match", max_length=200)] = "",
 ) -> Response:
-    """What can be done with a session: the same list that menus and commands are made of."""
+    """Every operation: the list that menus and commands are made of."""
     tag = f'"{build()}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     if known == tag:
@@ -204,7 +204,7 @@ def _described(row: Row, schemas: Json) -> Json:
     if row.kind == "work":
         content[STREAM] = {"schema": {"type": "string", "description": _PROGRESS}}
     if row.kind == "read" and row.traits.typed:
-        content[PLAIN] = {"schema": {"type": "string", "description": "The same for people."}}
+        content[PLAIN] = {"schema": {"type": "string", "description": "The same as plain text."}}
     what = "The event that came of it." if row.is_sent else "What came of it."
     answers = {str(status): answer for status, answer in WRITES.items()}
     answers["200"] = {"description": what, "content": content}

@@ -60,7 +60,7 @@ async def answered(
     a read, or JSON, depending on what the request accepts."""
     accepted = request.headers.get("accept", "")
     if STREAM in accepted and not row.is_sent:
-        return StreamingResponse(_told(daemon, row, session, given, key), media_type=STREAM)
+        return StreamingResponse(_news(daemon, row, session, given, key), media_type=STREAM)
     done = await perform(daemon, row, session, given, key)
     as_text = row.kind == "read" and accepted.startswith(PLAIN)
     return await asyncio.to_thread(_as_text if as_text else Masked, done)
@@ -119,7 +119,7 @@ def _is_done(daemon: State, row: Row, session: str, key: str) -> bool:
         return log.find(key) is not None
 
 
-async def _told(daemon: State, row: Row, session: str, given: Json, key: str) -> AsyncIterator[str]:
+async def _news(daemon: State, row: Row, session: str, given: Json, key: str) -> AsyncIterator[str]:
     """Yield progress, then the result or a refusal, as server-sent events. The work goes on if
     nobody listens."""
     loop, lines = asyncio.get_running_loop(), asyncio.Queue[tuple[str, Any]]()

@@ -21,7 +21,7 @@ OFFLINE = (
 
 @router.get("/sw.js")
 async def service_worker() -> Response:
-    """With the browser's key: a service worker of this kind can import nothing in all browsers."""
+    """Serve the service worker with device.js in it: not every browser lets it import."""
     key = assets.files()["device.js"].replace(b"export ", b"")
     body = key + b"\n" + assets.files()["sw.js"]
     kept = {"Cache-Control": "no-cache"}

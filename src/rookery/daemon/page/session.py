@@ -59,7 +59,7 @@ async def session_screen(daemon: Daemon, session: SessionId, at: Place = None) -
 async def older(
     daemon: Daemon, session: SessionId, before: Annotated[int, Query(ge=1, le=LARGEST)]
 ) -> HTMLResponse:
-    """What stands above an event, as a piece of the transcript."""
+    """Return the part of the transcript that stands above an event."""
     read_only = daemon.options.read_only
 
     def read() -> str:
@@ -76,7 +76,7 @@ async def older(
 async def newer(
     daemon: Daemon, session: SessionId, after: Annotated[int, Query(ge=0, le=LARGEST)]
 ) -> HTMLResponse:
-    """What follows an event; nothing where the end, which the stream sends, holds it."""
+    """Return the part that follows an event; nothing if the stream sends it with the end."""
     read_only = daemon.options.read_only
 
     def read() -> str:

@@ -47,7 +47,7 @@ class View(NamedTuple):
             return dict(group.cost).get(self.currency, 0.0)
         return float(group.turns if self.show == "turns" else group.tokens)
 
-    def words(self, value: float) -> str:
+    def formatted(self, value: float) -> str:
         if self.show == "cost":
             return money(value, self.currency)
         return units.tokens(value) if self.show == "tokens" else f"{value:,.0f}"
@@ -163,7 +163,7 @@ def _charts(daemon: State, view: View, rows: Sequence[usage.Row], first: date, t
     points = []
     for day in days:
         value = view.value(by_day.get(day.isoformat(), usage.Group("")))
-        points.append(charts.Point(f"{day.day} {day:%b}", value, view.words(value)))
+        points.append(charts.Point(f"{day.day} {day:%b}", value, view.formatted(value)))
     label = SHOWS[view.show]
     none = tag("p", f"No {label.lower()} were reported in this time.", "soft")
     drawn = charts.columns(points, f"{label} by day") if any(p.value for p in points) else none
@@ -191,6 +191,6 @@ def _lines(
             title = AGENTS[group.name].title
         value = view.value(group)
         tokens = units.tokens(group.tokens) if group.tokens else "–"
-        shown = "–" if view.show == "tokens" and not group.tokens else view.words(value)
+        shown = "–" if view.show == "tokens" and not group.tokens else view.formatted(value)
         cells = (shown, f"{group.turns:,}", tokens)
         yield charts.Line(title, link, value, cells)

@@ -92,7 +92,7 @@ def _link(block: Block, session: str) -> str:
     address = esc(lenient.text(first, "open"))
     buttons = (
         f'<a class="button primary" href="{address}" target="_blank" rel="noopener noreferrer" '
-        f'data-do="answer-open" data-key="y" data-answer="{esc(json.dumps(_said(first)))}">'
+        f'data-do="answer-open" data-key="y" data-answer="{esc(json.dumps(_reply(first)))}">'
         f"{esc_line(first['label'])} {tag('kbd', 'y')}</a>"
         f'<button type="button" data-do="copy-link" data-text="{address}">Copy the address</button>'
     )
@@ -110,7 +110,7 @@ def _lasting(actions: list[Json], keys: dict[int, str]) -> list[Json]:
         {
             "place": place,
             **_shown(action),
-            "answer": _said(action),
+            "answer": _reply(action),
             "rule": action.get("kind") == "rule",
         }
         for place, action in enumerate(actions)
@@ -158,11 +158,11 @@ def _wider(block: Block, allow: Json | None) -> str:
     offered = [each for each in choices(block)[1] if each.name in letters]
     if allow is None:
         return ""
-    answer = esc(json.dumps(_said(allow)))
+    answer = esc(json.dumps(_reply(allow)))
     return "".join(
         f'<button type="button" data-do="answer-mode" data-always data-key="{letters[each.name]}" '
         f'data-mode="{modes[each.name]}" data-answer="{answer}">'
-        f"{esc_line(each.words[:1].upper() + each.words[1:])} "
+        f"{esc_line(each.label[:1].upper() + each.label[1:])} "
         f"{tag('kbd', letters[each.name])}</button>"
         for each in offered
     )
@@ -182,7 +182,7 @@ def _alike(block: Block, verdict: str) -> str:
 
 def _amended(allow: Json) -> str:
     """Render the button that allows it and asks what else the agent should mind."""
-    attributes = f'data-key="m" data-answer="{esc(json.dumps(_said(allow)))}"'
+    attributes = f'data-key="m" data-answer="{esc(json.dumps(_reply(allow)))}"'
     attributes += ' data-question="What else should the agent mind?" data-no="Allow and send"'
     attributes += ' data-needs="1"'
     text = f"Yes, and … {tag('kbd', 'm')}"
@@ -194,13 +194,13 @@ def _with_reason(reject: Json, *, goes: bool) -> str:
     plan."""
     text = "Keep planning, and say how" if goes else "Reject, and say why"
     question, no = ("What should change?", "Keep planning") if goes else ("Why not?", "Reject")
-    attributes = f'data-key="{WHY}" data-answer="{esc(json.dumps(_said(reject)))}"'
+    attributes = f'data-key="{WHY}" data-answer="{esc(json.dumps(_reply(reject)))}"'
     attributes += f' data-question="{question}" data-no="{no}"'
     button = f"{text} {tag('kbd', WHY)}"
     return f'<button type="button" data-do="answer-why" {attributes}>{button}</button>'
 
 
-def _said(action: Json) -> Json:
+def _reply(action: Json) -> Json:
     """Return the fields of an answer's command, without those that identify the ask."""
     command = lenient.mapping(action, "command")
     return {key: value for key, value in command.items() if key not in ("do", "ask", "nonce")}
@@ -213,7 +213,7 @@ def _button(action: Json, key: str, digit: str) -> str:
     look = "danger" if danger else "primary" if kind == "allow_once" else ""
     text = esc_line(_short(label))
     attributes = (
-        f' data-key="{key}" data-digit="{digit}" data-answer="{esc(json.dumps(_said(action)))}"'
+        f' data-key="{key}" data-digit="{digit}" data-answer="{esc(json.dumps(_reply(action)))}"'
     )
     attributes += " data-always" if kind in (*ALWAYS, "reject_always") else ""
     attributes += " data-danger" if danger else ""
@@ -319,7 +319,7 @@ def _listed(field: Any, offered: list[forms.Choice], *, needed: bool) -> str:
     for choice in offered:
         on = " selected" if choice.value in chosen else ""
         options += (
-            f'<option value="{esc_line(choice.value, 500)}"{on}>{esc_line(choice.words)}</option>'
+            f'<option value="{esc_line(choice.value, 500)}"{on}>{esc_line(choice.line)}</option>'
         )
     return options
 

@@ -14,7 +14,7 @@ class Point(NamedTuple):
     name: str
     """Of the axis."""
     value: float
-    words: str
+    label: str
     """The value, for people."""
 
 
@@ -40,12 +40,12 @@ def columns(points: Sequence[Point], caption: str) -> str:
     )
     peak = max(points, key=lambda each: each.value, default=None)
     top = (
-        f'<text x="0" y="10" class="peak">{esc_line(peak.words)}</text>'
+        f'<text x="0" y="10" class="peak">{esc_line(peak.label)}</text>'
         if peak and peak.value
         else ""
     )
     rows = "".join(
-        f"<tr><th scope=row>{esc_line(each.name)}</th><td>{esc_line(each.words)}</td></tr>"
+        f"<tr><th scope=row>{esc_line(each.name)}</th><td>{esc_line(each.label)}</td></tr>"
         for each in points
     )
     table = f"<table><caption>{esc_line(caption)}</caption><tbody>{rows}</tbody></table>"
@@ -64,7 +64,7 @@ def _column(point: Point, x: float, step: float, most: float) -> str:
     left = x + (step - wide) / 2
     return (
         f'<rect x="{left:.1f}" y="{HIGH - high:.1f}" width="{wide:.1f}" height="{high:.1f}" '
-        f'rx="{min(2.0, wide / 3):.1f}"><title>{esc_line(f"{point.name}: {point.words}")}</title>'
+        f'rx="{min(2.0, wide / 3):.1f}"><title>{esc_line(f"{point.name}: {point.label}")}</title>'
         "</rect>"
     )
 

@@ -46,13 +46,13 @@ class ListQuery(NamedTuple):
     """Which part of the list to show."""
 
     show: str = ""
-    words: str = ""
+    query: str = ""
     by_directory: bool = False
     page: int = 0
 
     def address(self, **changed: object) -> str:
         given = self._replace(**{"page": 0, **changed})  # type: ignore[arg-type]
-        named = {"show": given.show, "words": given.words, "page": given.page or ""}
+        named = {"show": given.show, "words": given.query, "page": given.page or ""}
         named["group"] = "directory" if given.by_directory else ""
         query = urlencode({name: value for name, value in named.items() if value})
         return esc_line(f"/?{query}" if query else "/")
@@ -94,7 +94,7 @@ def column(heads: Iterable[Json], now: float, *, session: str = "", query: str =
     if not inner:
         inner = tag("p", "No matches." if query else "No sessions yet.", "none")
     if len(listed) > COLUMN:
-        address = ALL.address(words=query)
+        address = ALL.address(query=query)
         inner += f'<p class="all"><a href="{address}">All {len(listed):,} sessions</a></p>'
     return _list(inner, rows, now, len(shown), len(listed), _others(rows, session))
 
@@ -115,7 +115,7 @@ def screen(heads: Iterable[Json], now: float, wanted: ListQuery = ALL) -> str:
     if not rows:
         return _list(BEGIN, rows, now, 0, 0)
     fitting = [row for row in rows if _is_shown(row, wanted.show)]
-    fitting = [row for row in fitting if _matches(row.head, wanted.words)]
+    fitting = [row for row in fitting if _matches(row.head, wanted.query)]
     first = wanted.page * PAGE
     shown = fitting[first : first + PAGE]
     if wanted.by_directory:
@@ -216,7 +216,7 @@ def _filters(rows: list[Row], wanted: ListQuery) -> str:
 
 
 def _nothing(wanted: ListQuery) -> str:
-    return "No matches." if wanted.words else "No sessions."
+    return "No matches." if wanted.query else "No sessions."
 
 
 def _pages(count: int, wanted: ListQuery) -> str:

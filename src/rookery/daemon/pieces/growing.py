@@ -259,7 +259,7 @@ class Output:
         self._size = 0
         self._known = True  # how many lines there are
         self._begin()
-        self._told: tuple[int, list[str]] = (-1, [])
+        self._sent: tuple[int, list[str]] = (-1, [])
         self.feed(text)
 
     def _begin(self) -> None:
@@ -288,7 +288,7 @@ class Output:
             whole = whole[end or half :]
         self._text, self._size, self._known = [whole], len(whole), False
         self._begin()
-        self._told = (-1, [])
+        self._sent = (-1, [])
         self._write(whole)
 
     def _write(self, text: str) -> None:
@@ -330,18 +330,18 @@ class Output:
 
     def html(self) -> str:
         """Render all that is shown; the next `news` is relative to it."""
-        _, rows = self._told = self._shown()
+        _, rows = self._sent = self._shown()
         lines = "".join([*self._fixed, *rows])
         return f'<code class="lines"{lost_attribute(self._lost())}>{lines}</code>'
 
     def begin(self) -> None:
         """Mark the current state as shown; the next `news` is relative to it."""
-        self._told = self._shown()
+        self._sent = self._shown()
 
     def news(self) -> Lines | None:
         """Return what changed since the last call, or None if nothing did."""
-        (before, old), (first, rows) = self._told, self._shown()
-        self._told = first, rows
+        (before, old), (first, rows) = self._sent, self._shown()
+        self._sent = first, rows
         passed, kept = first - before, len(self._fixed) + len(rows)
         if before < 0 or passed > len(self._fixed):
             return Lines(self._lost(), -1, [*self._fixed, *rows], kept)

@@ -103,7 +103,7 @@ def _title(header: Json, read_only: bool) -> str:
 def _state(status: SessionStatus, now: int) -> str:
     sign = SIGNS.get(status.sign, SIGNS["idle"])[0]
     mark = f'<i class="sign" aria-hidden="true">{sign}</i>'
-    label, colon, why = esc_line(status.words).partition(": ")
+    label, colon, why = esc_line(status.label).partition(": ")
     tip = f' title="{label}{colon}{why}"' if why else ""
     more = tag("span", colon + why, "why") if why else ""
     inner = f"{mark}<span{tip}>{label}{more}</span>{_clock(status, now)}"
@@ -227,9 +227,7 @@ def _quota(header: Json, now: int) -> str:
         return ""
     when = clock_time(window.resets, now) if window.resets is not None else ""
     tip = esc_line(f"Quota of the agent; resets {when}" if when else "Quota of the agent", 100)
-    return (
-        f'<span class="chip context full quota" title="{tip}">{esc_line(window.words, 60)}</span>'
-    )
+    return f'<span class="chip context full quota" title="{tip}">{esc_line(window.text, 60)}</span>'
 
 
 def _buttons(read_only: bool) -> str:

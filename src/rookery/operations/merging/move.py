@@ -51,7 +51,7 @@ def move_session(
         files = [] if head.get("worktree") else _take_along(home, head, cwd, directory)
         moved = {"sessionUpdate": "_session", "cwd": directory, **made}
         offline.note(paths.session_dir(home, session), Draft(moved))
-    return _told(directory, str(made["worktree"]["branch"]), files, cwd)
+    return _moved(directory, str(made["worktree"]["branch"]), files, cwd)
 
 
 def told_before(home: str, session: str) -> Moved | None:
@@ -59,10 +59,10 @@ def told_before(home: str, session: str) -> Moved | None:
     tree = tree_of(home, session)
     if tree is None or not worktree.exists(tree):
         return None
-    return _told(str(tree["path"]), str(tree["branch"]), [], str(tree["origin"]))
+    return _moved(str(tree["path"]), str(tree["branch"]), [], str(tree["origin"]))
 
 
-def _told(directory: str, branch: str, files: list[str], source: str) -> Moved:
+def _moved(directory: str, branch: str, files: list[str], source: str) -> Moved:
     summary = f"The session works in {paths.with_tilde(directory)} now ({branch})."
     if files:
         copied = count(len(files), "changed file")

@@ -166,7 +166,7 @@ def has_ended(head: Json) -> bool:
 def compared(home: str, head: Json) -> Runner:
     state = state_of(head, awake=head["awake"])
     files, added, removed = _size(head)
-    tests, spent, seconds = _told(home, head)
+    tests, spent, seconds = _results(home, head)
     ended = lenient.text(head.get("worktree"), "state")
     state = ended if ended in (worktree.MERGED, worktree.DROPPED) else _word(head, state)
     costs = {str(key): float(value) for key, value in lenient.mapping(spent, "cost").items()}
@@ -200,7 +200,7 @@ def _size(head: Json) -> tuple[int | None, int, int]:
     return len(changes), sum(e.added or 0 for e in changes), sum(e.removed or 0 for e in changes)
 
 
-def _told(home: str, head: Json) -> tuple[str, Json, float]:
+def _results(home: str, head: Json) -> tuple[str, Json, float]:
     try:
         with Reader.open(paths.session_dir(home, head["id"])) as log:
             events = log.of_kinds("_critic", "_prompt", "_turn")

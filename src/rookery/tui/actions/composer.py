@@ -111,7 +111,7 @@ class ComposerActions:
             self._files.setdefault(session, [])[:0] = files
             self.show_files()
         if not self._app.composer.text:
-            self._app.composer.load_text(_words(command["prompt"]))
+            self._app.composer.load_text(_text(command["prompt"]))
 
     # --- completion ----------------------------------------------------------------------------
 
@@ -303,7 +303,7 @@ class ComposerActions:
                 app.notify("Send or clear the text in the composer first.", severity="warning")
             case "edit":
                 self._edited = (app.session, item)
-                app.composer.put(_words(item.get("prompt", [])))
+                app.composer.put(_text(item.get("prompt", [])))
                 app.composer.focus()
                 app.notify(f"{label(app, 'composer.send')} to put it back in the queue.", timeout=3)
             case "earlier" | "later":
@@ -318,7 +318,7 @@ def steers(header: Json) -> bool:
     return header["state"] != "idle" and lenient.flag(header, "steers")
 
 
-def _words(prompt: list[Json]) -> str:
+def _text(prompt: list[Json]) -> str:
     return "".join(str(block.get("text", "")) for block in prompt)
 
 
@@ -328,7 +328,7 @@ def _offers(matches: list[commands.Command]) -> list[Suggestion]:
         hint = f"  {each.hint}" if each.hint else ""
         mine = "" if each.ours else "  (from the agent)"
         done = each.ours and not each.hint
-        offers.append(Suggestion(f"/{each.name} ", f"/{each.name}{hint}", each.words + mine, done))
+        offers.append(Suggestion(f"/{each.name} ", f"/{each.name}{hint}", each.about + mine, done))
     return offers
 
 

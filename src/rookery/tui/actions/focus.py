@@ -114,7 +114,7 @@ class Focus(Parts):
         block = self.transcript.current
         if block is None or not (is_link(block) or is_ours(block)):
             return {}
-        short = {each.name: each.words.partition(":")[0] for each in choices(block)[0]}
+        short = {each.name: each.label.partition(":")[0] for each in choices(block)[0]}
         return {name: f"{text[:1].lower()}{text[1:]}" for name, text in short.items()}
 
     def _help(self, *, writing: bool) -> tuple[str, str]:

@@ -52,7 +52,7 @@ class Parts(Shell):
         return Notifications(self._write, os.environ)
 
     @cached_property
-    def found(self) -> "SetUp":
+    def set_up(self) -> "SetUp":
         """The agents and settings found here: a guess until they have been looked for."""
         from rookery.tui.splash import SetUp
 

@@ -9,7 +9,7 @@ from rookery.tui.shell import Shell
 class Place(NamedTuple):
     session: str
     seq: int
-    words: str = ""
+    query: str = ""
     """What was looked for."""
     block: str = ""
 
@@ -32,14 +32,14 @@ class Seeking:
             except Refused:
                 return ""
 
-        def found(block: str) -> None:
+        def show(block: str) -> None:
             if block:
                 self._place = place._replace(block=block)
                 self.look()
             else:
                 self._tell(f"Nothing to show at event {place.seq}.")
 
-        self._app.reader.fetch(read, found)
+        self._app.reader.fetch(read, show)
 
     def look(self) -> None:
         """Look again, after pages were loaded."""
@@ -55,7 +55,7 @@ class Seeking:
         transcript.call_after_refresh(self._show, place)
 
     def _show(self, place: Place) -> None:
-        if not self._app.transcript.show_place(place.block, place.words):
+        if not self._app.transcript.show_place(place.block, place.query):
             self._tell("That part of the conversation was cleared and is no longer shown.")
 
     def _tell(self, text: str) -> None:

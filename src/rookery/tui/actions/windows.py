@@ -41,7 +41,7 @@ class Windows(Parts):
         )
 
     def on_fetched(self, message: messages.Fetched) -> None:
-        message.then(*message.found)
+        message.then(*message.results)
 
     # --- keys ----------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Windows(Parts):
 
     # --- keys of the session list --------------------------------------------------------------
 
-    def on_fleet_wanted(self, message: Fleet.Wanted) -> None:
+    def on_fleet_requested(self, message: Fleet.Requested) -> None:
         from rookery.tui.actions import operating
 
         block = message.block

@@ -43,8 +43,8 @@ EVERYWHERE: list[BindingType] = [
     quiet("session.new.letter", "new", "a new session, outside a text field"),
     # Digits: a terminal may send a letter for one pressed with Alt.
     *(
-        quiet(f"critic.{n}", f"feedback({n - 1})", f"the critic was {words}, outside a text field")
-        for n, words in enumerate(FEEDBACK, 1)
+        quiet(f"critic.{n}", f"feedback({n - 1})", f"the critic was {text}, outside a text field")
+        for n, text in enumerate(FEEDBACK, 1)
     ),
     quiet("focus.next", "app.focus_next", "to the next part of the screen"),
     quiet("focus.back", "app.focus_previous", "to the previous part of the screen"),

@@ -114,7 +114,7 @@ def _answers(block: Block, view: View) -> list[Line]:
     """Return each way to answer with its key; those rarely used only on demand."""
     look = view.look
     seen, more = choices(block)
-    lines = _flow([(each.name, each.words) for each in seen], view)
+    lines = _flow([(each.name, each.label) for each in seen], view)
     if not more:
         return _going(lines, view)
     if not view.more:
@@ -123,7 +123,7 @@ def _answers(block: Block, view: View) -> list[Line]:
     for each in more:
         if each.place is not None:
             lines += action_lines(each.place, block["actions"][each.place], view)
-    rest = [(each.name, each.words) for each in more if each.place is None]
+    rest = [(each.name, each.label) for each in more if each.place is None]
     split = [("block.split", "diff side by side")] if asks.shows_diff(block) else []
     lines += _flow([*rest, ("block.copy", "copy"), *split], view)
     lines.append([(f" {view.key('ask.more')} fewer options", look.faint)])

@@ -55,7 +55,7 @@ class Notifications:
     def _call(self, text: str) -> None:
         self._write("\x07")
         if self._how:
-            self._write(self._how.format(words=text.replace(";", ",")))
+            self._write(self._how.format(text=text.replace(";", ",")))
 
 
 def _news(before: str, now: str) -> str:
@@ -74,9 +74,9 @@ def _way(environment: Mapping[str, str]) -> str:
     if "TMUX" in environment or term.startswith(("screen", "tmux", "linux", "dumb")):
         return ""
     if term == "xterm-kitty" or "KITTY_WINDOW_ID" in environment:
-        return "\x1b]99;;{words}\x1b\\"
+        return "\x1b]99;;{text}\x1b\\"
     if program in ("iTerm.app", "WezTerm", "ghostty") or "WT_SESSION" in environment:
-        return "\x1b]9;{words}\x07"
+        return "\x1b]9;{text}\x07"
     if term.startswith(("foot", "rxvt")):
-        return "\x1b]777;notify;rookery;{words}\x07"
+        return "\x1b]777;notify;rookery;{text}\x07"
     return ""

@@ -30,7 +30,7 @@ class Outline:
         """How many stretches were added above a text, by block."""
         self._of: dict[str, list[Item]] = {}
         """The items that show a block, by its id."""
-        self._found: list[Item] = []
+        self._items: list[Item] = []
 
     def starts(self, name: str) -> tuple[Start, ...]:
         return self._starts.get(name, (Start(0),))
@@ -53,13 +53,13 @@ class Outline:
             if item.number >= len(before) - 1:
                 item.forget()
         more = range(len(before), len(self._starts[name]))
-        if not more or not mine or self._found[-1] is not mine[-1]:
+        if not more or not mine or self._items[-1] is not mine[-1]:
             return bool(more)
         for number in more:  # at the end of the page: nothing else moves
             item = self._item(block, number, mine[-1].depth)
             self._known[_identity(item)] = item
             mine.append(item)
-            self._found.append(item)
+            self._items.append(item)
         return False
 
     def grew_above(self, name: str, text: str, added: int) -> None:
@@ -81,7 +81,7 @@ class Outline:
         for item in items:
             for block in (item.block, *item.terminals, *item.members[1:]):
                 self._of.setdefault(block["id"], []).append(item)
-        self._found = items
+        self._items = items
         return items
 
     def _walk(

@@ -41,7 +41,7 @@ class Transcript(Answerable, Finding):
         block: Block
         action: dict[str, Any]
 
-    class Wanted(Record):
+    class Requested(Record):
         """Any other request about a block: copy, edit, show, view, open, reject, defer, fill,
         decline, all, risky."""
 
@@ -302,7 +302,7 @@ class Transcript(Answerable, Finding):
             text = text_of(item.block, item.terminals)
             if item.members:
                 text = "\n".join(text_of(member, []) for member in item.members)
-            self.post_message(self.Wanted(what, item.block, text))
+            self.post_message(self.Requested(what, item.block, text))
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -384,7 +384,7 @@ class Transcript(Answerable, Finding):
             self._focus_ask(item)
             self.asks.do(meta["choose"])
         elif isinstance(meta.get("link"), str):
-            self.post_message(self.Wanted("follow", item.block, meta["link"]))
+            self.post_message(self.Requested("follow", item.block, meta["link"]))
         elif isinstance(meta.get("want"), str):
             self.action_want(meta["want"])
         elif event.chain == 1 and item.block["role"] not in ("answer", "prompt", "ask"):
@@ -395,7 +395,7 @@ class Transcript(Answerable, Finding):
     def _focus_ask(self, item: Item) -> None:
         """Focus an ask that was clicked: a second key may follow."""
         if is_open(item.block) and self.screen.focused is not self:
-            self.post_message(self.Wanted("focus", item.block, ""))
+            self.post_message(self.Requested("focus", item.block, ""))
 
 
 _EMPTY = Segment(" " * GUTTER)

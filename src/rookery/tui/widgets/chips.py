@@ -32,12 +32,12 @@ class Chips(LineWidget):
     def lines(self, width: int) -> list[Line]:  # noqa: ARG002
         look = self.look
         line: Line = [(" ", look.plain)]
-        for label in self._words():
+        for label in self._labels():
             line += [("▣ ", look.accent), (label, look.ink), (" ×  ", look.soft)]
         line.append(("Backspace to remove the last", look.faint))
         return [line]
 
-    def _words(self) -> list[str]:
+    def _labels(self) -> list[str]:
         return [
             f"{cut(clean_line(each.path.rpartition('/')[2]), 30)} {units.size(len(each.data))}"
             for each in self.files
@@ -45,7 +45,7 @@ class Chips(LineWidget):
 
     def on_click(self, event: events.Click) -> None:
         at = 1
-        for place, label in enumerate(self._words()):
+        for place, label in enumerate(self._labels()):
             at += width_of(label) + 6
             if event.x < at:
                 self.post_message(self.Clicked(place))

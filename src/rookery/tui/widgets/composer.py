@@ -41,7 +41,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
         queue: bool = False
         """After the running turn, also where the agent could take it now."""
 
-    class Wanted(Record):
+    class Requested(Record):
         """Something is requested: commands or files for a word; search, editor, attach, detach,
         paste, queue, shell; begin, if nothing is written."""
 
@@ -145,7 +145,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
             return True
         first = self.has_files and self.cursor_location == (0, 0)
         if first and self._meant(key, bindings.AT_THE_BEGINNING):
-            self.post_message(self.Wanted("detach"))
+            self.post_message(self.Requested("detach"))
             return True
         match self._meant(key, bindings.WRITING):
             case "composer.send":
@@ -170,7 +170,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
             self.popup.close()
             self.post_message(self.Submitted(self.take(), self.session, queue))
         elif not self.text and not self.session and not queue:
-            self.post_message(self.Wanted("begin"))
+            self.post_message(self.Requested("begin"))
 
     def action_clear_text(self) -> None:
         """Clear the text, but keep it among the earlier prompts of this run: nothing written is
@@ -193,7 +193,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
         self.move_cursor(self.document.end)
 
     def action_want(self, what: str) -> None:
-        self.post_message(self.Wanted(what))
+        self.post_message(self.Requested(what))
 
     # --- the past ------------------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
             self.popup.close()
             return
         self._dismissed = ""
-        self.post_message(self.Wanted("commands" if sign == "/" else "files", letters))
+        self.post_message(self.Requested("commands" if sign == "/" else "files", letters))
 
     def offer(self, sign: str, letters: str, suggestions: "list[Suggestion]") -> None:
         """Show suggestions for a word, if it is still there."""

@@ -21,7 +21,7 @@ class Feedback(LineWidget):
         super().__init__(id=id)
         self.display = False
         self._about: tuple[str, int, float] | None = None
-        self._said: dict[tuple[str, int, float], str] = {}
+        self._given: dict[tuple[str, int, float], str] = {}
 
     def tell(self, header: Json | None) -> None:
         score = lenient.number(lenient.mapping(header, "critic"), "score")
@@ -33,18 +33,18 @@ class Feedback(LineWidget):
 
     def say(self, place: int) -> Json | None:
         """Record the feedback and return the row to save, or None if there is nothing to save."""
-        if self._about is None or self._about in self._said:
+        if self._about is None or self._about in self._given:
             return None
-        self._said[self._about] = FEEDBACK[place]
+        self._given[self._about] = FEEDBACK[place]
         self.refresh()
         session, turn, score = self._about
         return {"session": session, "turn": turn, "score": score, "critic": FEEDBACK[place]}
 
     def lines(self, width: int) -> list[Line]:  # noqa: ARG002
         look = self.look
-        if self._about in self._said:
+        if self._about in self._given:
             assert self._about is not None
-            return [[(f" ✓ noted: the critic was {self._said[self._about]}", look.soft)]]
+            return [[(f" ✓ noted: the critic was {self._given[self._about]}", look.soft)]]
         line: Line = [(" Was the critic right?  ", look.ink)]
         keys = ",".join(keys_of(self.app, f"critic.{number}") for number in (1, 2, 3))
         if any(len(key) == 1 for key in keys.split(",")):  # letters, in a text field

@@ -17,7 +17,7 @@ class FindBar(Horizontal, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.display = False
-        self._found: list[str] = []
+        self._matches: list[str] = []
         self._at = -1
         self._seeking = False
         """Older pages are being loaded for the next match."""
@@ -32,7 +32,7 @@ class FindBar(Horizontal, inherit_bindings=False):
         return self.screen.query_one(Transcript)
 
     @property
-    def _words(self) -> str:
+    def _typed(self) -> str:
         return self.query_one(Input).value.strip()
 
     @property
@@ -61,17 +61,17 @@ class FindBar(Horizontal, inherit_bindings=False):
 
     def _find(self) -> None:
         """Search, and show the newest match first, since that is what the user has just read."""
-        self._transcript.mark(self._words)
-        self._found, self._seeking = self._transcript.matches(self._words), False
-        self._at = len(self._found) - 1
+        self._transcript.mark(self._typed)
+        self._matches, self._seeking = self._transcript.matches(self._typed), False
+        self._at = len(self._matches) - 1
         self._show()
 
     def action_move(self, step: int) -> None:
         at = self._at + step
-        if self._words and 0 <= at < len(self._found):
+        if self._typed and 0 <= at < len(self._matches):
             self._at = at
             self._show()
-        elif self._words and at < 0 and self._is_more_above:
+        elif self._typed and at < 0 and self._is_more_above:
             self._seek()
 
     def _seek(self) -> None:
@@ -83,9 +83,9 @@ class FindBar(Horizontal, inherit_bindings=False):
         """Search again after older pages were loaded."""
         if not self.display:
             return
-        before = self._found[self._at] if 0 <= self._at < len(self._found) else ""
-        self._found = self._transcript.matches(self._words)
-        self._at = self._found.index(before) if before in self._found else len(self._found)
+        before = self._matches[self._at] if 0 <= self._at < len(self._matches) else ""
+        self._matches = self._transcript.matches(self._typed)
+        self._at = self._matches.index(before) if before in self._matches else len(self._matches)
         if self._seeking and not self._at and self._is_more_above:
             self._seek()
         elif self._seeking:
@@ -93,13 +93,13 @@ class FindBar(Horizontal, inherit_bindings=False):
             self._show()
 
     def _show(self) -> None:
-        self._at = min(self._at, len(self._found) - 1)
-        if not self._words:
+        self._at = min(self._at, len(self._matches) - 1)
+        if not self._typed:
             self._tell("")
         elif self._at >= 0:
             keys = (label(self.app, "find.older"), label(self.app, "find.newer"))
-            self._tell(f"{self._at + 1} of {len(self._found)}  {' '.join(keys)} ")
-            self._transcript.reveal_match(self._found[self._at])
+            self._tell(f"{self._at + 1} of {len(self._matches)}  {' '.join(keys)} ")
+            self._transcript.reveal_match(self._matches[self._at])
         elif self._is_more_above:
             self._tell("no matches here; Enter to search further up ")
         else:

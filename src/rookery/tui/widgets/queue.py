@@ -12,7 +12,7 @@ from rookery.tui.widgets.status import LineWidget
 
 
 class Queue(LineWidget):
-    MOST = 4
+    MAX_ROWS = 4
     can_focus = True
     BINDINGS = bindings.QUEUE
 
@@ -41,7 +41,7 @@ class Queue(LineWidget):
         names = [item.get("id") for item in items]
         self.at = names.index(chosen) if chosen in names else min(self.at, max(0, len(items) - 1))
         self.items = items
-        rows = min(len(items), self.MOST)
+        rows = min(len(items), self.MAX_ROWS)
         self.display = bool(rows)
         self.styles.height = max(1, rows)
         if not rows and self.has_focus:
@@ -67,12 +67,12 @@ class Queue(LineWidget):
         self.refresh()
 
     def _top(self) -> int:
-        return max(0, min(self.at - self.MOST + 1, len(self.items) - self.MOST))
+        return max(0, min(self.at - self.MAX_ROWS + 1, len(self.items) - self.MAX_ROWS))
 
     def lines(self, width: int) -> list[Line]:  # noqa: ARG002
         look = self.look
         top = self._top()
-        rows = self.items[top : top + self.MOST]
+        rows = self.items[top : top + self.MAX_ROWS]
         lines: list[Line] = []
         for place, item in enumerate(rows, top):
             text = clean_line(words_of(lenient.sequence(item, "prompt")))

@@ -55,7 +55,7 @@ class Fleet(KeptLines, ScrollView):
     class Chosen(Record):
         session: str
 
-    class Wanted(Record):
+    class Requested(Record):
         """The user pressed a key for the session under the cursor: rename, archive, stop or
         delete."""
 
@@ -161,7 +161,7 @@ class Fleet(KeptLines, ScrollView):
 
     def action_want(self, what: str) -> None:
         if self.listed:
-            self.post_message(self.Wanted(what, self.listed[self._place()]))
+            self.post_message(self.Requested(what, self.listed[self._place()]))
 
     def action_compact(self) -> None:
         self.set_compact(not self.compact)

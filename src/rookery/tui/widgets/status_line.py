@@ -36,7 +36,7 @@ NAME, PART = 14, 6
 
 
 class Doing(NamedTuple):
-    words: str = ""
+    text: str = ""
     grows: bool = False
     """At its end: there is what matters if it has to be cut."""
     least: int = LEAST
@@ -52,7 +52,7 @@ class Place(NamedTuple):
     directory: str = ""
     branch: str = ""
 
-    def words(self, width: int) -> str:
+    def text(self, width: int) -> str:
         """Return the branch, or the directory if there is none; the session list shows that,
         too."""
         shown = f"⎇ {self.branch}" if self.branch else self.directory
@@ -62,7 +62,7 @@ class Place(NamedTuple):
 class Field(NamedTuple):
     weight: int
     """The heaviest goes first where there is no room."""
-    words: str
+    text: str
 
 
 class Sides(NamedTuple):
@@ -74,7 +74,7 @@ class Sides(NamedTuple):
 
     @property
     def width(self) -> int:
-        keys = sum(width_of(each.words) + 3 for each in self.keys)
+        keys = sum(width_of(each.text) + 3 for each in self.keys)
         return _width(self.left) + _width(self.right) + keys
 
 
@@ -99,8 +99,8 @@ def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
         sign, style = look.states["hung"]
         state = [(f" {sign} {states.label_of('hung')}", style)]
     doing = IDLE if about.hung or unanswered(header) else about.doing
-    doing = about.work if about.work.words else doing
-    left = [*_who(header, width), Field(5, about.place.words(width)), *_others(about.others)]
+    doing = about.work if about.work.text else doing
+    left = [*_who(header, width), Field(5, about.place.text(width)), *_others(about.others)]
     keys = _keys(about, busy=header["state"] != "idle" or bool(unanswered(header)))
     return laid_out(state, doing, Sides(left, _figures(header, at), keys), look, width)
 
@@ -111,7 +111,7 @@ def _others(number: int) -> list[Field]:
 
 def of_new(new: Json, about: About, look: Look, width: int) -> Line:
     """Render the line for the session that the first prompt will create (`modes.beginning`)."""
-    place = Field(2, about.place.words(width))
+    place = Field(2, about.place.text(width))
     fields = [Field(1, "new session"), Field(0, modes.label(new)), place]
     state: Line = [(f" {new['agent']}", look.soft)]
     return laid_out(state, about.work, Sides(fields, [], _keys(about)), look, width)
@@ -119,20 +119,20 @@ def of_new(new: Json, about: About, look: Look, width: int) -> Line:
 
 def laid_out(state: Line, doing: Doing, sides: Sides, look: Look, width: int) -> Line:
     """Drop fields until the rest fits; what is being done gets the remaining room."""
-    wanted = min(doing.least, width_of(doing.words)) + 3 if doing.words else 0
-    kept = Sides(*([each for each in side if each.words] for side in sides))
+    wanted = min(doing.least, width_of(doing.text)) + 3 if doing.text else 0
+    kept = Sides(*([each for each in side if each.text] for side in sides))
     while any(kept) and width_of_line(state) + wanted + kept.width + 2 > width:
         heaviest = max((each for side in kept for each in side), key=lambda each: each.weight)
         if not heaviest.weight:
             break
         next(side for side in kept if heaviest in side).remove(heaviest)
     rest = width - width_of_line(state) - kept.width - 2
-    now = _now(doing, min(rest - 3, MAX_COLUMNS), look) if doing.words else []
+    now = _now(doing, min(rest - 3, MAX_COLUMNS), look) if doing.text else []
     fields: Line = [(f"  {_joined(kept.left)}", look.soft)] if kept.left else []
     begin = [*state, *now, *fields]
     end: Line = [(_joined(kept.right), look.soft)] if kept.right else []
     for each in kept.keys:
-        key, _, word = each.words.partition(" ")
+        key, _, word = each.text.partition(" ")
         end += [(f"   {key}" if end else key, look.key), (f" {word}", look.soft)]
     gap = width - width_of_line(begin) - width_of_line(end) - 1
     return [*begin, (" " * gap, look.plain), *end] if gap > 0 else trimmed(begin, width)
@@ -154,7 +154,7 @@ def _name(text: str, width: int) -> str:
 def _now(doing: Doing, room: int, look: Look) -> list[Run]:
     if room < 4:
         return []
-    text = doing.words
+    text = doing.text
     if doing.grows and width_of(text) > room:
         kept = text
         while width_of(kept) > room - 1:
@@ -168,7 +168,7 @@ def _width(fields: list[Field]) -> int:
 
 
 def _joined(fields: list[Field]) -> str:
-    return " · ".join(each.words for each in fields)
+    return " · ".join(each.text for each in fields)
 
 
 # --- what it does now --------------------------------------------------------------------------
@@ -217,10 +217,10 @@ def sign_at(at: int) -> str:
 
 def _timed(status: session_state.SessionStatus, at: int) -> str:
     if status.until is not None:
-        return f"{status.words} in {units.duration((status.until - at + 999) // 1000)}"
+        return f"{status.label} in {units.duration((status.until - at + 999) // 1000)}"
     if status.since is None:
-        return status.words
-    return f"{status.words} · {units.duration(max(0, at - status.since) // 1000)}"
+        return status.label
+    return f"{status.label} · {units.duration(max(0, at - status.since) // 1000)}"
 
 
 def _who(header: Json, width: int) -> list[Field]:
@@ -268,7 +268,7 @@ def _figures(header: Json, at: int) -> list[Field]:
     """Return the usage figures; a quota only if it is nearly used up."""
     usage, fields = header["usage"], list[Field]()
     if window := quota.pressing(header, at):
-        fields.append(Field(2, window.words))
+        fields.append(Field(2, window.text))
     used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
     if used is not None:
         text = f"{_tokens(used)}/{_tokens(size)}" if size else f"{_tokens(used)} tokens"

@@ -16,12 +16,12 @@ class ChoiceScreen(RowsScreen[str]):
 
     def __init__(self, title: str, choices: list[Row], note: str = "") -> None:
         super().__init__(title)
-        self._choices, self._said = choices, note
+        self._choices, self._note = choices, note
 
     def begin(self) -> None:
         self.fill(self._choices)
-        if self._said:
-            self.tell(self._said)
+        if self._note:
+            self.tell(self._note)
 
     def choose(self, row: Row) -> None:
         self.dismiss(row.name)

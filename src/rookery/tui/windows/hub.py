@@ -16,7 +16,7 @@ from rookery.tui.windows.parts.rows import RowsScreen
 NO_RULES = "None yet; you can add one when an agent asks"
 
 
-class Found(NamedTuple):
+class State(NamedTuple):
     models: profiles.Settings
     trouble: str
     """Of the models' file."""
@@ -26,7 +26,7 @@ class Found(NamedTuple):
     servers: str
 
 
-def read_state(home: str) -> Found:
+def read_state(home: str) -> State:
     try:
         settings_, problem = config.load(home), ""
     except config.ConfigError as error:
@@ -37,7 +37,7 @@ def read_state(home: str) -> Found:
         servers = f"{on} of {len(listed)} on" if listed else "None yet"
     except mcp.McpError as error:
         servers = str(error)
-    return Found(*profiles.look(home), settings_, problem, servers)
+    return State(*profiles.look(home), settings_, problem, servers)
 
 
 class SettingsScreen(RowsScreen[None]):
@@ -45,11 +45,11 @@ class SettingsScreen(RowsScreen[None]):
     WIDE = 22
     BINDINGS = bindings.SETTINGS
 
-    def load(self) -> Found:
+    def load(self) -> State:
         return read_state(self.home)
 
-    def shown(self, loaded: Found) -> list[Row]:
-        self._found = loaded
+    def shown(self, loaded: State) -> list[Row]:
+        self._current = loaded
         if loaded.problem:
             self.tell(f"✗ {loaded.problem}")
         chosen = loaded.models.chosen
@@ -73,18 +73,18 @@ class SettingsScreen(RowsScreen[None]):
     def choose(self, row: Row) -> None:
         from rookery.tui.windows import model, rule, server
 
-        loaded, push = self._found, self.app.push_screen
+        loaded, push = self._current, self.app.push_screen
         lists: dict[str, type[RowsScreen[None]]] = {
             "models": model.ModelsScreen,
             "servers": server.ServersScreen,
             "rules": rule.RulesScreen,
         }
         if row.name == "models" and not (loaded.models.profiles or loaded.trouble):
-            push(model.ModelForm(loaded.models), self._told)
+            push(model.ModelForm(loaded.models), self._when_saved)
         elif row.name in lists:
             push(lists[row.name](), lambda _: self.reload())
         elif row.name == "condenser":
-            push(SavedForm(CondenserForm(loaded.models)), self._told)
+            push(SavedForm(CondenserForm(loaded.models)), self._when_saved)
         elif row.name == "agents":
             self.dismiss(None)
             self.shell.call_after_refresh(self.shell.action_agents)
@@ -96,7 +96,7 @@ class SettingsScreen(RowsScreen[None]):
                 form = SettingsForm(*PLACES[row.name], loaded.config)
                 push(SavedForm(form), self._changed)
 
-    def _told(self, answer: Json | None) -> None:
+    def _when_saved(self, answer: Json | None) -> None:
         self.reload()
         if answer is not None:
             self.tell(answer["words"])
@@ -113,7 +113,7 @@ class SettingsScreen(RowsScreen[None]):
 def _condensing(now: profiles.Condenser) -> str:
     if not now.enabled:
         return "Never summarised"
-    return f"Summarise {now.words}"
+    return f"Summarise {now.summary}"
 
 
 def _interface(now: config.Config) -> str:

@@ -89,7 +89,7 @@ class InstallScreen(Modal[str]):
         if not why:
             self.dismiss(self._name)
             return
-        self.words["install.run"] = "try again"
+        self.captions["install.run"] = "try again"
         self._tell(f"{SIGNS['failed'][0]} {why}", esc=self.BACK)
 
     def _tick(self) -> None:
@@ -109,5 +109,5 @@ class InstallScreen(Modal[str]):
         status = self.query_one("#told", Static)
         status.update(clean(text))
         status.remove_class("quiet")
-        self.words["window.back"] = esc
+        self.captions["window.back"] = esc
         self.query_one(".keys", Label).update(self.keys_line())

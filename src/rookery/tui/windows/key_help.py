@@ -29,7 +29,7 @@ WIDE = 24
 class Key(NamedTuple):
     place: str
     keys: str
-    words: str
+    summary: str
 
 
 def all_keys(app: App[Any]) -> list[Key]:
@@ -106,7 +106,7 @@ class KeysScreen(Modal[None]):
             for each in keys:
                 gap = f"\n{' ' * (WIDE + 2)}" if len(each.keys) >= WIDE else ""
                 gap = gap or " " * (WIDE - len(each.keys))
-                parts += ["  ", (each.keys, "bold"), gap, (f"{each.words}\n", "$ink-2")]
+                parts += ["  ", (each.keys, "bold"), gap, (f"{each.summary}\n", "$ink-2")]
         return Content.assemble(*parts)
 
 

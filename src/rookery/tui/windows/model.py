@@ -42,7 +42,7 @@ class ModelForm(SavedForm):
 
     def _tested(self, outcome: Saved) -> None:
         if outcome.ok:
-            self.tell(f"{outcome.words} Not saved yet.")
+            self.tell(f"{outcome.message} Not saved yet.")
         else:
             self.saved(outcome)
 
@@ -54,7 +54,7 @@ class ModelForm(SavedForm):
             )
         if not outcome.ok and not outcome.wrong:
             key = label(self.app, "model.keep")
-            self.tell(f"✗ {outcome.words} Not saved; {key} saves it untested.")
+            self.tell(f"✗ {outcome.message} Not saved; {key} saves it untested.")
 
 
 class ModelsScreen(RowsScreen[None]):
@@ -103,5 +103,5 @@ class ModelsScreen(RowsScreen[None]):
         self.fetch(lambda: setup.outcome(work), self._changed)
 
     def _changed(self, outcome: setup.Outcome) -> None:
-        self.ended(outcome.words if outcome.ok else f"✗ {outcome.words}")
+        self.ended(outcome.message if outcome.ok else f"✗ {outcome.message}")
         self.shell.look_around()

@@ -53,4 +53,4 @@ class RulesScreen(RowsScreen[None]):
 
     def _done(self, outcome: Saved) -> None:
         self.then = outcome.name
-        self.ended(outcome.words if outcome.ok else f"✗ {outcome.words}")
+        self.ended(outcome.message if outcome.ok else f"✗ {outcome.message}")

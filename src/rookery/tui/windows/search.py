@@ -42,7 +42,7 @@ NAMES = {
 
 class Entry(NamedTuple):
     name: str
-    words: str = ""
+    detail: str = ""
     """Beside it: its key, or what it is."""
     action: str = ""
     """An action of the app."""
@@ -63,7 +63,7 @@ def entries(app: Shell) -> list[Entry]:
     ]
     items.append(Entry("Search everything…", "in all sessions", action="search_all"))
     items += [
-        Entry(f"/{each.name}", each.words, slash=each.name)
+        Entry(f"/{each.name}", each.about, slash=each.name)
         for each in commands.known(header, here=not app.start.address).values()
     ]
     items += [
@@ -84,15 +84,15 @@ class SearchScreen[Answer](Modal[Answer]):
 
     def __init__(self, query: str = "") -> None:
         super().__init__()
-        self._words = query
-        self._found: list[Answer] = []
+        self._typed = query
+        self._offers: list[Answer] = []
 
     def find(self, query: str) -> list[tuple[Answer, str, str]]:
         """Return the matches, each with its name and the text beside it."""
         raise NotImplementedError
 
     def body(self) -> ComposeResult:
-        yield Input(self._words, placeholder=self.HINT, compact=True)
+        yield Input(self._typed, placeholder=self.HINT, compact=True)
         yield Suggestions(id="found", most=max(8, min(self.TALLEST, self.app.size.height - 16)))
         yield Label(self.NONE, id="none", classes="hint", markup=False)
 
@@ -114,7 +114,7 @@ class SearchScreen[Answer](Modal[Answer]):
         self.list_rows([(each, Suggestion("", name, detail)) for each, name, detail in matches])
 
     def list_rows(self, rows: list[tuple[Answer, Suggestion]]) -> None:
-        self._found = [each for each, _ in rows]
+        self._offers = [each for each, _ in rows]
         self._listed.close()
         self._listed.offer([row._replace(insert=str(at)) for at, (_, row) in enumerate(rows)])
         self.query_one("#none", Label).display = not rows
@@ -128,7 +128,7 @@ class SearchScreen[Answer](Modal[Answer]):
 
     def action_take(self) -> None:
         if self._listed.is_open:
-            self.dismiss(self._found[self._listed.at])
+            self.dismiss(self._offers[self._listed.at])
 
 
 class HistoryScreen(SearchScreen[str]):
@@ -141,7 +141,7 @@ class HistoryScreen(SearchScreen[str]):
         self._past = past
 
     def find(self, query: str) -> list[tuple[str, str, str]]:
-        return [(text, clean_line(text, 200), "") for text in self._past.found(query)[:100]]
+        return [(text, clean_line(text, 200), "") for text in self._past.matches(query)[:100]]
 
 
 class PaletteScreen(SearchScreen[Entry]):
@@ -152,9 +152,9 @@ class PaletteScreen(SearchScreen[Entry]):
 
     def __init__(self, items: Sequence[Entry]) -> None:
         super().__init__()
-        self.words["search.take"] = "choose"
-        self._all = {f"{each.name}  {each.words}": each for each in items}
+        self.captions["search.take"] = "choose"
+        self._all = {f"{each.name}  {each.detail}": each for each in items}
 
     def find(self, query: str) -> list[tuple[Entry, str, str]]:
         names = ranked(query.strip(), self._all, MAX_MATCHES) if query.strip() else list(self._all)
-        return [(each, each.name, each.words) for each in map(self._all.__getitem__, names)]
+        return [(each, each.name, each.detail) for each in map(self._all.__getitem__, names)]

@@ -31,7 +31,7 @@ class EverythingScreen(SearchScreen[Json]):
 
     def __init__(self, query: str = "") -> None:
         super().__init__(query)
-        self.words["search.take"] = "open"
+        self.captions["search.take"] = "open"
         self._asked = 0
         """Only the answer to the newest question counts."""
 

@@ -76,4 +76,4 @@ class ServersScreen(RowsScreen[None]):
         self.shell.look_around()
 
     def _tested(self, outcome: Saved) -> None:
-        self.tell(outcome.words if outcome.ok else f"✗ {outcome.words}")
+        self.tell(outcome.message if outcome.ok else f"✗ {outcome.message}")

@@ -63,12 +63,12 @@ async def read(platform: str = sys.platform) -> Attachment:
 async def _image(way: Way) -> bytes:
     argv = list(way.give)
     if way.kinds:
-        offered = (await _said(way.program, *way.kinds)).decode("utf-8", "replace").split()
+        offered = (await _read(way.program, *way.kinds)).decode("utf-8", "replace").split()
         kind = next((kind for kind in KINDS if kind in offered), "")
         if not kind:
             return b""
         argv.append(kind)
-    data = await _said(way.program, *argv)
+    data = await _read(way.program, *argv)
     return _from_hex(data) if way.hex else data
 
 
@@ -91,7 +91,7 @@ def _from_hex(text: bytes) -> bytes:
         return b""
 
 
-async def _said(program: str, *args: str) -> bytes:
+async def _read(program: str, *args: str) -> bytes:
     """Return the program's output, or b"" if it failed or timed out."""
     quiet = asyncio.subprocess.DEVNULL
     try:

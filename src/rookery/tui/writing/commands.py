@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 class Command(NamedTuple):
     name: str
-    words: str
+    about: str
     hint: str = ""
     """Its value."""
     action: str = ""

@@ -45,7 +45,7 @@ class Past:
         self._at += 1
         return self.entries[self._at] if self._at < len(self.entries) else self._draft
 
-    def found(self, query: str) -> list[str]:
+    def matches(self, query: str) -> list[str]:
         """Return the prompts that contain all words of the query, newest first."""
         wanted = query.lower().split()
         return [

@@ -32,14 +32,14 @@ def image_paths(pasted: str) -> list[str]:
 def _of_line(line: str) -> list[str]:
     """Return the paths in a line. Unquoted spaces are part of a path, unless each word looks like
     one."""
-    tokens = _words(line)
+    tokens = _tokens(line)
     if len(tokens) > 1 and all(_is_image(word) for word in tokens):
         return [os.path.expanduser(word) for word in tokens]
     path = path_of(line)
     return [os.path.expanduser(path)] if _is_image(path) else []
 
 
-def _words(line: str) -> list[str]:
+def _tokens(line: str) -> list[str]:
     import shlex  # not needed for the first paint
 
     try:
@@ -56,7 +56,7 @@ def _is_image(path: str) -> bool:
 def path_of(text: str) -> str:
     """Return the path without its quotes and escapes."""
     if text[0] in "'\"" or re.search(r"\\.", text):
-        tokens = _words(text)
+        tokens = _tokens(text)
         return tokens[0] if len(tokens) == 1 else text
     return _unwrapped(text)
 

@@ -88,7 +88,7 @@ class DraftAgent(Dialect):
         session = self._session(params)
         if update.get("sessionUpdate") == "state_update":
             return session.changed(update)
-        return [{**message, "params": {**params, "update": each}} for each in session.told(update)]
+        return [{**message, "params": {**params, "update": each}} for each in session.adapt(update)]
 
     def _answered(self, message: Json, method: str, params: Json) -> list[Json]:
         result = message.get("result")

@@ -102,7 +102,7 @@ class AgentSession:
 
     # --- updates ----------------------------------------------------------------------------------
 
-    def told(self, update: Json) -> list[Json]:
+    def adapt(self, update: Json) -> list[Json]:
         """Translate an update to those of version 1."""
         kind = update.get("sessionUpdate")
         if kind in MESSAGES and "content" in update:

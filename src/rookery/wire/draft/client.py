@@ -93,7 +93,7 @@ class DraftClient(Dialect):
         if method == "session/update" and isinstance(params, dict):
             session, update = self._session(params), params["update"]
             begun = session.begun(update, self._knows_turns)
-            updates = [_update(session.name, each) for each in session.told(update)]
+            updates = [_update(session.name, each) for each in session.adapt(update)]
             return (
                 [*updates[:1], *begun, *updates[1:]] if _is_prompt(update) else [*begun, *updates]
             )
@@ -280,7 +280,7 @@ class _Session:
 
     # --- updates ----------------------------------------------------------------------------------
 
-    def told(self, update: Json) -> list[Json]:
+    def adapt(self, update: Json) -> list[Json]:
         """Translate an update to the draft's form."""
         kind = update.get("sessionUpdate")
         if kind in CHUNKS:

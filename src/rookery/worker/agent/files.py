@@ -41,7 +41,7 @@ class Files:
         """Return the text of a file, or `limit` lines of it from the 1-based `line`."""
         if (line is not None and line < 0) or (limit is not None and limit < 0):
             raise invalid("line and limit must not be negative")
-        with self._parent(path, make=False) as (folder, name), _words(path):
+        with self._parent(path, make=False) as (folder, name), _explained(path):
             data = _read(folder, name, path)
         try:
             text = data.decode("utf-8")
@@ -69,7 +69,7 @@ class Files:
             raise invalid("the content is not valid text (a lone surrogate)") from None
         if len(data) > LARGEST:
             raise invalid(f"{len(data)} bytes: the limit for writing is {LARGEST}")
-        with self._parent(path, make=True) as (folder, name), _words(path):
+        with self._parent(path, make=True) as (folder, name), _explained(path):
             mode = _mode_of(folder, name, path)
             if mode is None:
                 mode = 0o666 & ~self._umask
@@ -102,11 +102,11 @@ class Files:
         if real == root:
             raise invalid(f"{path} is outside the session's directories")
         *folders, name = os.path.relpath(real, root).split("/")
-        with _words(path):
+        with _explained(path):
             folder = os.open(root, FOLDER)
         try:
             for each in folders:
-                with _words(path):
+                with _explained(path):
                     deeper = _enter(folder, each, make=make, umask=self._umask)
                 os.close(folder)
                 folder = deeper
@@ -237,7 +237,7 @@ def _mode_of(folder: int, name: str, path: str) -> int | None:
 
 
 @contextmanager
-def _words(path: str) -> Iterator[None]:
+def _explained(path: str) -> Iterator[None]:
     """Turn the system's errors into the codes and messages of the protocol."""
     try:
         yield

@@ -98,7 +98,7 @@ class Handover:
             session.stop("delete", None, by)
 
         def answered(_result: object, error: Json | None) -> None:
-            over(_told(name, error))
+            over(_sentence(name, error))
 
         late = f"{name} did not answer session/delete in time"
         delay = session.policy.delete_grace if agent.phase == "ready" else 0.0
@@ -107,7 +107,7 @@ class Handover:
             self._side.link.call("session/delete", {"sessionId": agent.session}, answered)
 
 
-def _told(agent: str, error: Json | None) -> str:
+def _sentence(agent: str, error: Json | None) -> str:
     if error is None:
         return f"{agent} deleted its copy of the session"
     if error.get("code") == METHOD_NOT_FOUND:

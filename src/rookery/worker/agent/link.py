@@ -86,7 +86,7 @@ class AgentLink:
             environment = for_python(environment)
         gone = partial(self._exited, link="")
         process = AgentProcess(peer, log, gone, session.fence, left, session.jobs)
-        process.on_left = lambda processes: session.said(left_running(processes))
+        process.on_left = lambda processes: session.record(left_running(processes))
         inside = session.sandbox.spawn(argv, environment, cwd)
         if inside is None:
             process.spawn(argv, cwd, environment, surroundings.umask)
@@ -120,7 +120,7 @@ class AgentLink:
         longest = session.policy.line_bytes
         link = link_to(url, lambda: target_of(url, remote, environment), longest)
 
-        def told(text: str) -> None:
+        def report(text: str) -> None:
             session.append(Draft(notice(text, "info")))
             session.wake()
 
@@ -129,7 +129,7 @@ class AgentLink:
                 self._process = None
             then(fault)
 
-        agent = RemoteAgent(self._peer(), link, url, lambda why: self._exited(0, [], why), told)
+        agent = RemoteAgent(self._peer(), link, url, lambda why: self._exited(0, [], why), report)
         self._process, self._noise = agent, 0
         agent.connect(session.policy.start_timeout, connected)
 
@@ -235,13 +235,13 @@ class AgentLink:
         kept = NOISE_KEPT
         if kind == "too many values" and isinstance(what, bytes):
             text = f"It has {len(what)} bytes and too many values. Its beginning is kept."
-            self._session.said(notice(text, title="Skipped a message from the agent"))
+            self._session.record(notice(text, title="Skipped a message from the agent"))
             kept = CROWD_KEPT
         shown = what[:kept].decode("utf-8", "replace") if isinstance(what, bytes) else what
         if not isinstance(shown, str | int):
             shown = repr(shown)[:NOISE_KEPT]
         more = " (the rest is not kept)" if self._noise == MOST_NOISE else ""
-        self._session.said(ingest.raw("line", shown, f"stdout: {kind}{more}"))
+        self._session.record(ingest.raw("line", shown, f"stdout: {kind}{more}"))
 
 
 def spawn_words(

@@ -37,7 +37,7 @@ class RemoteAgent:
         self._on_exit = on_exit
         self._on_break = on_break
         self._timer: asyncio.TimerHandle | None = None
-        self._told = self._done = False
+        self._asked = self._done = False
         self._connecting: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         peer.on_closed = self._lost
@@ -87,12 +87,12 @@ class RemoteAgent:
         self._timer = asyncio.get_running_loop().call_later(UNSAID, self._tell, text)
 
     def _tell(self, text: str) -> None:
-        self._told = True
+        self._asked = True
         self._on_break(text)
 
     def _back(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if self._told:
-            self._told = False
+        if self._asked:
+            self._asked = False
             self._on_break(f"Connected to {self._where} again; nothing was lost.")

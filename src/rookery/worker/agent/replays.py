@@ -37,7 +37,7 @@ class Replays:
         """When what is held counts as news."""
         self._session = session
         self.repeats = Repeats(self._past, self._page)
-        self._told = float("-inf")
+        self._shown_at = float("-inf")
         self._last: list[Json] = []
         """What was replayed of the last turn so far, from its prompt on."""
         self._history: list[Json] = []
@@ -117,8 +117,8 @@ class Replays:
             self._last = [update]
         elif 0 < len(self._last) < MOST_LOOKED_AT:
             self._last.append(update)
-        if self._session.agent.phase == "settling" and now() - self._told > PAUSE:
-            self._told = now()
+        if self._session.agent.phase == "settling" and now() - self._shown_at > PAUSE:
+            self._shown_at = now()
             self._session.feed_agent(messages.Replayed())
 
     def _past(self) -> list[PastTurn]:

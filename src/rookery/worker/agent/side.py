@@ -203,7 +203,7 @@ class AgentSide:
         session.look_at_settings()
         renew(session.directory, session.surroundings.environment)
         profile = session.profile()
-        read = session.servers.read(header, session.found, profile)
+        read = session.servers.read(header, session.in_force, profile)
         for draft in (*news(session.directory), *read):
             session.append(draft)
         self.auto_answer.settle_default()
@@ -280,7 +280,7 @@ class AgentSide:
     def notified(self, method: str, params: object) -> None:
         session = self._session.agent.session
         if (retry := retries.parse_notification(method, params, session)) is not None:
-            self._session.said(retry)
+            self._session.record(retry)
             return
         if method == COMPLETE:  # of an unknown id, it is no news
             self.kept.completed(lenient.text(params, "elicitationId"))
@@ -302,7 +302,7 @@ class AgentSide:
             self._heard(fresh)
 
     def _heard(self, update: Json) -> None:
-        self._session.said(self.children.heard(update, self._noted))
+        self._session.record(self.children.heard(update, self._noted))
 
     def _noted(self, update: Json, calls: TurnCalls) -> Json:
         if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
@@ -377,7 +377,7 @@ class AgentSide:
         is_hooks = self._session.profile().judged and hook_asks.is_one(given)
         if calls:
             update |= judged.asked(update, about)
-            update |= {"does": self.auto_answer.told(about, given)}
+            update |= {"does": self.auto_answer.details(about, given)}
             answer = None if is_hooks else self.auto_answer.answer(update, calls)
         else:
             answer = None if is_hooks else self.auto_answer.answer_for_nobody(update)

@@ -153,7 +153,7 @@ class Snapshots:
             update |= {"later": later[:NAMED], "laterMore": len(later) > NAMED}
             update |= {"late": True} if header["turn"] != turn else {}
         text = left_out(header, outcome)
-        session.append(Draft(update | _told(outcome)))
+        session.append(Draft(update | _fields(outcome)))
         if text:
             session.append(Draft(notice(text, "info")))
         self._taken += 1
@@ -273,6 +273,6 @@ def _refusal(refused: str, message: str, turn: int) -> str:
     return f"{text} The next one is taken with the next turn; turns before it can be rewound to."
 
 
-def _told(outcome: Json) -> Json:
+def _fields(outcome: Json) -> Json:
     keys = ("id", "tree", "changed", "large", "nested", "unreadable")
     return {key: outcome[key] for key in keys if outcome.get(key)}

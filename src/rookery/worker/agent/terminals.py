@@ -208,16 +208,16 @@ class Privileges:
 
     def begin(self) -> None:
         """Start over for a new agent: the notice is given once for each."""
-        self._said = False
+        self._noted = False
         self._before = ""
         """The end of what was heard last: a sentence may come in pieces."""
 
     def hear(self, *output: object) -> None:
-        if self._said or not self._session.fence.confined:
+        if self._noted or not self._session.fence.confined:
             return
         for text in confinement.texts(list(output)):
             if confinement.lost(self._before + text):
-                self._said = True
+                self._noted = True
                 self._session.append(confinement.notice(self._session.header["agent"]))
                 return
             self._before = text[-confinement.MAX_SIGN_LENGTH :]

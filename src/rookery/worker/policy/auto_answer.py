@@ -119,7 +119,7 @@ class AutoAnswer:
             calls += seen
         return calls
 
-    def told(self, about: Sequence[Json], given: Json) -> list[Json]:
+    def details(self, about: Sequence[Json], given: Json) -> list[Json]:
         """Return what those calls do, for the user. Changes in the ask's own call are left out:
         they are in the log with that call."""
         from rookery.core.blocks import ask_details  # many sessions never ask
@@ -148,7 +148,7 @@ class AutoAnswer:
         from rookery.core.policy.rule_choices import alike
 
         always = policy_rules.described(offers[0].rule)[:MAX_RULE_LENGTH]
-        ask |= {"always": always, "alwaysChoices": [each.words for each in offers]}
+        ask |= {"always": always, "alwaysChoices": [each.label for each in offers]}
         return ask | {"alwaysReach": [*map(self._reach, offers)], "alike": digest_of(alike(offers))}
 
     @property
@@ -191,7 +191,7 @@ class AutoAnswer:
             return
         rulings: list[Judgement] = []
         for call, risk, looks in wanted:
-            calls = self.look_at_all([known.told(call)])
+            calls = self.look_at_all([known.record(call)])
             judged = self._judge(key_of(call), calls, risk, looks=looks)
             rulings.append(judged)
             if judged.by_rule and judged.outcome != "ask":
@@ -270,11 +270,11 @@ class AutoAnswer:
         if option not in (hook_asks.TRUST, hook_asks.NEVER):
             return None
         from rookery.client.config.in_force import Waiting
-        from rookery.client.project_hooks import found, trust
+        from rookery.client.project_hooks import hook_file, trust
 
         home, cwd = self._session.home, self._session.header["cwd"]
         try:
-            now = found.find(home, cwd)
+            now = hook_file.find(home, cwd)
             fingerprint = hook_asks.fingerprint_in(ask["toolCall"])
             if now is None or now.fault or now.fingerprint != fingerprint:
                 return Refusal("hooks_changed", CHANGED)

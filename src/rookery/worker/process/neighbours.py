@@ -35,13 +35,13 @@ class Neighbours:
         real = os.path.realpath(header["cwd"])
         name = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
         self._place = os.path.join(self._home, PLACES, name)
-        self._told: set[str] | None = None
+        self._known: set[str] | None = None
         """Those that a notice names; None: the log was not asked."""
         self._looked = False
         self._turn = 0
         """The last one that got a notice."""
         self._unread: list[str] = []
-        self._found: list[str] = []
+        self._working: list[str] = []
         """Of a pass over the neighbours: who comes yet, and who works."""
 
     def look(self, turn: int) -> list[Draft]:
@@ -54,18 +54,18 @@ class Neighbours:
             for name in self._listed():
                 self._is_awake(name)  # those who were killed leave no traces
         if not turn or turn == self._turn:
-            self._unread, self._found = [], []
+            self._unread, self._working = [], []
             return []
-        named = set() if self._told is None else self._told
+        named = set() if self._known is None else self._known
         if not self._unread:
             self._unread = [name for name in self._listed() if name not in named]
         now, self._unread = self._unread[:AT_ONCE], self._unread[AT_ONCE:]
-        self._found += [name for name in now if self._works(name) and self._is_awake(name)]
+        self._working += [name for name in now if self._works(name) and self._is_awake(name)]
         if self._unread:
             return []
-        working, self._found = self._found, []
-        if working and self._told is None:
-            named = self._told = self._named_before()
+        working, self._working = self._working, []
+        if working and self._known is None:
+            named = self._known = self._named_before()
             working = [name for name in working if name not in named]
         named.update(working)
         self._turn = turn if working else self._turn

@@ -38,7 +38,7 @@ class Records:
         """Update head.json if a list would show something else."""
         head = head_of(header, seq, at)
         if header["state"] != "idle":
-            head["doing"] = head["doing"] or self._doing.words
+            head["doing"] = head["doing"] or self._doing.text
         shown = {key: value for key, value in head.items() if key not in SKIPPED}
         if not force and shown == self._head:
             return

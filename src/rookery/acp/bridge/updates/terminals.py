@@ -40,14 +40,14 @@ class Screen:
         self._text = whole[-SHOWN:]
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return (f"… {self._cut} characters before …\n" if self._cut else "") + self._text
 
     @property
     def text(self) -> str:
         """The text in place of a terminal. Nothing else shows the exit code of an agent's own."""
         code = lenient.integer(self.ended, "exitCode") if self.owner else 0
-        return self.said + (f"\n(exit code {code})" if code else "")
+        return self.output + (f"\n(exit code {code})" if code else "")
 
     def status(self) -> str:
         if self.ended is None:
@@ -154,7 +154,7 @@ class Screens:
         """Return the output of a terminal from before a call showed it."""
         if not self.native:
             return []
-        updates = [self._output(screen, screen.said)] if screen.said else []
+        updates = [self._output(screen, screen.output)] if screen.output else []
         return updates + ([_exit(screen)] if screen.ended is not None else [])
 
     def stale(self) -> list[str]:

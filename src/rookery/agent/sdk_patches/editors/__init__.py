@@ -79,7 +79,7 @@ class Editor(editor.FileEditor):
     @override
     def write_file(self, path: Path, file_text: str, encoding: str = "") -> None:
         self.validate_file(path)
-        with _words(path):
+        with _explained(path):
             before = disk.write(path, file_text)
         if before is not None:
             self._history_manager.keep(path, before)
@@ -117,7 +117,7 @@ class Editor(editor.FileEditor):
         before = self._history_manager.take_last(path)
         if before is None:
             raise ToolError(f"No edit history found for {path}.")
-        with _words(path):
+        with _explained(path):
             disk.put(path, before)
         text = Text(before).text
         return FileEditorObservation.from_text(
@@ -130,7 +130,7 @@ class Editor(editor.FileEditor):
 
 
 @contextmanager
-def _words(path: Path) -> Iterator[None]:
+def _explained(path: Path) -> Iterator[None]:
     """Turn errors into messages for the model."""
     try:
         yield

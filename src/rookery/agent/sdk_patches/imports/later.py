@@ -62,11 +62,11 @@ def _schema(cls: Any, _source: Any, handler: Any) -> Any:
 
 def real_of(cls: Later) -> Any:
     if cls.real is None:
-        cls.real = _found(*cls.place)
+        cls.real = _load(*cls.place)
     return cls.real
 
 
-def _found(module: str, name: str) -> Any:
+def _load(module: str, name: str) -> Any:
     loaded = importlib.import_module(module)
     try:
         return getattr(loaded, name)
@@ -151,7 +151,7 @@ def _look_up_later(module: ModuleType) -> None:
             if theirs is not None:
                 return theirs(name)
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-        given[name] = real = _found(*places[name])
+        given[name] = real = _load(*places[name])
         return real
 
     given["__getattr__"] = look_up

@@ -17,7 +17,7 @@ from openhands.sdk.llm.auth import openai
 PAGE = (
     "<!DOCTYPE html><html><head><title>Rookery</title></head>"
     '<body style="font-family: system-ui; text-align: center; margin-top: 20vh">'
-    "<h1>{title}</h1><p>{words}</p></body></html>"
+    "<h1>{title}</h1><p>{text}</p></body></html>"
 )
 WORDS = {
     "callback timeout": "The login was not finished within 5 minutes.",
@@ -36,7 +36,7 @@ class _Failed(str):
     __slots__ = ()
 
     def format(self, *_: Any, error: str = "", **__: Any) -> str:  # type: ignore[override]
-        return PAGE.format(title="You are not logged in", words=escape(error))
+        return PAGE.format(title="You are not logged in", text=escape(error))
 
 
 def use_issuer(issuer: str) -> None:
@@ -55,7 +55,7 @@ def words_of(error: Exception) -> str:
 def install(on_url: Callable[[str], None]) -> None:
     """Install the patch. `on_url` is called with the address that the browser is to open."""
     opened = webbrowser.open
-    done = PAGE.format(title="You are logged in", words="Close this page and go back to Rookery.")
+    done = PAGE.format(title="You are logged in", text="Close this page and go back to Rookery.")
     openai._HTML_SUCCESS, openai._HTML_ERROR = done, _Failed()
 
     def open_and_tell(url: str, new: int = 0, autoraise: bool = True) -> bool:

@@ -36,7 +36,7 @@ LATE = (
 def _grep(_execute: Around, self: GrepExecutor, action: Any, conversation: Any = None) -> Any:  # noqa: ARG001
     root, include = _place(self.working_dir, action.path), action.include or ""
     about = {"pattern": action.pattern, "search_path": root, "include_pattern": action.include}
-    hits, fault = search.Found([]), ""
+    hits, fault = search.Hits([]), ""
     with search.begun(self) as run:
         try:
             _check(root)
@@ -44,21 +44,21 @@ def _grep(_execute: Around, self: GrepExecutor, action: Any, conversation: Any =
         except (search.SearchError, OSError, ValueError) as error:
             fault = str(error)
     only = f" (files {include})" if include else ""
-    text = fault or _told(hits, f"Files that contain {action.pattern!r} in {root}{only}")
+    text = fault or _report(hits, f"Files that contain {action.pattern!r} in {root}{only}")
     more: Any = {"matches": hits.paths[:MAX_PATHS], "truncated": len(hits.paths) > MAX_PATHS}
     return GrepObservation.from_text(text, is_error=bool(fault), **about, **more)
 
 
 def _glob(_execute: Around, self: GlobExecutor, action: Any, conversation: Any = None) -> Any:  # noqa: ARG001
     root = _place(self.working_dir, action.path)
-    hits, fault = search.Found([]), ""
+    hits, fault = search.Hits([]), ""
     with search.begun(self) as run:
         try:
             _check(root)
             hits = search.by_name(run, action.pattern, root)
         except (search.SearchError, OSError, ValueError) as error:
             fault = str(error)
-    text = fault or _told(hits, f"Files that match {action.pattern!r} in {root}")
+    text = fault or _report(hits, f"Files that match {action.pattern!r} in {root}")
     more: Any = {"files": hits.paths[:MAX_PATHS], "truncated": len(hits.paths) > MAX_PATHS}
     about = {"pattern": action.pattern, "search_path": root}
     return GlobObservation.from_text(text, is_error=bool(fault), **about, **more)
@@ -74,7 +74,7 @@ def _check(root: str) -> None:
         raise search.SearchError(f"{root} is not a directory.")
 
 
-def _told(hits: search.Found, what: str) -> str:
+def _report(hits: search.Hits, what: str) -> str:
     count = len(hits.paths)
     lines = [f"{what}: {count or 'none'}", *hits.paths[:MAX_PATHS]]
     if count > MAX_PATHS:

@@ -150,7 +150,7 @@ def _cells(screen: Screen, head: Json, now: float) -> dict[str, str]:
         "TURN": str(head["turn"]),
         "QUEUED": str(head["queue"] or ""),
         "MODEL": clean_line(head["model"] or ""),
-        "LIMITS": ", ".join(window.words for window in quota.current(head, now)),
+        "LIMITS": ", ".join(window.text for window in quota.current(head, now)),
         "DOING": clean_line(head.get("doing") or head["last"]),
     }
 

@@ -60,14 +60,14 @@ def list_() -> None:
     servers = files.load(paths.home())
     if screen.as_json:
         for server in servers:
-            screen.result(_told(server))
+            screen.result(_fields(server))
     elif servers:
         _write(screen, servers)
     else:
         screen.note("No MCP servers yet. Add one: rookery mcp add NAME -- COMMAND")
 
 
-def _told(server: files.Server, *, reveal: bool = False) -> Json:
+def _fields(server: files.Server, *, reveal: bool = False) -> Json:
     entry = server.entry if reveal or not isinstance(server.entry, dict) else masked(server.entry)
     about = {"name": server.name, "transport": server.kind, "enabled": server.enabled}
     if server.kind in FAR:
@@ -115,7 +115,7 @@ def _what(server: files.Server) -> str:
 def get(name: str, reveal: bool) -> None:
     """Print one server. Values of variables and headers are masked unless you pass --reveal."""
     screen = standard()
-    fields = _told(files.find(paths.home(), name), reveal=reveal)
+    fields = _fields(files.find(paths.home(), name), reveal=reveal)
     screen.result(fields)
     for key, value in fields.items():
         if key != "server":
@@ -188,7 +188,7 @@ def add(
     entry |= {"enabled": False} if disabled else {}
     with in_force.editing(paths.home(), adds=True):
         files.add(paths.home(), name, entry, replace=force)
-    standard().result(_told(files.find(paths.home(), name)))
+    standard().result(_fields(files.find(paths.home(), name)))
     then = f"Agents get it at their next start. To test it: rookery mcp test {name}"
     off = f"It is off; to turn it on: rookery mcp enable {name}"
     standard().note(f"Added {name}. {off if disabled else then}")
@@ -238,7 +238,7 @@ def disable(name: str) -> None:
 def _switch(name: str, *, enabled: bool) -> None:
     with in_force.editing(paths.home(), adds=enabled):
         files.set_enabled(paths.home(), name, enabled=enabled)
-    standard().result(_told(files.find(paths.home(), name)))
+    standard().result(_fields(files.find(paths.home(), name)))
 
 
 # ---------------------------------------------------------------- test

@@ -6,7 +6,7 @@ import click
 
 from rookery.cli.output import Screen, clean_line
 from rookery.client.project_hooks import trust as trusts
-from rookery.client.project_hooks.found import Found, find
+from rookery.client.project_hooks.hook_file import HookFile, find
 from rookery.core.json import safe_text
 from rookery.home import paths
 from rookery.sandbox.git import repository_of
@@ -32,7 +32,7 @@ def show(screen: Screen, directory: str, *, trust: bool, forget: bool) -> None:
         _list(screen, home, project_hooks)
 
 
-def _trust(screen: Screen, home: str, project_hooks: Found | None) -> None:
+def _trust(screen: Screen, home: str, project_hooks: HookFile | None) -> None:
     if project_hooks is None:
         raise click.ClickException("This project has no hooks.")
     if project_hooks.fault:
@@ -48,7 +48,7 @@ def _forget(screen: Screen, home: str, cwd: str) -> None:
     screen.note("Forgotten: they no longer run, and you are asked again with the next prompt.")
 
 
-def _list(screen: Screen, home: str, project_hooks: Found | None) -> None:
+def _list(screen: Screen, home: str, project_hooks: HookFile | None) -> None:
     if project_hooks is None:
         screen.note("This project has no hooks.")
     else:
@@ -62,12 +62,12 @@ def _list(screen: Screen, home: str, project_hooks: Found | None) -> None:
             screen.line(clean_line(f"{_place(project)}  {yes} trusted, {no} refused"))
 
 
-def _print(screen: Screen, project_hooks: Found) -> None:
+def _print(screen: Screen, project_hooks: HookFile) -> None:
     for line in safe_text.shown(project_hooks.script()).text.split("\n"):
         screen.line(clean_line(line))
 
 
-def _as_json(screen: Screen, home: str, project_hooks: Found | None) -> None:
+def _as_json(screen: Screen, home: str, project_hooks: HookFile | None) -> None:
     if project_hooks is not None:
         about = {
             "project": _place(project_hooks.project),

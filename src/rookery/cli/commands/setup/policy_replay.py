@@ -58,14 +58,14 @@ class _Play:
         self._rules = known
         self._calls = TurnCalls()
         self._open: dict[str, tuple[int, Json]] = {}
-        self._found: list[Replayed] = []
+        self._asks: list[Replayed] = []
         self._header = EMPTY
         self._lay = call_paths.lay(paths.home(), os.environ)
 
     def play(self, events: Iterator[Event]) -> list[Replayed]:
         for event in events:
             self._take(event)
-        return self._found
+        return self._asks
 
     def _take(self, event: Event) -> None:
         update, self._header = event.update, self._header | advance(self._header, event)
@@ -78,8 +78,8 @@ class _Play:
                 self._ask(event)
             case "_judged":
                 verdict = lenient.text(update, "verdict")
-                about = [self._calls.told(lenient.mapping(update, "toolCall"))]
-                self._found.append(self._replayed(event, about, verdict, event.by or ""))
+                about = [self._calls.record(lenient.mapping(update, "toolCall"))]
+                self._asks.append(self._replayed(event, about, verdict, event.by or ""))
 
     def _ask(self, event: Event) -> None:
         update, name = event.update, lenient.text(event.update, "id")
@@ -89,15 +89,15 @@ class _Play:
             self._calls.answered(name, update)
             if name in self._open:
                 place, ask = self._open.pop(name)
-                answer = _said(ask, lenient.mapping(update, "outcome"))
-                self._found[place] = self._found[place]._replace(said=answer, by=event.by or "")
+                answer = _reply(ask, lenient.mapping(update, "outcome"))
+                self._asks[place] = self._asks[place]._replace(said=answer, by=event.by or "")
             return
         given = lenient.mapping(update, "toolCall")
         if given:
             about = self._calls.stands_for(given)
             self._calls.asked(update, about)
-            self._open[name] = (len(self._found), update)
-            self._found.append(self._replayed(event, about, "", ""))
+            self._open[name] = (len(self._asks), update)
+            self._asks.append(self._replayed(event, about, "", ""))
 
     def _replayed(self, event: Event, about: list[Json], answer: str, by: str) -> Replayed:
         """Apply the rules to the calls that an event is about."""
@@ -117,7 +117,7 @@ class _Play:
         return Replayed(self._session, event.seq, header["turn"], what, answer, by, verdict)
 
 
-def _said(ask: Json, outcome: Json) -> str:
+def _reply(ask: Json, outcome: Json) -> str:
     if outcome.get("outcome") == "cancelled":
         return "cancelled"
     for option in lenient.mappings(ask, "options"):

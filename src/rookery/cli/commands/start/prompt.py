@@ -60,7 +60,7 @@ def prompt(
     if more["refine"]:
         send(session, {"do": "set", "option": "refine", "value": "on"})
     source = f"prompt --approve {approve}"
-    policy = Policy(approve or "ask", destructive=more["destructive"], told=source)
+    policy = Policy(approve or "ask", destructive=more["destructive"], origin=source)
     if more["without_hooks"]:
         policy = without_hooks(session, policy)
     if approve or more["without_hooks"]:

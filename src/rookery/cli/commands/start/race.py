@@ -105,7 +105,7 @@ class _Running:
         self.screen, self.name = screen, os.urandom(3).hex()
         self.sessions: list[str] = []
         self._text, self._order = text, order
-        self._said: dict[str, str] = {}
+        self._shown: dict[str, str] = {}
         self._began = time.monotonic()
 
     async def begin(self, name: str, label: str, of_session: dict[str, Any]) -> None:
@@ -140,9 +140,9 @@ class _Running:
     def _tell(self, head: Json) -> None:
         state = state_of(head, awake=head["awake"])
         status = "done" if races.has_ended(head) and state in ("idle", "asleep") else state
-        if status in ("idle", "asleep", "running") or self._said.get(head["id"]) == status:
+        if status in ("idle", "asleep", "running") or self._shown.get(head["id"]) == status:
             return
-        self._said[head["id"]] = status
+        self._shown[head["id"]] = status
         more = f": rookery answer {head['id']}" if status == "needs-you" else ""
         self.screen.note(clean_line(f"{head['agent']} ({head['id']}) {label_of(status)}{more}"))
 

@@ -102,7 +102,7 @@ def _policy(approve: str | None, given: dict[str, bool], **more: Any) -> "Policy
     from rookery.cli.session.approval_flags import check_destructive, chosen
 
     policy = chosen(approve, given, "run")._replace(**more)
-    policy = policy if policy.stated else policy._replace(told="rookery run")
+    policy = policy if policy.stated else policy._replace(origin="rookery run")
     check_destructive(policy.approve, policy.destructive)
     return policy
 

@@ -41,7 +41,7 @@ class Scope(NamedTuple):
     """A range that can be compared: its query string and its label."""
 
     query: str
-    words: str
+    label: str
 
 
 class Shown(NamedTuple):

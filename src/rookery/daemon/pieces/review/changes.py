@@ -112,7 +112,7 @@ def _scopes(shown: Shown) -> str:
 
 def _scope(each: Scope, shown: Shown) -> str:
     chosen = " selected" if each.query == shown.scope else ""
-    return f'<option value="{esc(each.query)}"{chosen}>{esc_line(each.words, 80)}</option>'
+    return f'<option value="{esc(each.query)}"{chosen}>{esc_line(each.label, 80)}</option>'
 
 
 def _bar(shown: Shown, against: str, acts: str) -> str:

@@ -29,7 +29,7 @@ class Mark(NamedTuple):
     """tools, ask, steered, limited or failed."""
     seq: int
     many: int = 1
-    words: str = ""
+    label: str = ""
 
 
 class Turn(NamedTuple):
@@ -37,7 +37,7 @@ class Turn(NamedTuple):
     seq: int
     at: int
     marks: list[Mark]
-    words: str = ""
+    text: str = ""
     ended: int = 0
     """When; 0: it goes on."""
 
@@ -77,9 +77,9 @@ def _after(turn: Turn, seq: int, at: int, kind: str, event: Event | None) -> Tur
         case "_prompt" if event:
             text = words_of(lenient.sequence(event.update, "prompt"))
             text = "Continued after the budget pause" if budgets.is_own(event.update) else text
-            if not turn.words and event.update.get("steered") is not True:
-                return turn._replace(seq=seq, at=at, words=text[: 4 * WORDS])
-            turn.marks.append(Mark("steered", seq, words=text[:WORDS]))
+            if not turn.text and event.update.get("steered") is not True:
+                return turn._replace(seq=seq, at=at, text=text[: 4 * WORDS])
+            turn.marks.append(Mark("steered", seq, label=text[:WORDS]))
         case "_ask" if event and event.update.get("state") == "asked":
             turn.marks.append(Mark("ask", seq))
         case "_turn" if event:
@@ -93,7 +93,7 @@ def _state(turn: Turn, event: Event) -> Turn:
     reason = lenient.text(event.update, "reason")
     if reason in FAILED or reason == "rate_limited":
         kind = "failed" if reason in FAILED else "limited"
-        turn.marks.append(Mark(kind, event.seq, words=ENDINGS.get(reason, reason)))
+        turn.marks.append(Mark(kind, event.seq, label=ENDINGS.get(reason, reason)))
     return turn._replace(ended=event.at)
 
 
@@ -150,7 +150,7 @@ def _head(page: Page, side: bool) -> str:
 
 
 def _turn(page: Page, turn: Turn) -> str:
-    text = esc_line(secrets.masked(turn.words), WORDS) or "(no words)"
+    text = esc_line(secrets.masked(turn.text), WORDS) or "(no words)"
     took = units.duration((turn.ended - turn.at) / 1000) if turn.ended else "running"
     marks = [mark for mark in turn.marks if mark.kind]
     shown = "".join(_mark(page, mark) for mark in marks[:MARKS])
@@ -185,9 +185,9 @@ def _mark(page: Page, mark: Mark) -> str:
         case "ask":
             label = "Asked you"
         case "steered":
-            label = f"You added: {mark.words}" if mark.words else "You added a prompt"
+            label = f"You added: {mark.label}" if mark.label else "You added a prompt"
         case _:
-            label = f"Ended: {mark.words}"
+            label = f"Ended: {mark.label}"
     return (
         f'<a class="m-{mark.kind}" href="{_at(page, mark.seq)}" data-do="at" data-seq="{mark.seq}" '
         f'title="{esc_line(label)}" aria-label="{esc_line(label)}">{LOOKS[mark.kind]}{many}</a>'

@@ -170,9 +170,9 @@ class SavedForm(FormScreen):
 
     def saved(self, outcome: Saved) -> None:
         if outcome.ok:
-            answer = {"words": outcome.words, "name": outcome.name}
+            answer = {"words": outcome.message, "name": outcome.name}
             self.dismiss({**answer, "changes": list(outcome.changes)})
         elif outcome.wrong:
             self.mark(outcome.wrong)
         else:
-            self.tell(f"✗ {outcome.words}")
+            self.tell(f"✗ {outcome.message}")

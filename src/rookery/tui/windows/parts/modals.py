@@ -33,7 +33,7 @@ class Modal[Answer](ModalScreen[Answer | None]):
     def __init__(self, heading: str = "") -> None:
         super().__init__()
         self._heading = heading or self.HEADING
-        self.words: dict[str, str] = {"window.back": self.BACK}
+        self.captions: dict[str, str] = {"window.back": self.BACK}
         """By a key's name: this window's word for it."""
 
     def compose(self) -> ComposeResult:
@@ -63,7 +63,7 @@ class Modal[Answer](ModalScreen[Answer | None]):
         ]
         unique: dict[str, str] = {}
         for name, key, action, description in entries:  # a window's own word for a key comes first
-            caption = f" {self.words.get(name, description)}".replace(" ", "\u00a0")
+            caption = f" {self.captions.get(name, description)}".replace(" ", "\u00a0")
             unique.setdefault(name, f"[@click=screen.{action}][b $accent]{key}[/]{caption}[/]")
         return "   ".join(unique.values())
 
@@ -82,10 +82,10 @@ class Modal[Answer](ModalScreen[Answer | None]):
     def home(self) -> str:
         return self.shell.start.home
 
-    def fetch[Found](self, work: Callable[[], Found], then: Callable[[Found], object]) -> None:
+    def fetch[Read](self, work: Callable[[], Read], then: Callable[[Read], object]) -> None:
         """Run `work`, which may block; `then` gets its result if the window is still open."""
 
-        def done(outcome: Found) -> None:
+        def done(outcome: Read) -> None:
             if self.is_attached:
                 then(outcome)
 
@@ -121,7 +121,7 @@ class LineScreen(Modal[str]):
     ) -> None:
         super().__init__(question)
         self.set_class(below, "below")
-        self.words["line.take"] = verb
+        self.captions["line.take"] = verb
         self._text, self._hint, self._may_be_empty = text, hint, may_be_empty
 
     def body(self) -> ComposeResult:
@@ -142,11 +142,11 @@ class SureScreen(Modal[bool]):
 
     def __init__(self, question: str, detail: str = "") -> None:
         super().__init__(question)
-        self._words = detail
+        self._detail = detail
 
     def body(self) -> ComposeResult:
-        if self._words:
-            yield Label(clean(self._words), markup=False, classes="said")
+        if self._detail:
+            yield Label(clean(self._detail), markup=False, classes="said")
 
     def action_yes(self) -> None:
         self.dismiss(True)

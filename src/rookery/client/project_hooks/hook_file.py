@@ -33,7 +33,7 @@ class Hook(NamedTuple):
     """Or else, of one that asks a model, all that is said of it."""
 
 
-class Found(NamedTuple):
+class HookFile(NamedTuple):
     project: str
     """Its repository, which its worktrees share; without one, its directory."""
     cwd: str
@@ -70,7 +70,7 @@ class Found(NamedTuple):
         return "\n".join(lines)
 
 
-def find(home: str, cwd: str) -> Found | None:
+def find(home: str, cwd: str) -> HookFile | None:
     """Return a directory's hooks, or None if it has no such file. Raises Unusable."""
     cwd = os.path.realpath(cwd)
     root, project = repository_of(cwd)
@@ -91,7 +91,7 @@ def find(home: str, cwd: str) -> Found | None:
     except named.TooMuch as error:
         fault = str(error)
     whole = json.dumps([os.path.relpath(cwd, root), content, files], sort_keys=True)
-    project_hooks = Found(
+    project_hooks = HookFile(
         *(project, cwd, root, tuple(tables), hooks, files),
         sha256(whole.encode()).hexdigest(),
         fault,
