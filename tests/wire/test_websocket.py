@@ -142,24 +142,29 @@ async def test_nothing_comes_after_we_hung_up(tmp_path: Path) -> None:
     made = certificate(tmp_path)
 
     async def meet(socket: ServerConnection) -> None:
-        await socket.send("x" * 20_000)
-        await socket.send("y" * 20_000)
+        await socket.recv()
+        for letter in (b"x", b"y"):
+            socket.protocol.send_text(letter * 20_000)
+        socket.transport.write(b"".join(socket.protocol.data_to_send()))
         await socket.wait_closed()
 
     async with serve(meet, "127.0.0.1", 0, ssl=made.context()) as server:
         url = f"wss://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
         socket, texts = await connect(Target(url, fingerprint=made.fingerprint)), list[object]()
-        await asyncio.sleep(0.1)  # until both are here
-        closed: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        loop, failures = asyncio.get_running_loop(), list[object]()
+        loop.set_exception_handler(lambda _, context: failures.append(context))
+        closed: asyncio.Future[int] = loop.create_future()
 
         def take(text: bytes | TooLong) -> None:
             texts.append(text)
             socket.abort()
 
         socket.begin(take, lambda code, _: closed.set_result(code))
+        socket.send(b"go")
         assert await closed == 1006
         await asyncio.sleep(0)
         assert texts == [b"x" * 20_000]
+        assert not failures
 
 
 async def test_a_cancelled_handshake_leaves_nothing(tmp_path: Path) -> None:
@@ -347,6 +352,7 @@ def upgraded(after: Callable[[asyncio.StreamWriter], None]) -> Any:
         (b"\x88\x01\x03", 1002),  # half a close code
         (b"\x88\x02\x03\xed", 1002),  # 1005 is never sent
         (b"\x81\x7f" + b"\xff" * 8, 1002),  # longer than there is
+        (b"\xc1\x7f" + (1 << 40).to_bytes(8), 1002),  # too long, with an extension's bit
         (b"\x81\x02\xc3\x28", 1007),  # not UTF-8
         (b"\x81\x05hel", 1006),  # cut in the middle
     ],
@@ -440,3 +446,15 @@ def test_any_fragmentation_gives_the_same_messages(texts: list[bytes], step: int
         parser.receive_data(stream[at : at + step])
         found += parser.messages()
     assert found == wanted
+
+
+@given(st.binary(max_size=400), st.integers(1, 50))
+def test_any_bytes_are_messages_or_end_the_connection(data: bytes, step: int) -> None:
+    parser = ready(100)
+    for at in range(0, len(data), step):
+        parser.receive_data(data[at : at + step])
+        for message in parser.messages():
+            assert isinstance(message, TooLong) or len(message) <= 100
+        assert len(parser.reader.buffer) <= 100 + step
+    parser.receive_eof()
+    assert 1000 <= parser.ending[0] < 5000

@@ -24,7 +24,7 @@ from rookery.wire.websocket.address import Address
 
 MAX_CONTROL_BYTES, MAX_REASON = 125, 120
 IMPOSSIBLE_BYTES = 1 << 63
-CONTROL_BIT, FINAL_BIT, OPCODE_BITS = 0x08, 0x80, 0x0F
+CONTROL_BIT, FINAL_BIT, RESERVED_BITS, OPCODE_BITS = 0x08, 0x80, 0x70, 0x0F
 """Of a frame's first byte."""
 CODES = {
     ProtocolError: CloseCode.PROTOCOL_ERROR,
@@ -70,8 +70,8 @@ class _Frames(Protocol):
             return frame, len(frame.data)
         except PayloadTooBig as error:
             size = error.size or 0
-        if is_control or size >= IMPOSSIBLE_BYTES:
-            raise ProtocolError("a frame with an impossible length")
+        if is_control or first & RESERVED_BITS or size >= IMPOSSIBLE_BYTES:
+            raise ProtocolError("a frame with an impossible header")
         left = size
         while left:
             yield from self._await_data()
