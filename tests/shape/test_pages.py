@@ -95,3 +95,15 @@ def test_troubleshooting_quotes_what_rookery_says() -> None:
     known = "\n".join(re.sub("…+", "…", text) for text in sentences())
     missing = [sentence for sentence in quoted if sentence not in known]
     assert not missing, "no such words in src: quote what the code says now"
+
+
+def test_every_lengthy_test_exists() -> None:
+    names = (ROOT / "tests" / "lengthy.txt").read_text(encoding="utf-8").splitlines()
+    assert [name for name in names if not is_defined(name)] == []
+
+
+def is_defined(test: str) -> bool:
+    """Return whether a file of that name mentions the test, or the class that it is made of."""
+    file, name, *_ = test.partition("[")[0].split("::")
+    path = ROOT / file
+    return path.is_file() and re.search(rf"\b{name}\b", path.read_text("utf-8")) is not None
