@@ -4,6 +4,7 @@ Whether an agent is installed is checked when it is used; nothing here installs 
 """
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -180,8 +181,6 @@ def from_command(
 ) -> Agent:
     """Return the agent that a command line starts, named after its program; the environment as in
     `resolve`. Raises ValueError."""
-    import shlex
-
     argv = shlex.split(command)
     if not argv:
         raise ValueError("the command is empty")

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from rookery.cli import exits, target
+from rookery.cli import errors, exits, target
+from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.screen import AS_JSON, wants_json
 from rookery.core.argv import APPROVING
 from rookery.core.policy import approvals
 from rookery.core.settings.sandbox import KINDS
+from rookery.core.view.fleet import is_hidden
 from rookery.home import paths
 
 if TYPE_CHECKING:
     from rookery.agents.registry import Agent
-    from rookery.cli.output import Screen
     from rookery.core.json import Json
 
 type Command = Callable[..., Any]
@@ -182,8 +183,6 @@ def complete_sessions(
 ) -> list[CompletionItem]:
     """Complete sessions: before anything is typed, only those that lists show, or for `unarchive`
     the others."""
-    from rookery.core.view.fleet import is_hidden
-
     put_away, now = context.info_name == "unarchive", time.time() * 1000
 
     def known() -> list["Json"]:
@@ -206,9 +205,6 @@ def complete_trashed(
 
 
 def _completed(known: "Callable[[], list[Json]]", incomplete: str) -> list[CompletionItem]:
-    from rookery.cli import errors
-    from rookery.cli.output import clean_line
-
     items = []
     try:
         heads = known()
@@ -235,8 +231,6 @@ def complete_models(
 def complete_agents(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    from rookery.cli import errors
-
     try:
         agents = target.agents()
     except errors.EXPECTED:

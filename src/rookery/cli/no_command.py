@@ -7,7 +7,11 @@ from typing import Any, NamedTuple, TextIO
 import click
 
 from rookery.cli import exits, flags, target
+from rookery.cli.output import standard
+from rookery.cli.output.wrap import wrapped
 from rookery.core.policy import approvals, modes
+from rookery.core.view.fleet import is_hidden
+from rookery.home import paths
 
 LISTED = 10
 
@@ -140,7 +144,6 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
         option = "--agent" if given.agent else "--cloud" if given.cloud else "--remote"
         message = "is for new sessions only; rookery switch-agent changes the agent of this one."
         raise click.UsageError(f"{option} {message}")
-    from rookery.cli.output import standard
     from rookery.cli.session.approval_flags import chosen, hand_over
     from rookery.cli.session.prompt_input import Message
     from rookery.cli.session.send import send
@@ -181,12 +184,10 @@ def _is_ready(agent: str) -> bool:
     """Check that an agent can be used before anything opens. Return False for `help`, after listing
     the agents. Raises UnknownAgent, NotInstalled."""
     from rookery.cli import settings as cli_settings
-    from rookery.home import paths
     from rookery.models.choice import chosen_agent
 
     if agent == "help":
         from rookery.cli.checkup.agent_list import write_table
-        from rookery.cli.output import standard
 
         write_table(standard(), target.agents())
         return False
@@ -199,9 +200,6 @@ def _overview() -> int:
     """Print what runs now, and the commands to try next."""
     from rookery.cli import tui_launch
     from rookery.cli.commands.look.ps import in_order, write_table
-    from rookery.cli.output import standard
-    from rookery.cli.output.wrap import wrapped
-    from rookery.core.view.fleet import is_hidden
 
     screen = standard()
     known = target.rookery().heads(hidden=False)

@@ -25,6 +25,7 @@ from rookery.tui.system.painted_at_once import after_this_key
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets.composer import Composer
+from rookery.tui.widgets.feedback import keep
 from rookery.tui.widgets.session_list import Fleet
 from rookery.tui.widgets.status import Status
 
@@ -356,8 +357,6 @@ class Rookery(Focus, TranscriptTools):
         self.notify(f"{leave} to leave (nothing stops), {cancel} to cancel the turn.")
 
     def action_feedback(self, place: int) -> None:
-        from rookery.tui.widgets.feedback import keep
-
         answer = self.feedback.say(place)
         if answer is not None:
             home = self.start.home

@@ -2,6 +2,7 @@
 sends commands and watches the session list."""
 
 import asyncio
+import importlib
 import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -265,8 +266,6 @@ class ReaderThread:
         """Load what the first block will need, before it is needed."""
 
         async def load() -> None:
-            import importlib
-
             for module in modules:
                 importlib.import_module(module)
                 await asyncio.sleep(0)

@@ -12,10 +12,13 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from rookery.core.json import Json
+from rookery.core.json.image_bytes import look_at
 from rookery.core.limits import Interface
 from rookery.render.signs import SIGNS
 from rookery.tui.reader import ReaderThread
+from rookery.tui.system import git_branch
 from rookery.tui.system.clock import now
+from rookery.tui.system.driver import Driver
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets.composer import Composer
@@ -24,7 +27,6 @@ from rookery.tui.widgets.session_list import Fleet
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
     from rookery.operations.calling.interface import Rookery
-    from rookery.tui.system.driver import Driver
 
 
 ONLY_HERE = frozenset({"settings", "model", "models", "servers", "agents", "confirm_mode"})
@@ -101,8 +103,6 @@ class Shell(App[str]):
 
     @override
     def get_driver_class(self) -> "type[Driver]":
-        from rookery.tui.system.driver import Driver
-
         return Driver
 
     @override
@@ -201,7 +201,6 @@ class Shell(App[str]):
     def show_bytes(self, data: bytes | None) -> None:
         """Show a picture in the system's viewer, by its real type, whatever the agent calls it: the
         system would run some kinds of file."""
-        from rookery.core.json.image_bytes import look_at
         from rookery.tui.system import external_programs
 
         picture = look_at(data or b"")
@@ -214,8 +213,6 @@ class Shell(App[str]):
 
     def branch_of(self, cwd: str) -> str:
         """Return the branch of a directory. Reads files: call it on the reader's thread."""
-        from rookery.tui.system import git_branch
-
         if self.start.address:
             return ""  # of another machine's directory nothing is known here
         return git_branch.branch_of(cwd)

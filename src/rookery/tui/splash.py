@@ -1,6 +1,7 @@
 """The first screen, made of blocks: what is set up, what is missing and the key that helps, and
 what a key starts while nothing is written."""
 
+import glob
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,9 +11,12 @@ from rookery.core.json.safe_text import count
 from rookery.core.limits import Interface
 from rookery.core.policy import modes
 from rookery.core.refusals import Refused
+from rookery.core.settings.held import WAITS
 from rookery.core.vendors.demo import NAME, SECOND, TOUR
+from rookery.core.vendors.detection import vendor_of
+from rookery.core.vendors.profiles import profile_for
 from rookery.core.view.fleet import NO_TITLE
-from rookery.home import paths
+from rookery.home import config, paths
 from rookery.tui.look.runs import clean_line, cut
 from rookery.tui.transcript.window import Page, Window
 
@@ -176,8 +180,6 @@ def _asks(set_up: SetUp) -> str:
 
 def look_around(home: str, cwd: str, agent: str) -> SetUp:
     from rookery.client.config import in_force
-    from rookery.core.settings.held import WAITS
-    from rookery.home import config
     from rookery.models import profiles
     from rookery.models.choice import default_agent
 
@@ -212,8 +214,6 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
 def look_around_there(home: str, cwd: str, agent: str, rookery: "Rookery") -> SetUp:
     """Find out what is set up on another machine: its agents; the appearance is that of this
     machine."""
-    from rookery.home import config
-
     here = config.load_or_defaults(home)
     try:
         reply, problem = rookery.call("agents"), ""
@@ -256,8 +256,6 @@ def _is_out(home: str, settings: "Config", name: str) -> bool:
 def _passed(servers: tuple[str, ...], settings: "Config", agent: str) -> tuple[str, ...]:
     """Return the MCP servers that this agent gets."""
     from rookery.agents import registry
-    from rookery.core.vendors.detection import vendor_of
-    from rookery.core.vendors.profiles import profile_for
 
     if agent == registry.DEMO:
         return ()
@@ -284,8 +282,6 @@ def _servers(home: str) -> tuple[tuple[str, ...], str, str]:
 
 def _skills(home: str, cwd: str) -> tuple[str, ...]:
     """Return the skills that Rookery's own agent finds: a directory with SKILL.md, or a page."""
-    import glob
-
     own = os.path.expanduser("~")
     places = [f"{root}/{name}/skills" for root in (own, cwd) for name in FOLDERS]
     places += [os.path.join(home, "skills"), os.path.join(cwd, ".openhands", "microagents")]

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from rookery.core import argv
 from rookery.core.vendors.environment import OVERRIDE
+from rookery.home import paths
 from rookery.wire import greeting
+from rookery.wire.failures import RpcError
 from rookery.wire.jsonrpc import Incoming
 from rookery.wire.mcp import METHOD
 from rookery.wire.params import Json, offers
@@ -97,7 +99,6 @@ class Bridge(Reception):
         if self._sessions is None:
             from rookery.acp.bridge.attached import Editor
             from rookery.acp.bridge.sessions import Sessions
-            from rookery.home import paths
 
             place = (self.peer, self.client or {}, self._home or paths.home(), self.group)
             editor = Editor(*place, self.error_data, is_remote=self._is_remote)
@@ -131,8 +132,6 @@ def main(args: list[str]) -> int:
 def _log_in(given: dict[str, str]) -> int:
     from rookery.acp.bridge import login
     from rookery.acp.bridge.sessions import chosen, settings_of
-    from rookery.home import paths
-    from rookery.wire.failures import RpcError
 
     try:
         home = paths.home()

@@ -14,6 +14,7 @@ from rookery.cli.output import Screen, clean_line, standard
 from rookery.client.create import default_sandbox
 from rookery.core import budgets
 from rookery.core.settings.sandbox import CONTAINER
+from rookery.core.vendors import options as agent_options
 from rookery.core.vendors.environment import OVERRIDE, overriding
 from rookery.home import config, paths
 from rookery.models.choice import default_agent
@@ -231,7 +232,6 @@ def _chosen(settings: config.Config, named: str | None, model: str) -> tuple[reg
 def checked_model(model: str, environment: Mapping[str, str] = os.environ) -> str:
     """Return a model's name as it was saved: our own agent has only saved models, unless the
     session's environment overrides them, in which case this returns "". Raises BadParameter."""
-    from rookery.core.vendors import options as agent_options
     from rookery.models import profiles
 
     if overriding(environment) or overriding(os.environ):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -284,8 +285,6 @@ class _Import:
 
 def _current(home: str, key: str) -> tuple[object, bool]:
     """Return the current value, and whether config.toml sets it."""
-    import tomllib
-
     table, name = key.split(".")
     holds = getattr(getattr(config.load(home), table), name)
     try:

@@ -2,6 +2,7 @@
 it is."""
 
 import os
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from json import dumps
@@ -305,8 +306,6 @@ def place(home: str) -> str:
 def save(home: str, before: str, after: str, meant: Callable[[Json], object]) -> None:
     """Write the new text, unless it says anything else than was meant: then the file is left alone.
     `meant`: the same change on plain tables."""
-    import tomllib
-
     expected = tomllib.loads(before)
     meant(expected)
     try:

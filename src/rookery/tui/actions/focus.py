@@ -3,6 +3,7 @@ types."""
 
 from textual.events import Event, Key, Paste, Resize
 
+from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import Json, lenient
 from rookery.tui.actions.parts import Parts
 from rookery.tui.keys.map import NO_KEY, label, learn, shown
@@ -123,8 +124,6 @@ class Focus(Parts):
         return (label(self, "help") if writing and self.composer.text else letter, "keys")
 
     def _is_asked(self, header: Json) -> bool:
-        from rookery.core.asks.kept_asks import unanswered
-
         return bool(unanswered(header))
 
     # --- places --------------------------------------------------------------------------------

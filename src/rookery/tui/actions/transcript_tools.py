@@ -1,20 +1,20 @@
 """Find, the palette, search in all sessions, images, the side panel, the export, and the note about
 a worker that is silent."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rookery.core.blocks import Block, Op, make_block
-from rookery.core.blocks.parts import kept_pictures
+from rookery.core.blocks.parts import kept_pictures, unshown
 from rookery.core.json import Json
 from rookery.home.paths import with_tilde
+from rookery.log.errors import LogError
 from rookery.tui.actions.windows import Windows
 from rookery.tui.keys.map import label
 from rookery.tui.messages import HungChanged, LinkChanged
 from rookery.tui.widgets.composer import Composer
+from rookery.tui.widgets.side_panel import LEAST, SidePanel
 from rookery.tui.widgets.status import Status
-
-if TYPE_CHECKING:
-    from rookery.tui.widgets.side_panel import SidePanel
+from rookery.tui.writing import commands
 
 HUNG = "The session's worker does not respond"
 HUNG_WORDS = (
@@ -83,8 +83,6 @@ class TranscriptTools(Windows):
 
     def _begin_command(self, name: str) -> None:
         """Run a command of ours that takes no value; put any other into the composer."""
-        from rookery.tui.writing import commands
-
         known = commands.ours().get(name)
         if known is not None and not known.hint:
             self.composer.post_message(Composer.Submitted(f"/{name}", self.session))
@@ -118,8 +116,6 @@ class TranscriptTools(Windows):
 
     def view_pictures(self, block: Block) -> None:
         """Show the pictures of a block in a window, if the terminal can draw them."""
-        from rookery.core.blocks.parts import unshown
-
         images = [part for part in kept_pictures(block["parts"]) if not unshown(part)]
         if not images:
             self._show_image(block["parts"])  # says why not
@@ -134,8 +130,6 @@ class TranscriptTools(Windows):
     # --- the side panel ------------------------------------------------------------------------
 
     def action_panel(self) -> None:
-        from rookery.tui.widgets.side_panel import LEAST
-
         panel = self.panel
         if self.size.width < LEAST:
             self.notify(f"The side panel needs {LEAST} columns.", severity="warning")
@@ -158,7 +152,6 @@ class TranscriptTools(Windows):
         if self.is_elsewhere("This session", f"export {self.session}"):
             return
         from rookery.export.files import to_new_file
-        from rookery.log.errors import LogError
 
         home, session, cwd = self.start.home, self.session, str(self.window.header["cwd"])
 

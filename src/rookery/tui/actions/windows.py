@@ -7,10 +7,13 @@ from typing import Any
 
 from rookery.core.json import Json
 from rookery.core.limits import Interface
+from rookery.core.policy import modes
 from rookery.core.refusals import Refused
+from rookery.core.vendors import options
 from rookery.tui import messages
 from rookery.tui.actions.parts import Parts
 from rookery.tui.look.runs import clean_line
+from rookery.tui.splash import look_around, look_around_there
 from rookery.tui.widgets.session_list import Fleet
 
 BEHIND = frozenset(
@@ -31,8 +34,6 @@ class Windows(Parts):
         return super().check_action(action, parameters)
 
     def look_around(self) -> None:
-        from rookery.tui.splash import look_around, look_around_there
-
         place = (self.start.home, self.start.cwd, self.start.agent)
         tell, rookery = self.post_message, self.start.rookery
         self.reader.fetch(
@@ -209,7 +210,6 @@ class Windows(Parts):
         if not name:
             self._pick_option(offered)
             return
-        from rookery.core.vendors import options
 
         option = options.find(offered, name)
         if option is None:
@@ -265,7 +265,6 @@ class Windows(Parts):
 
     def tell_set(self, message: messages.Sent) -> None:
         """Say which option was set."""
-        from rookery.core.policy import modes
         from rookery.tui.windows import choice, confirm
 
         command, here = message.command, message.session == self.session

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual import events
 
 from rookery.core.blocks import Block
+from rookery.core.blocks.asks import shows_diff
 from rookery.tui.keys.map import keys_of
 from rookery.tui.transcript.answer_guard import AnswerGuard
 from rookery.tui.transcript.scroll import Scroll
@@ -132,7 +133,6 @@ class AskKeys:
     def listed(self, block: Block) -> list[str]:
         """Return the names of the keys that the card lists. Digits always are, as the agent's own
         list."""
-        from rookery.core.blocks.asks import shows_diff
         from rookery.render.ask_choices import choices
 
         seen, more = choices(block)

@@ -10,6 +10,7 @@ import os
 from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from hashlib import sha1
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -229,8 +230,6 @@ class WebSocket:
         return body >= min(int(wanted) if wanted.isdecimal() else 0, BODY_BYTES)
 
     def _check(self, where: str, key: bytes) -> None:
-        from hashlib import sha1
-
         head, _, body = bytes(self._head).partition(b"\r\n\r\n")
         status, self.headers, self.cookies = fields_of(head)
         if status != UPGRADED:

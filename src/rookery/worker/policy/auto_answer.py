@@ -9,10 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rookery.client.config import rules as config_rules
+from rookery.client.config.in_force import Waiting
 from rookery.core.agent.addresses import address_of
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Answer, Judgement, Refusal, allowing, once_only
 from rookery.core.asks.identity import digest_of
+from rookery.core.blocks.parts import diffs
 from rookery.core.dangers.places import named
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.json.files import Unusable
@@ -123,7 +125,6 @@ class AutoAnswer:
         """Return what those calls do, for the user. Changes in the ask's own call are left out:
         they are in the log with that call."""
         from rookery.core.blocks import ask_details  # many sessions never ask
-        from rookery.core.blocks.parts import diffs
 
         header = self._session.header
         details = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
@@ -269,7 +270,6 @@ class AutoAnswer:
         else None."""
         if option not in (hook_asks.TRUST, hook_asks.NEVER):
             return None
-        from rookery.client.config.in_force import Waiting
         from rookery.client.project_hooks import found, trust
 
         home, cwd = self._session.home, self._session.header["cwd"]
