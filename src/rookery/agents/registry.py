@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from rookery import agents as known_agents
 from rookery.agents import programs
 from rookery.core.agent import switching
 from rookery.core.agent.addresses import address_of
@@ -254,12 +255,10 @@ def check_successor(
 
 def install_hint(name: str) -> str:
     """Return how to install an agent, whatever its command; "" if it is included, or unknown."""
-    from rookery.agents import downloads
-
     entry = AGENTS.get(name)
     known = entry.install if entry else ""
     is_package = known and not known.startswith("see ")
-    offered = not is_package and downloads.offered(home(), name) is not None
+    offered = not is_package and known_agents.downloads.offered(home(), name) is not None
     return f"rookery agents install {name}" if offered else known
 
 

@@ -226,7 +226,9 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
     if context.invoked_subcommand not in UNTRUSTING and not context.obj:
         paths.check_trust(paths.home())
     if context.invoked_subcommand is None:
-        return no_command.begin(context, no_command.Given(**given))
+        from rookery.cli import opening
+
+        return opening.begin(context, no_command.Given(**given))
     return None
 
 

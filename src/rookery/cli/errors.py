@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from click import NoSuchOption, UsageError
 from click.exceptions import NoArgsIsHelpError
 
+from rookery import agents
 from rookery.cli import exits, target
 from rookery.cli.output import clean, clean_line, cut
 from rookery.client.fleet import Ambiguous, UnknownSession, named
@@ -128,16 +129,14 @@ def explain(error: BaseException) -> tuple[str, int] | None:
 
 def _message_of(error: Refused) -> str:
     """Return a refusal's message with additions that only the command line makes."""
-    from rookery.agents.registry import NotInstalled, UnknownAgent
-
     match error:
         case UnknownSession():
             return _unknown_session(error.name)
         case Ambiguous():
             return f"{error} Which one?\n{_listed(error.candidates)}"
-        case UnknownAgent():
+        case agents.registry.UnknownAgent():
             return f"{error}\n{ANY_AGENT}"
-        case NotInstalled():
+        case agents.registry.NotInstalled():
             return f"{error}\n{_ways_out(error.name)}"
         case StartError():
             return f"The session's worker did not start. {error}"
@@ -183,10 +182,10 @@ def _ways_out(agent: str) -> str:
 
 def install_here(agent: str) -> str:
     """Return how to install an agent for Rookery alone, or "" if Rookery cannot install it."""
-    from rookery.agents.install import can_install
-
     line = f"Only for Rookery: rookery agents install {agent}"
-    return line if can_install(agent) else ""  # what the registry offers is named already
+    return (
+        line if agents.install.can_install(agent) else ""
+    )  # what the registry offers is named already
 
 
 def _unknown_session(name: str) -> str:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from rookery import agents as known_agents
+from rookery import models
 from rookery.cli import errors, exits, target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.screen import AS_JSON, wants_json
@@ -222,9 +224,7 @@ def _completed(known: "Callable[[], list[Json]]", incomplete: str) -> list[Compl
 def complete_models(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    from rookery.models import profiles
-
-    saved, _ = profiles.look(paths.home())
+    saved, _ = models.profiles.look(paths.home())
     return [CompletionItem(name) for name in saved.profiles if name.startswith(incomplete)]
 
 
@@ -246,10 +246,8 @@ def agent_of_command(
     line: str, environment: Mapping[str, str] | None = None, node_path: str = ""
 ) -> "Agent":
     """Return the agent that --cmd starts. Raises click.BadParameter."""
-    from rookery.agents import registry
-
     try:
-        return registry.from_command(line, environment, node_path)
+        return known_agents.registry.from_command(line, environment, node_path)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--cmd") from None
 

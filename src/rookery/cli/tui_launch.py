@@ -8,6 +8,7 @@ import re
 import sys
 from typing import Any
 
+from rookery import agents
 from rookery.cli import target
 from rookery.core.limits import INTERFACES, BadValue, Interface, checked
 from rookery.home import paths
@@ -29,9 +30,7 @@ def is_installed() -> bool:
 def why_not(session: str = "") -> str:
     """Return why it cannot be opened, and what to use instead."""
     if not is_installed():
-        from rookery.agents.registry import missing_extra
-
-        return missing_extra("The terminal interface", "tui")
+        return agents.registry.missing_extra("The terminal interface", "tui")
     sentence = "The terminal interface needs a terminal."
     if session:
         return f"{sentence} Elsewhere, use rookery show {session} or rookery tail {session}."

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from rookery.build import build
+from rookery.client import config as client_config
 from rookery.core import budgets
 from rookery.core.asks import kept_asks
 from rookery.core.json import Json, loads
@@ -73,11 +74,10 @@ def look_after(home: str, heads: Iterable[Json]) -> None:
 def resumption(home: str, session: str) -> float | None:
     """Return when a session that hit a rate limit, or a budget, will continue by itself, in
     milliseconds since the epoch; None if it will not."""
-    from rookery.client.config import in_force
     from rookery.home import config, ledger  # a list loads all this only where a session met one
 
     try:
-        settings = in_force.load(home)
+        settings = client_config.in_force.load(home)
         with Reader.open(paths.session_dir(home, session)) as log:
             header = log.header()
     except (config.ConfigError, LogError, OSError):

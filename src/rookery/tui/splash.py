@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from rookery import agents, models
+from rookery.client import config as client_config
 from rookery.core.blocks import Block, make_block
 from rookery.core.json.safe_text import count
 from rookery.core.limits import Interface
@@ -179,19 +181,15 @@ def _asks(set_up: SetUp) -> str:
 
 
 def look_around(home: str, cwd: str, agent: str) -> SetUp:
-    from rookery.client.config import in_force
-    from rookery.models import profiles
-    from rookery.models.choice import default_agent
-
     try:
-        loaded = in_force.settings(home)
+        loaded = client_config.in_force.settings(home)
         settings, problem, taste = loaded.config, "", loaded.config.interface
         waits = (*settings.warnings, *((WAITS,) if loaded.held else ()))
     except config.ConfigError as error:
         settings, problem, taste, waits = config.Config(), str(error), None, ()
-    saved, broken_models = profiles.look(home)
+    saved, broken_models = models.profiles.look(home)
     servers, trouble, broken = _servers(home)
-    name = agent or default_agent(home, settings.default_agent, os.environ)
+    name = agent or models.choice.default_agent(home, settings.default_agent, os.environ)
     return SetUp(
         cwd,
         name,
@@ -235,29 +233,26 @@ def look_around_there(home: str, cwd: str, agent: str, rookery: "Rookery") -> Se
 
 
 def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
-    from rookery.agents import registry
-
-    names = registry.installed(settings.agents, cwd, settings.node_path)
-    return tuple(each for each in names if each not in (name, registry.DEMO, registry.OWN))
+    names = agents.registry.installed(settings.agents, cwd, settings.node_path)
+    return tuple(
+        each for each in names if each not in (name, agents.registry.DEMO, agents.registry.OWN)
+    )
 
 
 def _is_out(home: str, settings: "Config", name: str) -> bool:
-    from rookery.agents import registry
     from rookery.client.login import status
 
-    if name == registry.OWN:  # what it lacks is a model
+    if name == agents.registry.OWN:  # what it lacks is a model
         return False
     try:
-        return status.read(home, *registry.resolve(name, settings.agents)).is_out
-    except registry.UnknownAgent:
+        return status.read(home, *agents.registry.resolve(name, settings.agents)).is_out
+    except agents.registry.UnknownAgent:
         return False
 
 
 def _passed(servers: tuple[str, ...], settings: "Config", agent: str) -> tuple[str, ...]:
     """Return the MCP servers that this agent gets."""
-    from rookery.agents import registry
-
-    if agent == registry.DEMO:
+    if agent == agents.registry.DEMO:
         return ()
     extras = settings.extras.get(agent)
     chosen = extras.mcp if extras else None

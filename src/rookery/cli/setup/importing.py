@@ -15,7 +15,7 @@ from rookery.cli import exits
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.setup import conversations
 from rookery.client.config import edit, in_force
-from rookery.client.config.rules import NotEdited
+from rookery.client.config.toml_file import NotEdited
 from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
 from rookery.home import config, mcp

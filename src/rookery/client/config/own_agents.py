@@ -4,7 +4,7 @@ in it."""
 import tomllib
 from typing import Any
 
-from rookery.client.config.rules import editing, save
+from rookery.client.config.toml_file import editing, save
 from rookery.core.json import Json
 from rookery.core.settings.agent_tables import fault_of
 from rookery.home import config

@@ -10,12 +10,14 @@ from rookery.client.attach import Attachment as Chip
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Refused
 from rookery.core.view import below_asks
+from rookery.tui import actions, windows
 from rookery.tui.actions.shell_line import ShellLines
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.queue import Queue
 from rookery.tui.widgets.suggestions import Suggestion
+from rookery.tui.windows import parts
 from rookery.tui.writing import commands, history, pasted
 from rookery.tui.writing.pasted import path_of
 
@@ -59,9 +61,7 @@ class ComposerActions:
         if text.startswith("!") and text[1:].strip():
             self.shell.run(text[1:].strip(), self.cwd)
         elif (parsed := commands.parsed(text)) is not None:
-            from rookery.tui.actions.slash_commands import carry_out
-
-            carry_out(self._app, *parsed)
+            actions.slash_commands.carry_out(self._app, *parsed)
         else:
             self._prompt(text, session, queue=queue)
 
@@ -126,17 +126,18 @@ class ComposerActions:
             case "files":
                 self._find_files(word)
             case "search":
-                from rookery.tui.windows.search import HistoryScreen
-
-                app.ask(HistoryScreen(app.composer.past, app.composer.text), app.composer.put)
+                app.ask(
+                    windows.search.HistoryScreen(app.composer.past, app.composer.text),
+                    app.composer.put,
+                )
             case "editor":
                 if (text := app.edit(app.composer.text)) is not None:
                     app.composer.put(text.rstrip("\n"))
             case "attach":
-                from rookery.tui.windows.parts.modals import LineScreen
-
                 hint = "path, relative to the session's directory"
-                app.ask(LineScreen("Attach file", hint=hint, verb="attach"), self.attach)
+                app.ask(
+                    parts.modals.LineScreen("Attach file", hint=hint, verb="attach"), self.attach
+                )
             case "paste":
                 self._paste()
             case "detach":

@@ -4,6 +4,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rookery.tui import actions, system
 from rookery.tui.actions.answers import Answers
 from rookery.tui.actions.composer import ComposerActions
 from rookery.tui.shell import Shell
@@ -36,15 +37,11 @@ class Parts(Shell):
 
     @cached_property
     def seeking(self) -> "Seeking":
-        from rookery.tui.actions.seeking import Seeking
-
-        return Seeking(self)
+        return actions.seeking.Seeking(self)
 
     @cached_property
     def calling(self) -> "Notifications":
-        from rookery.tui.system.notifications import Notifications
-
-        return Notifications(self._write, os.environ)
+        return system.notifications.Notifications(self._write, os.environ)
 
     @cached_property
     def found(self) -> "SetUp":

@@ -4,6 +4,7 @@ from rookery.core.json import Json
 from rookery.core.policy import approvals, modes
 from rookery.core.settings.sandbox import CHOICES, KINDS, NONE
 from rookery.forms.lists import Row
+from rookery.tui import actions
 from rookery.tui.actions import importing, racing, restoring
 from rookery.tui.actions.operating import operate
 from rookery.tui.look.themes import themes
@@ -56,9 +57,7 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
         case "export":
             _act(app, f"export({rest!r})")
         case "rewind":
-            from rookery.tui.actions import going_back  # the first paint does without
-
-            going_back.rewind_to(app, rest)
+            actions.going_back.rewind_to(app, rest)
         case "agent":
             app.send({"do": "switch", "agent": rest})
         case "model" | "mode" | "effort":

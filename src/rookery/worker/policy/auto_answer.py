@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rookery.client.config import rules as config_rules
+from rookery.client.config import toml_file
 from rookery.client.config.in_force import Waiting
 from rookery.core.agent.addresses import address_of
 from rookery.core.asks import kept_asks
@@ -160,7 +161,7 @@ class AutoAnswer:
 
     def _reach(self, choice: "Choice") -> str:
         """Return the rule that a choice adds, where it is written, and what it matches."""
-        file = with_tilde(config_rules.place(self._session.home))
+        file = with_tilde(toml_file.place(self._session.home))
         rule = policy_rules.described(choice.rule._replace(project=()))[:MAX_RULE_LENGTH]
         places = " or ".join(map(with_tilde, choice.rule.project))
         return f"Adds a rule to {file}: {rule}. In sessions that work in {places}. {choice.matches}"
@@ -312,7 +313,7 @@ class AutoAnswer:
                 self._session.home,
                 lambda known: chosen._replace(name=config_rules.free_name(known, wanted)),
             )
-        except (ConfigError, config_rules.NotEdited, OSError) as error:
+        except (ConfigError, toml_file.NotEdited, OSError) as error:
             return Refusal(
                 "not_written", f"The rule was not saved and nothing was answered: {error}"
             )

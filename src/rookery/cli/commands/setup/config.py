@@ -16,7 +16,7 @@ from rookery.cli import settings as cli_settings
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.git_programs import trusted
 from rookery.client import guard
-from rookery.client.config import in_force, rules
+from rookery.client.config import in_force, toml_file
 from rookery.client.config.edit import change
 from rookery.client.work_tree import drivers
 from rookery.core.agent.addresses import address_of
@@ -334,8 +334,8 @@ def _save(screen: Screen, home: str, target: str, old: bytes | None, new: bytes)
             screen.note(f"{target} was changed by another program in the meantime.")
             return _reject(screen, target, new)
         try:
-            rules.replace(home, old or b"", new)
-        except rules.NotEdited as error:
+            toml_file.replace(home, old or b"", new)
+        except toml_file.NotEdited as error:
             screen.note(str(error))
             return _reject(screen, target, new)
     screen.note("\n".join(["Saved.", *_consequences(old, new, target)]))
