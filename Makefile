@@ -8,10 +8,10 @@ COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 
 SOURCES := $(shell find src -name '*.py')
 TESTS := $(shell find tests -name '*.py')
 
-.PHONY: help install setup run test test-all check bench vendors docs pictures fmt pins clean
+.PHONY: help install setup run test test-lengthy test-all check bench vendors docs pictures fmt pins clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 install: ## install the command `rookery` for yourself; EXTRAS=agent,tui,web PYTHON=3.13
 	@scripts/install --extras "$(EXTRAS)" --python "$(PYTHON)"
@@ -41,10 +41,14 @@ test: .venv/.rewritten ## run the tests
 	@scripts/tools
 	@scripts/test $(ARGS)
 
+test-lengthy: .venv/.rewritten ## run the tests in tests/lengthy.txt, which CI runs after the others
+	@scripts/tools
+	@SELECT="lengthy and not long" scripts/test
+
 # 5 is pytest's word for "none selected": there may be no long test. Hypothesis tries more examples.
 test-all: test ## run the tests, then the long ones
 	@scripts/tools long
-	scripts/pytest -m "long or hypothesis" $(ARGS) || [ $$? -eq 5 ]
+	scripts/pytest -m "long or lengthy or hypothesis" $(ARGS) || [ $$? -eq 5 ]
 
 check: setup ## format, lint, types, layers and shape
 	.venv/bin/ruff format --check
@@ -54,6 +58,7 @@ check: setup ## format, lint, types, layers and shape
 	.venv/bin/pytest -q tests/shape
 
 bench: setup ## measure against the budgets
+	@scripts/tools
 	.venv/bin/python -m bench $(ARGS)
 
 vendors: setup ## drive other vendors' agents and rewrite the table in docs/vendors.md

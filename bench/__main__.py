@@ -1,4 +1,5 @@
-"""All benchmarks, or those that are named: `python -m bench [NAME…]`, by file or by figure.
+"""All benchmarks, or those that are named: `python -m bench [NAME…]`, by file or by figure. Each
+runs in a process of its own: none is measured with what another has loaded or left behind.
 
 Exit codes: 0 measured, 1 a benchmark broke, 2 there is none of that name.
 """
@@ -6,10 +7,12 @@ Exit codes: 0 measured, 1 a benchmark broke, 2 there is none of that name.
 import importlib
 import json
 import os
+import subprocess
 import sys
+from collections.abc import Iterator
 
 from bench.bytecode import HERE
-from bench.figures import Benchmark, prepare, progress, run
+from bench.figures import Benchmark, Figure, prepare, progress
 
 FILES = (
     *("version", "worker_start", "stream", "stream_delay"),
@@ -43,11 +46,30 @@ def main(names: list[str]) -> int:
     results = _results() if names else {}
     for file in chosen:
         progress(f"measuring {file}")
-        for figure in run(known[file]):
+        for figure in run_apart(file, known[file]):
             broken = broken or figure.value is None
             results[figure.aim.name] = figure.json()
         _write(results)
     return int(broken)
+
+
+def run_apart(file: str, benchmark: Benchmark) -> Iterator[Figure]:
+    """Run a benchmark in a process of its own; yield its figures, also of one that died."""
+    values: dict[str, float | None] = {}
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"bench.{file}"], stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+    try:
+        for line in process.stdout or ():
+            print(line, end="", flush=True)
+            name, value, *_ = line.split()
+            values[name] = None if value == "null" else float(value)
+        process.wait()
+    finally:
+        process.terminate()
+        process.wait()
+    for aim in benchmark.aims:
+        yield Figure(aim, values.get(aim.name))
 
 
 def _is_meant(file: str, benchmark: Benchmark, names: list[str]) -> bool:

@@ -49,6 +49,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # the same of `nohup`
 @pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     sharing.mark_further_cases(items, config)
+    sharing.mark_lengthy(items, config)
     items[:] = sharing.in_order(items)
 
 

@@ -8,10 +8,13 @@ Where every test starts processes, each of its cases costs half a second: the fi
 every run, the others in the long one. So is a test that goes straight to the player, where there is
 the same through the bridge, which has the player behind it. Of the models' dialects each test plays
 two, not all the same two. A file that is named is played whole.
+
+`lengthy.txt` lists the tests that `make test` leaves to `make test-lengthy`; CI runs both.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import override
 from zlib import crc32
 
@@ -32,6 +35,7 @@ CASES = {
     "tests/tui/test_answering.py": 1,
 }
 """Of each test, in every run."""
+LENGTHY = Path(__file__).with_name("lengthy.txt")
 DIRECT, BRIDGED = "player", "bridge"
 """In the names of cases: the way in."""
 FIRST = tuple(
@@ -68,8 +72,21 @@ def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     return sorted(items, key=lambda item: rank(item.nodeid))
 
 
+def names_a_file(config: pytest.Config) -> bool:
+    return any(".py" in given for given in config.args)
+
+
+def mark_lengthy(items: Sequence[pytest.Item], config: pytest.Config) -> None:
+    if names_a_file(config):
+        return
+    listed = set(LENGTHY.read_text(encoding="utf-8").splitlines())
+    for item in items:
+        if item.nodeid in listed:
+            item.add_marker(pytest.mark.lengthy)
+
+
 def mark_further_cases(items: Sequence[pytest.Item], config: pytest.Config) -> None:
-    if any(".py" in given for given in config.args):
+    if names_a_file(config):
         return
     for folder, played in CASES.items():
         tests: dict[str, list[pytest.Item]] = defaultdict(list)

@@ -95,3 +95,14 @@ def test_troubleshooting_quotes_what_rookery_says() -> None:
     known = "\n".join(re.sub("…+", "…", text) for text in sentences())
     missing = [sentence for sentence in quoted if sentence not in known]
     assert not missing, "no such words in src: quote what the code says now"
+
+
+def test_every_lengthy_test_exists() -> None:
+    names = (ROOT / "tests" / "lengthy.txt").read_text(encoding="utf-8").splitlines()
+    unknown = [name for name in names if not defines(*name.partition("[")[0].split("::"))]
+    assert not unknown, "make the list again with `python -m tools.lengthy`"
+
+
+def defines(file: str, function: str) -> bool:
+    path = ROOT / file
+    return path.is_file() and f"def {function}(" in path.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from rookery.core.turn.rewind_preview import left_alone
 from rookery.processes import tree
 from tests.snapshots.meadow import git
 from tests.worker.aviary import Aviary, Bird
-from tests.worker.test_rewind import meadow_of, turn
+from tests.worker.test_rewind import is_snapshot, meadow_of, turn
 
 
 def write(path: str, text: str) -> dict[str, object]:
@@ -103,6 +103,8 @@ async def test_another_session_keeps_what_it_changed_before_since_and_meanwhile(
     await turn(other, [write("earlier.txt", "other")], 1)
     begun = await bird.prompt([write("own.txt", "agent"), {"until": "cancel"}])
     await bird.until(lambda event: "own.txt" in str(event.update.get("locations")), begun.seq)
+    # Until then, what others change may have been there before the turn: it is left alone.
+    await bird.until(lambda event: is_snapshot(event, 1, "prompt"), begun.seq)
     both = [write("meanwhile.txt", "other"), write("own2.txt", "other")]
     await turn(other, both, 2)
     await bird.send("cancel")
