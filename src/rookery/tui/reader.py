@@ -14,6 +14,7 @@ from textual.message import Message
 from rookery.core.blocks import Document, Op
 from rookery.core.json import Json
 from rookery.core.refusals import Refused, sentences
+from rookery.operations.calling.reaching import rookery_at
 from rookery.tui.messages import (
     Fetched,
     FleetChanged,
@@ -80,8 +81,6 @@ class ReaderThread:
     @property
     def rookery(self) -> "Rookery":
         if self._rookery is None:
-            from rookery.operations.calling.reaching import rookery_at  # not for the first paint
-
             self._rookery = rookery_at(self.home)
         return self._rookery
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterable
 from functools import cache
 
-from rookery.core import worktree
+from rookery.core import budgets, worktree
 from rookery.core.agent.imported import UNLOADED, is_unloaded
 from rookery.core.agent.names import own_name
 from rookery.core.asks.kept_asks import oldest, unanswered
@@ -48,8 +48,6 @@ SHOWN = (
 def head_of(header: Json, seq: int, at: int) -> Json:
     """Return the head: all a list needs to know of a session without opening its log. It is written
     to head.json."""
-    from rookery.core import budgets  # whoever only lists does without these
-
     plan, process, queue = header["plan"], header["process"], header["queue"]
     return {key: header[key] for key in SHOWN} | {
         "v": 1,
