@@ -1,5 +1,4 @@
-"""Parsing shell command lines as a shell would: rules and the guard judge what a line runs, not the
-words that happen to be in it."""
+"""Parses command lines as a shell would: rules and the guard judge what runs, not mere words."""
 
 from typing import TYPE_CHECKING
 
