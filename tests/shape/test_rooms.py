@@ -14,7 +14,7 @@ LINES = {
     "core": 23_561,
     "log": 5_807,
     "worker": 10_139,
-    "wire": 4_749,
+    "wire": 4_757,
     "home": 7_069,
     "operations": 22_134,
     "agent": 21_840,

@@ -4,7 +4,6 @@ TLS uses `ssl` directly, not asyncio's: a worker's asyncio has none, and `ssl` i
 `wss` address."""
 
 import asyncio
-import ssl
 from collections.abc import Callable
 from contextlib import ExitStack
 from hashlib import sha256
@@ -142,6 +141,8 @@ class Stream(asyncio.Protocol):
 
     async def secure(self, context: "ssl.SSLContext", host: str) -> None:
         """Start TLS on the stream. Raises ssl.SSLError, OSError."""
+        import ssl
+
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
         self._secured = asyncio.get_running_loop().create_future()
@@ -152,6 +153,8 @@ class Stream(asyncio.Protocol):
         return (self._tls.getpeercert(binary_form=True) if self._tls else None) or b""
 
     def _pump(self) -> None:
+        import ssl
+
         assert self._tls is not None
         assert self._secured is not None
         try:
@@ -184,6 +187,7 @@ async def connect(place: Place) -> Stream:
     """Open a stream. Raises OSError, UnknownCertificate, BadCertificateFile."""
     if place.tls is None:
         return await _open(place)
+    import ssl
 
     context, pinned = _context(place.tls), place.tls.fingerprint
     with ExitStack() as undo:
@@ -211,6 +215,8 @@ async def _open(place: Place) -> Stream:
 
 
 def _context(tls: Tls) -> "ssl.SSLContext":
+    import ssl
+
     try:
         context = ssl.create_default_context(cafile=tls.ca or None)
     except (OSError, ssl.SSLError) as error:
@@ -225,6 +231,8 @@ def _context(tls: Tls) -> "ssl.SSLContext":
 async def _described(place: Place) -> str:
     """Return the fingerprint of the rejected certificate, over a new connection on which nothing is
     sent."""
+    import ssl
+
     try:
         stream = await _open(place)
         try:
