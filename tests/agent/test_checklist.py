@@ -121,16 +121,16 @@ NEEDLESS = {
 async def test_every_statement_is_shown() -> None:
     """Each test of tests/acp/test_checklist_*.py is a statement. What SHOWN points to is there."""
     suite = (Path(__file__).parents[1] / "acp").glob("test_checklist_*.py")
-    statements = {name for file in suite for name in tests_of(file)}
+    statements = {name for file in suite for name in statements_of(file)}
     elsewhere = {name for names in SHOWN.values() for name in names} | NEEDLESS.keys()
     assert elsewhere <= statements
-    assert statements <= elsewhere | set(tests_of(Path(__file__)))
+    assert statements <= elsewhere | set(statements_of(Path(__file__)))
     for where in SHOWN:
         file, _, name = where.partition(": ")
         assert f"def {name}(" in (Path(__file__).parent / f"{file}.py").read_text(), where
 
 
-def tests_of(file: Path) -> list[str]:
+def statements_of(file: Path) -> list[str]:
     return re.findall(r"^async def test_(\w+)\(", file.read_text(), re.MULTILINE)
 
 

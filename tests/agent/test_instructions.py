@@ -83,7 +83,7 @@ def test_a_directory_without_git_is_searched_within_bounds_and_the_nearest_first
 def test_the_number_of_skills_in_a_folder_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(skills_patch, "MOST", 3)
+    monkeypatch.setattr(skills_patch, "MAX_SKILLS", 3)
     for number in range(5):
         write(tmp_path / "p" / ".agents" / "skills" / f"s{number}" / "SKILL.md", "x")
         write(tmp_path / "p" / ".agents" / "skills" / f"s{number}" / "more.md", "x")

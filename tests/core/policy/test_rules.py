@@ -93,7 +93,7 @@ def test_a_pattern_allows_nothing_that_hides_behind_it(line: str) -> None:
 
 
 def test_a_line_that_is_too_long_to_read_is_not_plain() -> None:
-    most = "git status " + "x" * (shell.LONGEST - len("git status ") - 1)
+    most = "git status " + "x" * (shell.MAX_LINE_LENGTH - len("git status ") - 1)
     assert decide([STATUS], run(most)).do == "allow"
     assert decide([STATUS], run(most + "x")).do == ""
 
@@ -101,7 +101,7 @@ def test_a_line_that_is_too_long_to_read_is_not_plain() -> None:
 def test_no_rule_allows_a_truncated_call() -> None:
     """A worker keeps so much of a call, and no more: the rest could be anything."""
     bold = [rule("allow", kind=["execute", "edit"], destructive=True)]
-    line = "git status" + " " * shell.LONGEST + "; rm -rf ~"
+    line = "git status" + " " * shell.MAX_LINE_LENGTH + "; rm -rf ~"
     assert decide(bold, run("make")).do == "allow"
     whole: Json = {"kind": "execute", "rawInput": {"command": line}}
     many: Json = {"kind": "execute", "rawInput": {"command": ["git", *["x"] * 5000, "; rm"]}}
