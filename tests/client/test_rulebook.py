@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rookery.client.config import edit, rules
+from rookery.client.config import edit, rules, toml_file
 from rookery.core.policy.rules import Rule
 from rookery.home import last_choices
 from rookery.home.config import ConfigError, load, parse
@@ -131,9 +131,9 @@ def test_a_link_to_the_users_own_file_stays_a_link(tmp_path: Path) -> None:
 def test_rules_in_another_toml_form_are_left_to_the_user(tmp_path: Path) -> None:
     inline = 'policy = { rules = [{ do = "allow", command = "x" }] }\n'
     file = write(tmp_path, inline)
-    with pytest.raises(rules.NotEdited):
+    with pytest.raises(toml_file.NotEdited):
         rules.add(str(tmp_path), lambda known: LS)
-    with pytest.raises(rules.NotEdited):
+    with pytest.raises(toml_file.NotEdited):
         rules.remove(str(tmp_path), "1")
     assert file.read_text() == inline
     tricky = '[[policy.rules]]\ndo = "allow"\nexact = """\n[x]\ndo = 1"""\n'

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.client.config import in_force, rules
+from rookery.client.config import in_force, rules, toml_file
 from rookery.client.config.in_force import InForce
 from rookery.core.json.events import Event, kind_of
 from rookery.core.limits import Policy
@@ -194,7 +194,7 @@ def test_adding_a_rule_confirms_no_waiting_rule(told: Told) -> None:
     told.watch.look(0.0)
     told.write(ALLOW)
     told.watch.look(1.0)
-    with pytest.raises(rules.NotEdited, match="rookery config confirm"):
+    with pytest.raises(toml_file.NotEdited, match="rookery config confirm"):
         rules.add(told.home, lambda _known: rulebook_rule())
     rules.add(told.home, lambda _known: rulebook_rule()._replace(name="no", do="deny"))
     told.watch.look(2.0)

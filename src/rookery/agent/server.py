@@ -6,7 +6,9 @@ import os
 import select
 import sys
 import threading
+import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -18,6 +20,7 @@ from rookery.agent.process.sdk_import import Sdk
 from rookery.agent.sdk_patches import environment
 from rookery.home import paths
 from rookery.models.secrets import KNOWN
+from rookery.processes import tree
 from rookery.wire import mcp, reception
 from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, Incoming, RpcError, TooLarge
 from rookery.wire.params import Json
@@ -122,8 +125,6 @@ def _away() -> "type[Session]":
 
 def _described(error: Exception) -> str:
     """Return a sentence for the client; the trace goes to stderr."""
-    import traceback
-
     traceback.print_exception(error, file=sys.stderr)
     where = os.path.basename(type(error).__module__)
     return f"The agent failed: {type(error).__name__} ({where}): {str(error)[:500]}"
@@ -192,8 +193,6 @@ def main(
     environment.keep(override=arguments.override)
     with asyncio.Runner() as runner:
         runner.run(serve(arguments, begun))
-        from rookery.processes import tree
-
         tree.end_below(os.getpid())  # shells, servers and what they started
         end(0)
 
@@ -203,8 +202,6 @@ async def serve(arguments: Arguments, begun: Begun = Begun()) -> None:  # noqa: 
 
 
 def _opened(arguments: Arguments, group: asyncio.TaskGroup, begun: Begun) -> Server:
-    from concurrent.futures import ThreadPoolExecutor
-
     server = Server(arguments, group, begun)
     shield()
     loop = asyncio.get_running_loop()

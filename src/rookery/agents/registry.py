@@ -4,10 +4,12 @@ Whether an agent is installed is checked when it is used; nothing here installs 
 """
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from rookery import agents as known_agents
 from rookery.agents import programs
 from rookery.core.agent import switching
 from rookery.core.agent.addresses import address_of
@@ -180,8 +182,6 @@ def from_command(
 ) -> Agent:
     """Return the agent that a command line starts, named after its program; the environment as in
     `resolve`. Raises ValueError."""
-    import shlex
-
     argv = shlex.split(command)
     if not argv:
         raise ValueError("the command is empty")
@@ -255,12 +255,10 @@ def check_successor(
 
 def install_hint(name: str) -> str:
     """Return how to install an agent, whatever its command; "" if it is included, or unknown."""
-    from rookery.agents import downloads
-
     entry = AGENTS.get(name)
     known = entry.install if entry else ""
     is_package = known and not known.startswith("see ")
-    offered = not is_package and downloads.offered(home(), name) is not None
+    offered = not is_package and known_agents.downloads.offered(home(), name) is not None
     return f"rookery agents install {name}" if offered else known
 
 

@@ -8,11 +8,13 @@ from typing import Any, override
 
 import click
 
+from rookery import __version__
 from rookery.cli import aliases, errors, exits, no_command, target
 from rookery.cli.commands import ALL, COMPLETING, TOPIC, TOPICS
 from rookery.cli.output.screen import PipeClosed
 from rookery.core.vendors.environment import OVERRIDE
 from rookery.home import paths
+from rookery.operations.catalogue.finding import find, typed
 
 UNTRUSTING = ("completions", "doctor", "help", "uninstall")
 """Commands that run even if the home cannot be used, or other users can write to it."""
@@ -96,8 +98,6 @@ MODULES = {
 
 
 def _operation(name: str) -> click.Command | None:
-    from rookery.operations.catalogue.finding import find
-
     row = find(name)
     if row is None or not row.traits.typed:
         return None
@@ -107,8 +107,6 @@ def _operation(name: str) -> click.Command | None:
 
 
 def _names() -> list[str]:
-    from rookery.operations.catalogue.finding import typed
-
     return [*MODULES, *(row.name for row in typed())]
 
 
@@ -176,8 +174,6 @@ def _write_group(
     formatter: click.HelpFormatter, title: str, is_listed: Callable[[str], bool]
 ) -> None:
     """Write the commands under one heading of the help."""
-    from rookery.operations.catalogue.finding import typed
-
     rows = [*GROUPS[title].items()]
     rows += [(row.name, row.sentence) for row in typed() if row.traits.group == title]
     if shown := [row for row in rows if is_listed(row[0])]:
@@ -219,8 +215,6 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
     policy, 4 rate limited, 5 waiting for disk space, 6 waiting for your answer, 130 cancelled.
     """
     if version:
-        from rookery import __version__
-
         click.echo(f"rookery {__version__}")
         return exits.DONE
     target.choose(given.pop("daemon"))
@@ -232,7 +226,9 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
     if context.invoked_subcommand not in UNTRUSTING and not context.obj:
         paths.check_trust(paths.home())
     if context.invoked_subcommand is None:
-        return no_command.begin(context, no_command.Given(**given))
+        from rookery.cli import opening
+
+        return opening.begin(context, no_command.Given(**given))
     return None
 
 

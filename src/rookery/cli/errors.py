@@ -10,10 +10,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rookery.cli import exits
+from click import NoSuchOption, UsageError
+from click.exceptions import NoArgsIsHelpError
+
+from rookery import agents
+from rookery.cli import exits, target
+from rookery.cli.output import clean, clean_line, cut
+from rookery.client.fleet import Ambiguous, UnknownSession, named
+from rookery.client.start import StartError
 from rookery.core.json import Json
 from rookery.core.refusals import Refused
+from rookery.core.view.fleet import NO_TITLE
 from rookery.home import paths
+from rookery.log.errors import FAULTS, disk_words
 
 if TYPE_CHECKING:
     import click
@@ -48,9 +57,6 @@ def report(error: BaseException) -> int:
 
 def show(error: "click.ClickException") -> None:
     """Report an error of the command line: what is wrong, then the command's usage."""
-    from click import UsageError
-    from click.exceptions import NoArgsIsHelpError
-
     place = error.ctx if isinstance(error, UsageError) else None
     if isinstance(error, NoArgsIsHelpError):
         say(f"rookery: {error.ctx.command_path} needs a command.\n{error.message}")
@@ -88,8 +94,6 @@ def _message(error: "click.ClickException") -> str:
     """Return the error's message, with a suggestion only if a similar option is harmless."""
     from difflib import get_close_matches
 
-    from click import NoSuchOption
-
     if not isinstance(error, NoSuchOption) or error.ctx is None:
         return error.format_message()
     known = [word for each in error.ctx.command.params for word in each.opts]
@@ -104,8 +108,6 @@ _LONG = re.compile(r"(\S{1000})\S+")
 
 
 def say(text: str) -> None:
-    from rookery.cli.output import clean
-
     try:
         print(clean(_LONG.sub(r"\1…", text)), file=sys.stderr, flush=True)
     except (BrokenPipeError, UnicodeEncodeError):
@@ -127,18 +129,14 @@ def explain(error: BaseException) -> tuple[str, int] | None:
 
 def _message_of(error: Refused) -> str:
     """Return a refusal's message with additions that only the command line makes."""
-    from rookery.agents.registry import NotInstalled, UnknownAgent
-    from rookery.client.fleet import Ambiguous, UnknownSession
-    from rookery.client.start import StartError
-
     match error:
         case UnknownSession():
             return _unknown_session(error.name)
         case Ambiguous():
             return f"{error} Which one?\n{_listed(error.candidates)}"
-        case UnknownAgent():
+        case agents.registry.UnknownAgent():
             return f"{error}\n{ANY_AGENT}"
-        case NotInstalled():
+        case agents.registry.NotInstalled():
             return f"{error}\n{_ways_out(error.name)}"
         case StartError():
             return f"The session's worker did not start. {error}"
@@ -147,8 +145,6 @@ def _message_of(error: Refused) -> str:
 
 def _of_system(error: OSError) -> str:
     """Return what the system refused, or "" for a bug of ours."""
-    from rookery.log.errors import FAULTS, disk_words
-
     place = None if error.filename is None else os.fsdecode(error.filename)
     if error.errno in FAULTS:
         if place in ("stdout", "stderr") or (place is None and _fails(lambda: os.write(1, b"\n"))):
@@ -186,17 +182,14 @@ def _ways_out(agent: str) -> str:
 
 def install_here(agent: str) -> str:
     """Return how to install an agent for Rookery alone, or "" if Rookery cannot install it."""
-    from rookery.agents.install import can_install
-
     line = f"Only for Rookery: rookery agents install {agent}"
-    return line if can_install(agent) else ""  # what the registry offers is named already
+    return (
+        line if agents.install.can_install(agent) else ""
+    )  # what the registry offers is named already
 
 
 def _unknown_session(name: str) -> str:
     from difflib import get_close_matches
-
-    from rookery.cli import target
-    from rookery.client.fleet import named
 
     with suppress(*EXPECTED):
         session = named(name, target.rookery().call("trash")["sessions"])
@@ -213,9 +206,6 @@ def _unknown_session(name: str) -> str:
 
 
 def _listed(heads: list[Json]) -> str:
-    from rookery.cli.output import clean_line, cut
-    from rookery.core.view.fleet import NO_TITLE
-
     return "\n".join(
         f"  {head['id']}  {cut(clean_line(head['title']) or NO_TITLE, 60)}" for head in heads
     )

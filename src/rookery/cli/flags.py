@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from rookery.cli import exits, target
+from rookery import agents as known_agents
+from rookery import models
+from rookery.cli import errors, exits, target
+from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.screen import AS_JSON, wants_json
 from rookery.core.argv import APPROVING
 from rookery.core.policy import approvals
 from rookery.core.settings.sandbox import KINDS
+from rookery.core.view.fleet import is_hidden
 from rookery.home import paths
 
 if TYPE_CHECKING:
     from rookery.agents.registry import Agent
-    from rookery.cli.output import Screen
     from rookery.core.json import Json
 
 type Command = Callable[..., Any]
@@ -182,8 +185,6 @@ def complete_sessions(
 ) -> list[CompletionItem]:
     """Complete sessions: before anything is typed, only those that lists show, or for `unarchive`
     the others."""
-    from rookery.core.view.fleet import is_hidden
-
     put_away, now = context.info_name == "unarchive", time.time() * 1000
 
     def known() -> list["Json"]:
@@ -206,9 +207,6 @@ def complete_trashed(
 
 
 def _completed(known: "Callable[[], list[Json]]", incomplete: str) -> list[CompletionItem]:
-    from rookery.cli import errors
-    from rookery.cli.output import clean_line
-
     items = []
     try:
         heads = known()
@@ -226,17 +224,13 @@ def _completed(known: "Callable[[], list[Json]]", incomplete: str) -> list[Compl
 def complete_models(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    from rookery.models import profiles
-
-    saved, _ = profiles.look(paths.home())
+    saved, _ = models.profiles.look(paths.home())
     return [CompletionItem(name) for name in saved.profiles if name.startswith(incomplete)]
 
 
 def complete_agents(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    from rookery.cli import errors
-
     try:
         agents = target.agents()
     except errors.EXPECTED:
@@ -252,10 +246,8 @@ def agent_of_command(
     line: str, environment: Mapping[str, str] | None = None, node_path: str = ""
 ) -> "Agent":
     """Return the agent that --cmd starts. Raises click.BadParameter."""
-    from rookery.agents import registry
-
     try:
-        return registry.from_command(line, environment, node_path)
+        return known_agents.registry.from_command(line, environment, node_path)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--cmd") from None
 

@@ -1,7 +1,9 @@
 """The settings as commands use them: those in force, with warnings on stderr about the rest."""
 
+from rookery import agents
 from rookery.agents import registry
 from rookery.cli import errors
+from rookery.client import config as client_config
 from rookery.client.config import in_force
 from rookery.client.guard import of_an_agent
 from rookery.core.settings.held import WAITS
@@ -39,17 +41,15 @@ def _carried_over(config: Config) -> bool:
     old = {name: each for name, each in images.items() if each is not None}
     if not old or of_an_agent(paths.home()):
         return False
-    from rookery.agents import image
-    from rookery.client.config import edit, own_agents
 
     for name in sorted(old):
         try:
-            table = own_agents.table_of(paths.home(), name)
+            table = client_config.own_agents.table_of(paths.home(), name)
             table.pop("confined", None)
-            own_agents.put(paths.home(), name, table)
-        except (*edit.REFUSED, OSError):
+            client_config.own_agents.put(paths.home(), name, table)
+        except (*client_config.edit.REFUSED, OSError):
             return False
-        line = image.make_line(config.agents[name], old[name] or image.NAME)
+        line = agents.image.make_line(config.agents[name], old[name] or agents.image.NAME)
         errors.say(CARRIED.format(name=name, line=line))
     return True
 

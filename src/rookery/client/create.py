@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from rookery.agents import registry
 from rookery.client import environment as client_environment
-from rookery.client import guard
+from rookery.client import guard, worktrees
 from rookery.client.config import in_force
 from rookery.client.daemon.origin import by
 from rookery.core.agent.addresses import address_of
@@ -174,11 +174,10 @@ def own_worktree(
     if name is None:
         yield cwd, {}
         return
-    from rookery.client.worktrees import create, upkeep  # seldom: it needs git
 
-    upkeep.mend(home)
+    worktrees.upkeep.mend(home)
     settings = in_force.load(home)
-    with create.making(home, session, cwd, name, settings, report, base) as (place, made):
+    with worktrees.create.making(home, session, cwd, name, settings, report, base) as (place, made):
         yield place, {"worktree": made}
 
 
@@ -193,9 +192,7 @@ def discard_unbegun(home: str, session: str) -> None:
     try:
         with suppress(LogError, OSError), Reader.open(directory) as log:
             if not log.of_kinds("_prompt", "_queue"):
-                from rookery.client.worktrees.drop import drop_recorded
-
-                drop_recorded(home, session)
+                worktrees.drop.drop_recorded(home, session)
                 shutil.rmtree(directory)
     finally:
         lock.release()

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from rookery.agents import programs, registry
+from rookery.client.config import agent_address
 from rookery.client.daemon.origin import run
 from rookery.client.environment import kept_of
 from rookery.client.session import SessionClient
@@ -151,8 +152,6 @@ def _tell(
         settings = config.load(home)
         argv = argv or registry.resolve(agent, settings.agents).argv
         if url := address_of(argv):
-            from rookery.client.config import agent_address
-
             remote = settings.extras.get(agent, Extras()).remote
             run(agent_address.forgotten(url, remote, environment, ids, START))
             return ""

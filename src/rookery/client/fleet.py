@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from rookery.client import guard
+from rookery.client import config as client_config
+from rookery.client import guard, worktrees
 from rookery.client.offline import check_format, fault_of, left_open, write_post_mortem
 from rookery.client.start import is_awake, listener
 from rookery.core.empty_header import EMPTY
@@ -256,9 +257,7 @@ def _sweep(home: str, session: str, worker: Json) -> list[str]:
 def _note_end(home: str, directory: str, worker: Json) -> None:
     """Record for a dead worker that it ended, and what its agent wrote to the settings. Anything
     written from now on counts as the user's."""
-    from rookery.client.config import in_force  # lists do without it
-
-    in_force.note(home)
+    client_config.in_force.note(home)
     if worker and not worker.get("ended"):
         ended = json.dumps(worker | {"ended": time.time_ns() // 1_000_000}).encode("ascii")
         with suppress(OSError):
@@ -279,12 +278,11 @@ def remove(
 
     Returns the outcome of asking the agent ("" if there was nothing to ask)."""
     from rookery.client import deletion
-    from rookery.client.worktrees import drop
 
     guard.require_person(home, "delete sessions")
     check_format(home)
     directory = paths.session_dir(home, session)
-    drop.refuse_loss(home, session, force=force)
+    worktrees.drop.refuse_loss(home, session, force=force)
     kept = deletion.conversations_of(directory)
     outcome = deletion.ask_agent_to_delete(home, session)
     if deletion.went_wrong(outcome):
@@ -294,8 +292,8 @@ def remove(
     kill(home, session)
     if not os.path.lexists(directory):  # somebody moved it to the trash: it can be restored
         raise UnknownSession(session)
-    drop.refuse_loss(home, session, force=force)  # it may have worked on until it ended
-    drop.drop_recorded(home, session)
+    worktrees.drop.refuse_loss(home, session, force=force)  # it may have worked on until it ended
+    worktrees.drop.drop_recorded(home, session)
     for failure in deletion.forget(home, directory, kept):
         stays(failure)
     deletion.strike(home, session)

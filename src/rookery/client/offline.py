@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
+from rookery import agents
 from rookery.client import attach, guard
+from rookery.client import config as client_config
 from rookery.core import commands
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
@@ -117,14 +119,12 @@ def _from_agent(directory: str, command: Json, row: Command | None) -> Refusal |
 
 def _check_successor(directory: str, header: Json, command: Json) -> Refusal | None:
     """Check with the environment that the session was created in: its agents get that one."""
-    from rookery.agents import registry
-    from rookery.client.config import in_force
     from rookery.client.environment import kept_of
 
-    settings = in_force.load(os.path.dirname(os.path.dirname(directory)))
+    settings = client_config.in_force.load(os.path.dirname(os.path.dirname(directory)))
     environment = kept_of(paths.read_json(os.path.join(directory, paths.ENVIRONMENT)))
     known = settings.agents, environment, settings.node_path
-    return registry.check_successor(header, command, *known)
+    return agents.registry.check_successor(header, command, *known)
 
 
 def _append(directory: str, writer: Writer, drafts: list[Draft]) -> None:

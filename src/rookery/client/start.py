@@ -19,13 +19,18 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import rookery
-from rookery.core.json import Draft
+from rookery.build import build
+from rookery.client.offline import note
+from rookery.core.json import Draft, notice
 from rookery.core.refusals import Kind, Refused
 from rookery.core.units import duration
 from rookery.home import paths, slots, worker_starts
 from rookery.home.log_rotation import turn_over
+from rookery.log.errors import FAULTS, LogError, disk_words, fault_of
+from rookery.log.reader import Reader
 from rookery.processes import roots
 from rookery.processes.lineage import unmarked
+from rookery.wire import frames
 from rookery.wire.credentials import peer_of
 
 TIMEOUT = 60.0  # seconds until the worker must have said that it is ready
@@ -138,8 +143,6 @@ def _knock(home: str, session: str) -> None:
     worker = paths.read_json(os.path.join(paths.session_dir(home, session), paths.WORKER)) or {}
     if not (control := worker.get("control")):
         return
-    from rookery.build import build
-    from rookery.wire import frames
 
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as door, suppress(OSError):
         door.connect(f"\0{control}")
@@ -183,9 +186,7 @@ def start_worker(
 
 def _parked(home: str, session: str, parked: worker_starts.Parked) -> StartError:
     """The error for a parked session. The first caller to be refused also notes it in the log."""
-    from rookery.client.offline import note
     from rookery.core.agent.failures import worker_parked
-    from rookery.log.errors import LogError
 
     directory = paths.session_dir(home, session)
     output = _end_of(os.path.join(directory, paths.WORKER_LOG), 0) or ""
@@ -198,11 +199,6 @@ def _parked(home: str, session: str, parked: worker_starts.Parked) -> StartError
 
 def _tell_death(session: str, directory: str) -> None:
     """Note in the session's log why the worker died; only once for the same reason."""
-    from rookery.client.offline import note
-    from rookery.core.json import notice
-    from rookery.log.errors import LogError
-    from rookery.log.reader import Reader
-
     lines = (_end_of(os.path.join(directory, paths.WORKER_LOG), 0) or "").splitlines()
     output = [line.strip() for line in lines if line.strip() and " warden: " not in line]
     why = f": {output[-1][:300]}" if output else ""
@@ -228,8 +224,6 @@ def _warm_ahead(home: str, directory: str) -> None:
     """Start a warm process for sessions of our own agent. The worker cannot: whatever it starts
     ends with it."""
     from rookery.client import warm_agent
-    from rookery.log.errors import LogError
-    from rookery.log.reader import Reader
 
     try:
         with Reader.open(directory) as log:
@@ -271,8 +265,6 @@ def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeou
 def _failed(name: str, message: str, log: str, before: int) -> StartError:
     """An error that includes what prevented the start: the disk, or what the worker wrote to its
     log."""
-    from rookery.log.errors import FAULTS, fault_of
-
     place = os.path.dirname(log)
     if fault := fault_of(place):
         return StartError("disk", f"{place}: {FAULTS[fault]}.")
@@ -293,8 +285,6 @@ def _open_log(path: str) -> tuple[int, int]:
         turn_over(path)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        from rookery.log.errors import disk_words
-
         message = disk_words(error, path) or f"Cannot write {path}: {error.strerror}."
         raise StartError("spawn", message) from error
     return file, os.fstat(file).st_size

@@ -4,13 +4,18 @@ has been idle longest is put to sleep, unless it has something to do."""
 
 import os
 import socket as sockets
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from rookery.build import build
+from rookery.client import config as client_config
+from rookery.core import budgets
+from rookery.core.asks import kept_asks
 from rookery.core.json import Json, loads
+from rookery.core.turn import rate_limit
 from rookery.core.view.fleet import is_hidden, is_judged, is_sound
 from rookery.home import paths
 from rookery.log.errors import Busy, LogError
@@ -69,14 +74,10 @@ def look_after(home: str, heads: Iterable[Json]) -> None:
 def resumption(home: str, session: str) -> float | None:
     """Return when a session that hit a rate limit, or a budget, will continue by itself, in
     milliseconds since the epoch; None if it will not."""
-    from rookery.client.config import in_force
-    from rookery.core import budgets
-    from rookery.core.asks import kept_asks
-    from rookery.core.turn import rate_limit
     from rookery.home import config, ledger  # a list loads all this only where a session met one
 
     try:
-        settings = in_force.load(home)
+        settings = client_config.in_force.load(home)
         with Reader.open(paths.session_dir(home, session)) as log:
             header = log.header()
     except (config.ConfigError, LogError, OSError):
@@ -108,8 +109,6 @@ def is_limited(head: Json, now: float) -> bool:
 def start_detached(module: str, home: str) -> None:
     """Start a module that forks and exits at once: the process it leaves behind watches the
     home."""
-    import subprocess
-
     quiet = subprocess.DEVNULL
     with suppress(OSError):
         subprocess.run(

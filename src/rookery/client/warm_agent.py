@@ -7,7 +7,10 @@ and the same values of the variables that are read at import. Proxies are read f
 so a sandbox with an allow-list for its network finds a warm process, too."""
 
 import binascii
+import fcntl
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -128,8 +131,6 @@ def argv(after: float = 0.0) -> list[str]:
 def start(home: str, after: float = 0.0) -> None:
     """Start a warm process, detached: it is still loading when this returns. It checks by itself
     whether there is another already."""
-    import subprocess
-
     try:
         paths.ensure_home(home)
         socket = socket_path(home)
@@ -151,7 +152,6 @@ def start(home: str, after: float = 0.0) -> None:
 def end(home: str) -> None:
     """End every warm process of a home; its agents live on."""
     import glob
-    import signal
 
     folder = os.path.dirname(socket_path(home))
     for lock in glob.glob(os.path.join(glob.escape(folder), "warm-*.lock")):
@@ -181,8 +181,6 @@ def is_held(path: str) -> bool:
 
 
 def _is_held(lock: int) -> bool:
-    import fcntl
-
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

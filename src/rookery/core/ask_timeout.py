@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rookery.core.asks.asks import REJECTS, Answer, closed, options_of, pick, selected
+from rookery.core.blocks.asks import brief
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.units import duration
 
@@ -41,8 +42,6 @@ def expired(clock: Clock, now: float) -> list[str]:
 
 def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
     """Return the answer to an ask that timed out, with the notice that says so."""
-    from rookery.core.blocks.asks import brief  # few asks end so, and every worker would hold it
-
     question = ask.get("kind") == "question"
     reject = None if question else pick(options_of(ask), REJECTS)
     outcome = selected(reject)

@@ -10,12 +10,8 @@ merged         the commit that was merged last
 kept           it still exists, though it was merged
 """
 
-from typing import TYPE_CHECKING
-
+from rookery.core.asks.asks import Refusal
 from rookery.core.json import Json, lenient
-
-if TYPE_CHECKING:
-    from rookery.core.asks.asks import Refusal
 
 OPEN, MERGED, DROPPED = "open", "merged", "dropped"
 
@@ -54,8 +50,6 @@ def fate(tree: object) -> str:
 
 
 def check(command: Json, _most: int) -> "Refusal | None":
-    from rookery.core.asks.asks import Refusal
-
     if command.get("state") in (MERGED, DROPPED):
         return None
     return Refusal("no_state", "`state` can be: merged, dropped.")

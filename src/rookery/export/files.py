@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from rookery.export.session import ALL, FORMATS, Turns, pieces
+from rookery.export.turns import about
 from rookery.home.paths import session_dir
 from rookery.log.history import History
 from rookery.log.reader import Reader
@@ -34,8 +35,6 @@ def name_for(home: str, session: str, form: str) -> str:
 
 def name_of(log: History, session: str, form: str) -> str:
     """Return a file name made of the session's title."""
-    from rookery.export.turns import about
-
     title = clean_line(about(log)["title"] or session)
     slug = re.sub(r"[^\w]+", "-", title.lower()).strip("-")
     return f"{slug[:LONGEST_NAME].strip('-') or 'session'}.{form}"

@@ -11,8 +11,10 @@ from rookery.core.json import lenient
 from rookery.export.turns import about, turns
 from rookery.log.reader import Reader
 from rookery.render.call import extras
+from rookery.render.diff import GAP, rows_of
 from rookery.render.nesting import DEEPEST, Families, families_of, tops
 from rookery.render.plain import clean, clean_line
+from rookery.render.terminal import lines_of
 
 
 def pieces(log: Reader, first: int, last: int | None) -> Iterator[str]:
@@ -95,7 +97,6 @@ def _printed(text: str) -> str:
     """Return output without its colours, as a terminal would show it."""
     if "\x1b" not in text and "\r" not in text.replace("\r\n", "\n"):
         return clean(text)
-    from rookery.render.terminal import lines_of
 
     return "\n".join("".join(segment for segment, _ in line) for line in lines_of(text))
 
@@ -119,8 +120,6 @@ def _name(part: dict[str, Any]) -> str:
 
 
 def _diff(part: dict[str, Any]) -> str:
-    from rookery.render.diff import GAP, rows_of
-
     head = f"--- {clean_line(lenient.text(part, 'path'))}"
     rows = (f"{row.sign or ' '}{row.text}" if row.sign != GAP else "@@" for row in rows_of(part))
     return "\n".join([head, *rows])

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from rookery.core import safety
+from rookery.core import settings as core_settings
 from rookery.core.json.files import Unusable
 from rookery.core.limits import BadValue, Policy, Setting, checked
 from rookery.core.policy.modes import ALL
@@ -188,14 +189,12 @@ class _File:
 
     def keys(self, table: dict[str, Any], *above: str) -> dict[str, str]:
         """Parse the key bindings: `quit = "ctrl+x"`; a dotted name is a table to TOML."""
-        from rookery.core.settings.keys import KEY_IDS
-
         bindings: dict[str, str] = {}
         for word, value in table.items():
             place = [*above, word]
             name = ".".join(place)
-            if name not in KEY_IDS and not isinstance(value, dict):
-                self.unknown(["keys", *place], *KEY_IDS)
+            if name not in core_settings.keys.KEY_IDS and not isinstance(value, dict):
+                self.unknown(["keys", *place], *core_settings.keys.KEY_IDS)
             elif isinstance(value, dict):
                 bindings |= self.keys(value, *place)
             elif not isinstance(value, str) or not value.strip():
@@ -205,20 +204,16 @@ class _File:
         return bindings
 
     def key(self, place: list[str], value: str) -> str:
-        from rookery.core.settings.keys import NoKey, listed
-
         try:
-            return ",".join(listed(value))
-        except NoKey as error:
+            return ",".join(core_settings.keys.listed(value))
+        except core_settings.keys.NoKey as error:
             problem = f'{str(error)!r} is not a key like "ctrl+x", "f9" or "pageup"'
             self.refuse(["keys", *place], f"cannot be used: {problem}")
 
     def refuse_clash(self, bindings: dict[str, str]) -> None:
         """Refuse two actions in [keys] that have the same key in the same place."""
-        from rookery.core.settings.keys import clash
-
         for name in reversed(bindings):
-            if (other := clash(bindings, name)) is not None:
+            if (other := core_settings.keys.clash(bindings, name)) is not None:
                 why = f"has the key {other[1]}, as keys.{other[0]} has, and both work in one place"
                 self.refuse(["keys", *name.split(".")], why)
 

@@ -8,15 +8,16 @@ import json
 import os
 import re
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from glob import escape as glob_escape
 from glob import glob
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from importlib.metadata import Distribution
+from importlib.util import find_spec
+from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 import rookery
-
-if TYPE_CHECKING:
-    from importlib.metadata import Distribution
 
 NAME = "rookery-acp"
 OLD_NAME = "rookery"
@@ -104,8 +105,6 @@ def here() -> list[Installation]:
 
 
 def _distributions(path: Sequence[str]) -> Iterator["Distribution"]:
-    from importlib.metadata import Distribution
-
     for name in (NAME, OLD_NAME):
         # The first on the path is the one that is imported.
         yield from list(Distribution.discover(name=name, path=list(path)))[:1]
@@ -155,8 +154,6 @@ def _installer(dist: "Distribution", prefix: str) -> Installer:
 
 def _source(dist: "Distribution") -> Source:
     """The source according to `direct_url.json` (PEP 610); without that it came from an index."""
-    from urllib.parse import unquote, urlsplit
-
     try:
         direct = json.loads(dist.read_text("direct_url.json") or "{}")
     except ValueError:
@@ -197,15 +194,11 @@ def _extras(dist: "Distribution", prefix: str, path: Sequence[str]) -> tuple[str
 
 
 def _is_installed(name: str, path: Sequence[str]) -> bool:
-    from importlib.metadata import Distribution
-
     return next(iter(Distribution.discover(name=name, path=list(path))), None) is not None
 
 
 def _recorded(prefix: str) -> set[str]:
     """The extras in the record that uv or pipx keeps of a tool."""
-    import tomllib
-
     try:
         with open(os.path.join(prefix, "uv-receipt.toml"), "rb") as file:
             wanted = _mapping(tomllib.load(file), "tool").get("requirements") or []
@@ -228,8 +221,6 @@ def _recorded(prefix: str) -> set[str]:
 
 def _extras_of_modules() -> tuple[str, ...]:
     """For code that no distribution owns: the extras whose main module is available."""
-    from importlib.util import find_spec
-
     modules = {"agent": "openhands", "tui": "textual", "web": "fastapi", "push": "cryptography"}
     return tuple(extra for extra in EXTRAS if find_spec(modules[extra]) is not None)
 

@@ -3,6 +3,9 @@
 import re
 import sys
 from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, version
+
+from rookery.installation.distribution import running
 
 _REQUIREMENT = re.compile(
     r"(?P<name>[\w.-]+)(?P<bounds>[^;]*);.*\bextra\s*==\s*['\"](?P<extra>[\w-]+)['\"]"
@@ -12,8 +15,6 @@ _BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
 
 def misfits(extra: str) -> list[str]:
     """Return a sentence for each unmet requirement, according to this installation's metadata."""
-    from importlib.metadata import PackageNotFoundError, version
-
     problems = []
     for name, bounds in _required(extra):
         try:
@@ -28,10 +29,6 @@ def misfits(extra: str) -> list[str]:
 
 
 def _required(extra: str) -> Iterator[tuple[str, str]]:
-    from importlib.metadata import Distribution
-
-    from rookery.installation.distribution import running
-
     own = running().name
     for each in list(Distribution.discover(name=own, path=sys.path))[:1] if own else ():
         for line in each.metadata.get_all("Requires-Dist") or []:

@@ -4,6 +4,7 @@ saved."""
 import os
 from collections.abc import Mapping
 
+from rookery import models
 from rookery.agents import registry
 from rookery.client.create import default_sandbox
 from rookery.core.settings.sandbox import CONTAINER
@@ -37,7 +38,5 @@ def default_agent(home: str, chosen: str, environment: Mapping[str, str]) -> str
 def has_model(home: str) -> bool:
     """Tell whether a model is saved. True also if the file is broken: the agent then reports what
     is wrong."""
-    from rookery.models import profiles
-
-    settings, problem = profiles.look(home)
+    settings, problem = models.profiles.look(home)
     return bool(settings.profiles or problem)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rookery import models
 from rookery.client.guard import FromAgent
 from rookery.home import paths
 from rookery.models import own_agent, profiles, subscriptions
@@ -84,18 +85,16 @@ def lacks_key(profile: Profile) -> bool:
 
 def probed(profile: Profile, before: Callable[[Profile], object] = lambda _: None) -> "Answer":
     """Test a model; `before` is called with it first."""
-    from rookery.models.probe import Answer, probe
-
     if subscriptions.is_one(profile.extras):
         known = subscriptions.is_logged_in(paths.home())
         message = "A subscription is tested by its first prompt." if known else NOT_LOGGED_IN
-        return Answer("ok" if known else "auth", message)
+        return models.probe.Answer("ok" if known else "auth", message)
     alone = Settings({profile.name: profile}, profile.name)
     model = profiles.effective(alone, os.environ, override=False)
     if isinstance(model, profiles.Missing):
-        return Answer("auth", model.sentence)
+        return models.probe.Answer("auth", model.sentence)
     before(model)
-    return probe(model)
+    return models.probe.probe(model)
 
 
 def saved(home: str, profile: Profile, *, default: bool) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rookery.render import links
+from rookery.render import links, notation
 from rookery.render.plain import clean
 from rookery.render.stretches import fence_after
 
@@ -67,10 +67,8 @@ def _is_dense(text: str) -> bool:
 def _parser() -> Any:
     from markdown_it import MarkdownIt
 
-    from rookery.render.notation import syntax
-
     parser = MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
-    syntax.extend(parser)
+    notation.syntax.extend(parser)
     return parser
 
 
@@ -115,9 +113,7 @@ def _node(kind: str, token: Any, inner: tuple[Node, ...]) -> Node:
 
 
 def _formula(tex: str) -> str:
-    from rookery.render.notation.formulas import readable
-
-    return readable(clean(tex))
+    return notation.formulas.readable(clean(tex))
 
 
 def _ticked(item: Node) -> Node:

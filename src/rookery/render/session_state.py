@@ -6,10 +6,11 @@ from typing import NamedTuple
 from rookery.core import budgets
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import Json, lenient
-from rookery.core.turn import retries
+from rookery.core.turn import rate_limit, retries
 from rookery.core.turn.remedies import WORKER_DIED
 from rookery.core.vendors import logins
 from rookery.core.view import states
+from rookery.core.view.doing import why_ended
 from rookery.core.view.fleet import FAILED, is_judged
 from rookery.render.local_time import ago
 from rookery.render.plain import clean_line
@@ -42,8 +43,6 @@ def status_of(header: Json, at: int, *, awake: bool | None = None) -> SessionSta
     if lenient.text(header["process"], "reason") == WORKER_DIED:
         return SessionStatus("failed", _label("failed", "does not start"))
     if reason == "rate_limited":
-        from rookery.core.turn import rate_limit  # not needed for the first paint
-
         return SessionStatus("limited", limited(rate_limit.limited_until(header), at))
     if reason in FAILED:
         return SessionStatus("failed", _label("failed", _why(header)))
@@ -70,8 +69,6 @@ def _has_ended(header: Json) -> bool:
 
 
 def _why(header: Json) -> str:
-    from rookery.core.view.doing import why_ended  # not needed for the first paint
-
     return clean_line(why_ended(header), WHY)
 
 

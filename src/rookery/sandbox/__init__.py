@@ -1,1 +1,10 @@
 """Sandboxes, which keep an agent inside its session's directories (docs/sandbox.md)."""
+
+from typing import TYPE_CHECKING
+
+from rookery import late_modules
+
+if TYPE_CHECKING:
+    from rookery.sandbox import bwrap, engine, kinds, placeholders, plan, visible
+else:
+    __getattr__ = late_modules(__name__)

@@ -7,18 +7,15 @@ for each command."""
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from rookery.core.settings.sandbox import LISTED, ON
 from rookery.processes import LINUX, landlock
 from rookery.sandbox import git, visible
 from rookery.sandbox.limit import ProcessLimit
 from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
+from rookery.sandbox.proxy import Proxy
+from rookery.sandbox.relay import Relay, listening, port_here
 from rookery.sandbox.visible import is_in
-
-if TYPE_CHECKING:
-    from rookery.sandbox.proxy import Proxy
-    from rookery.sandbox.relay import Relay
 
 PROGRAM = "bwrap"
 INSTALL = (
@@ -119,8 +116,6 @@ class Bwrap(Sandbox):
     def _proxied(self) -> str:
         """Return the socket of the proxy, which runs from the first command on."""
         if self._proxy is None:
-            from rookery.sandbox.proxy import Proxy
-
             self._proxy = Proxy(self.place.scratch, "proxy", self.wish.allow)
         return self._proxy.path
 
@@ -128,8 +123,6 @@ class Bwrap(Sandbox):
         """Return the socket that leads to a port of this machine, from the first command on."""
         name = f"port-{port}"
         if port not in self._relays:
-            from rookery.sandbox.relay import Relay, listening, port_here
-
             self._relays[port] = Relay(listening(self.place.scratch, name), port_here(port))
         return os.path.join(self.place.scratch, name)
 

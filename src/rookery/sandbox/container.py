@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from rookery.core.settings.sandbox import LISTED, ON
 from rookery.core.vendors.environment import TERMINAL
@@ -17,11 +16,9 @@ from rookery.processes import LINUX, home_tag
 from rookery.sandbox import engine, git, keeper
 from rookery.sandbox.bwrap import DOOR, PORT, TOWARDS, door
 from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
+from rookery.sandbox.proxy import Proxy
+from rookery.sandbox.relay import Relay, listening, port_here
 from rookery.sandbox.visible import check_roots, is_in
-
-if TYPE_CHECKING:
-    from rookery.sandbox.proxy import Proxy
-    from rookery.sandbox.relay import Relay
 
 SEALED = (
     *("--cap-drop=all", "--security-opt=no-new-privileges", "--security-opt=label=disable"),
@@ -158,13 +155,9 @@ class Container(Sandbox):
         machine; and for the program that leads to them from inside."""
         binds, scratch = list[Bind](), self.place.scratch
         if self.wish.network == LISTED:
-            from rookery.sandbox.proxy import Proxy
-
             self._proxy = Proxy(scratch, "proxy", self.wish.allow)
             binds.append(Bind(self._proxy.path, DOOR, writable=True))
         for port in self.place.ports:
-            from rookery.sandbox.relay import Relay, listening, port_here
-
             name = f"port-{port}"
             self._relays.append(Relay(listening(scratch, name), port_here(port)))
             binds.append(Bind(os.path.join(scratch, name), door(port), writable=True))

@@ -1,18 +1,24 @@
 """The first screen, made of blocks: what is set up, what is missing and the key that helps, and
 what a key starts while nothing is written."""
 
+import glob
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from rookery import agents, models
+from rookery.client import config as client_config
 from rookery.core.blocks import Block, make_block
 from rookery.core.json.safe_text import count
 from rookery.core.limits import Interface
 from rookery.core.policy import modes
 from rookery.core.refusals import Refused
+from rookery.core.settings.held import WAITS
 from rookery.core.vendors.demo import NAME, SECOND, TOUR
+from rookery.core.vendors.detection import vendor_of
+from rookery.core.vendors.profiles import profile_for
 from rookery.core.view.fleet import NO_TITLE
-from rookery.home import paths
+from rookery.home import config, paths
 from rookery.tui.look.runs import clean_line, cut
 from rookery.tui.transcript.window import Page, Window
 
@@ -175,21 +181,15 @@ def _asks(set_up: SetUp) -> str:
 
 
 def look_around(home: str, cwd: str, agent: str) -> SetUp:
-    from rookery.client.config import in_force
-    from rookery.core.settings.held import WAITS
-    from rookery.home import config
-    from rookery.models import profiles
-    from rookery.models.choice import default_agent
-
     try:
-        loaded = in_force.settings(home)
+        loaded = client_config.in_force.settings(home)
         settings, problem, taste = loaded.config, "", loaded.config.interface
         waits = (*settings.warnings, *((WAITS,) if loaded.held else ()))
     except config.ConfigError as error:
         settings, problem, taste, waits = config.Config(), str(error), None, ()
-    saved, broken_models = profiles.look(home)
+    saved, broken_models = models.profiles.look(home)
     servers, trouble, broken = _servers(home)
-    name = agent or default_agent(home, settings.default_agent, os.environ)
+    name = agent or models.choice.default_agent(home, settings.default_agent, os.environ)
     return SetUp(
         cwd,
         name,
@@ -212,8 +212,6 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
 def look_around_there(home: str, cwd: str, agent: str, rookery: "Rookery") -> SetUp:
     """Find out what is set up on another machine: its agents; the appearance is that of this
     machine."""
-    from rookery.home import config
-
     here = config.load_or_defaults(home)
     try:
         reply, problem = rookery.call("agents"), ""
@@ -235,31 +233,26 @@ def look_around_there(home: str, cwd: str, agent: str, rookery: "Rookery") -> Se
 
 
 def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
-    from rookery.agents import registry
-
-    names = registry.installed(settings.agents, cwd, settings.node_path)
-    return tuple(each for each in names if each not in (name, registry.DEMO, registry.OWN))
+    names = agents.registry.installed(settings.agents, cwd, settings.node_path)
+    return tuple(
+        each for each in names if each not in (name, agents.registry.DEMO, agents.registry.OWN)
+    )
 
 
 def _is_out(home: str, settings: "Config", name: str) -> bool:
-    from rookery.agents import registry
     from rookery.client.login import status
 
-    if name == registry.OWN:  # what it lacks is a model
+    if name == agents.registry.OWN:  # what it lacks is a model
         return False
     try:
-        return status.read(home, *registry.resolve(name, settings.agents)).is_out
-    except registry.UnknownAgent:
+        return status.read(home, *agents.registry.resolve(name, settings.agents)).is_out
+    except agents.registry.UnknownAgent:
         return False
 
 
 def _passed(servers: tuple[str, ...], settings: "Config", agent: str) -> tuple[str, ...]:
     """Return the MCP servers that this agent gets."""
-    from rookery.agents import registry
-    from rookery.core.vendors.detection import vendor_of
-    from rookery.core.vendors.profiles import profile_for
-
-    if agent == registry.DEMO:
+    if agent == agents.registry.DEMO:
         return ()
     extras = settings.extras.get(agent)
     chosen = extras.mcp if extras else None
@@ -284,8 +277,6 @@ def _servers(home: str) -> tuple[tuple[str, ...], str, str]:
 
 def _skills(home: str, cwd: str) -> tuple[str, ...]:
     """Return the skills that Rookery's own agent finds: a directory with SKILL.md, or a page."""
-    import glob
-
     own = os.path.expanduser("~")
     places = [f"{root}/{name}/skills" for root in (own, cwd) for name in FOLDERS]
     places += [os.path.join(home, "skills"), os.path.join(cwd, ".openhands", "microagents")]

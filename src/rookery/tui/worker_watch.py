@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from rookery.core.refusals import Refused
 from rookery.tui.messages import HungChanged
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ async def watch(
     rookery: "Rookery", session: str, due: asyncio.Event, tell: Callable[[Message], object]
 ) -> None:
     """Check the worker for ever, and report each change; setting `due` triggers a check at once."""
-    from rookery.core.refusals import Refused
-
     before = False
     while True:
         due.clear()

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from rookery.client import guard, leftovers
 from rookery.client.config.in_force import InForce
+from rookery.client.fleet import heads
 from rookery.client.offline import loss
 from rookery.client.start import connectable
 from rookery.core import safety
@@ -64,8 +65,6 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
 
 def _too_many(home: str, session: str, policy: Policy) -> str:
     """Return the message that names the idle sessions, which can be stopped without loss."""
-    from rookery.client.fleet import heads
-
     known = [head for head in heads(home) if head["awake"] and head["id"] != session]
     idle = [head["id"] for head in known if head["state"] == "idle" and not head["asks"]]
     most = f"{policy.max_workers} sessions are already awake (max_workers)."

@@ -7,8 +7,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rookery import agents, models, sandbox
 from rookery.agents import programs, registry
 from rookery.build import build
+from rookery.client import worktrees
 from rookery.core import worktree
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE, ON
@@ -82,9 +84,9 @@ class SessionSandbox:
     def image(self) -> str:
         """The image of a container: the agent's own, the one in the settings, or the one that
         Rookery builds."""
-        from rookery.agents.image import NAME
-
-        return registry.image_of(self._argv()) or self._subject().settings.image or NAME
+        return (
+            registry.image_of(self._argv()) or self._subject().settings.image or agents.image.NAME
+        )
 
     def begin(self) -> list[str]:
         """Build the sandbox anew for an agent that starts, with the settings of this moment. Return
@@ -105,9 +107,8 @@ class SessionSandbox:
         """Return the roots in which files are read and written for the agent."""
         if self.kind == NONE:
             return given
-        from rookery.sandbox.visible import outermost
 
-        return outermost(given)
+        return sandbox.visible.outermost(given)
 
     def to_host(self, path: str) -> str:
         """Translate a path that the agent named into the host's path."""
@@ -129,9 +130,8 @@ class SessionSandbox:
         there = [path for path in places if os.path.lexists(path)]
         if not there:
             return []
-        from rookery.sandbox.placeholders import is_one
 
-        fresh = {path for path in there if not is_one(path)} - self._left
+        fresh = {path for path in there if not sandbox.placeholders.is_one(path)} - self._left
         self._left |= fresh
         return [
             f"The agent left {path}: git would obey settings and hooks of the place that it names. "
@@ -146,9 +146,8 @@ class SessionSandbox:
         theirs = lenient.text(meta, "imageBuild")
         if self.kind != CONTAINER or theirs in ("", build()):
             return []
-        from rookery.sandbox.engine import older
 
-        return [older(self.image, theirs)]
+        return [sandbox.engine.older(self.image, theirs)]
 
     def turn_ended(self, tell: Callable[[str], None]) -> None:
         """Have git take over what the agent committed in its worktree, in the background. `tell`:
@@ -171,27 +170,22 @@ class SessionSandbox:
 
     def _there(self) -> "Sandbox | None":
         if self._made is None and (kind := self.kind) != NONE:
-            from rookery.sandbox.kinds import prepare
-
             subject = self._subject()
             wish = subject.settings._replace(kind=kind, image=self.image)
-            self._made = prepare(wish, self._place(subject, wish))
+            self._made = sandbox.kinds.prepare(wish, self._place(subject, wish))
         return self._made
 
     def _place(self, subject: Subject, wish: Settings) -> "Place":
-        from rookery.sandbox.plan import Place, readable
-        from rookery.sandbox.visible import settled
-
         header, home = self._header(), os.path.dirname(os.path.dirname(self._directory))
         user = self._environment.get("HOME") or os.path.expanduser("~")
-        return Place(
-            roots=settled(header["cwd"], header["roots"]),
+        return sandbox.plan.Place(
+            roots=sandbox.visible.settled(header["cwd"], header["roots"]),
             user=user,
             hidden=[home, os.path.dirname(paths.socket_path(self._directory))],
             scratch=scratch.folder(home, "sandbox-"),
             binds=[
                 *_kept(subject.profile, user, self._environment),
-                *readable(subject.settings, user),
+                *sandbox.plan.readable(subject.settings, user),
                 *_of_home(home, self._directory, subject.argv),
                 *_of_worktree(header.get("worktree"), header["roots"]),
             ],
@@ -216,9 +210,7 @@ def _programs(subject: Subject, cwd: str) -> list[str]:
 
 
 def _for_container(subject: Subject, wish: Settings) -> dict[str, Any]:
-    from rookery.agents.image import make_line
-
-    return {"make_image": make_line(subject.argv, wish.image)}
+    return {"make_image": agents.image.make_line(subject.argv, wish.image)}
 
 
 def _model_ports(subject: Subject, wish: Settings, home: str) -> list[int]:
@@ -226,23 +218,21 @@ def _model_ports(subject: Subject, wish: Settings, home: str) -> list[int]:
     different one inside the sandbox."""
     if not registry.is_own(subject.argv) or (wish.kind == BWRAP and wish.network == ON):
         return []
-    from rookery.models import documents, profiles, providers
-    from rookery.sandbox.bwrap import PORT
 
     try:
-        saved = list(profiles.load(home).profiles.values())
-    except documents.SettingsError:
+        saved = list(models.profiles.load(home).profiles.values())
+    except models.documents.SettingsError:
         saved = []  # the agent says what is wrong
-    urls = [each.base_url or providers.api_of(each.model, "") for each in saved]
-    ports = providers.loopback_ports([*urls, subject.environment.get(profiles.BASE_URL, "")])
-    return [port for port in ports if str(port) != PORT]
+    urls = [each.base_url or models.providers.api_of(each.model, "") for each in saved]
+    ports = models.providers.loopback_ports(
+        [*urls, subject.environment.get(models.profiles.BASE_URL, "")]
+    )
+    return [port for port in ports if str(port) != sandbox.bwrap.PORT]
 
 
 def _kept(profile: Profile, user: str, environment: Mapping[str, str]) -> "list[Bind]":
     """Return binds for what the agent keeps in the user's home, also if XDG moves it."""
-    from rookery.sandbox.plan import Bind
-
-    binds: list[Bind] = []
+    binds: list[sandbox.plan.Bind] = []
     for kept in profile.keeps:
         moved = [
             os.path.join(environment[name], kept.removeprefix(usual))
@@ -252,7 +242,7 @@ def _kept(profile: Profile, user: str, environment: Mapping[str, str]) -> "list[
         path = (moved[0] if moved else os.path.join(user, kept.removeprefix("~/"))).rstrip("/")
         if kept.endswith("/"):
             os.makedirs(path, 0o700, exist_ok=True)  # else it would be gone after each run
-        binds.append(Bind(path, path, writable=True))
+        binds.append(sandbox.plan.Bind(path, path, writable=True))
     return binds
 
 
@@ -262,35 +252,26 @@ def _of_worktree(tree: Json | None, roots: Sequence[str]) -> "list[Bind]":
     as it is. Raises SandboxError."""
     if tree is None or not worktree.exists(tree) or not os.path.isdir(tree["git"]):
         return []
-    from rookery.client.worktrees import own_git
-    from rookery.client.worktrees.repository import NoWorktree
-    from rookery.sandbox.plan import Bind, SandboxError
-    from rookery.sandbox.visible import is_in
 
     try:
-        if is_in(os.path.realpath(tree["git"]), map(os.path.realpath, roots)):
-            own_git.give_up(tree)
+        if sandbox.visible.is_in(os.path.realpath(tree["git"]), map(os.path.realpath, roots)):
+            worktrees.own_git.give_up(tree)
             return []
-        return [Bind(*mount) for mount in own_git.prepare(tree)]
-    except NoWorktree as error:
-        raise SandboxError(error.sentences) from None
+        return [sandbox.plan.Bind(*mount) for mount in worktrees.own_git.prepare(tree)]
+    except worktrees.repository.NoWorktree as error:
+        raise sandbox.plan.SandboxError(error.sentences) from None
 
 
 async def _take_over(tree: Json, tell: Callable[[str], None]) -> None:
-    from rookery.client.worktrees import own_git
-    from rookery.client.worktrees.repository import NoWorktree
-
     try:
-        await asyncio.to_thread(own_git.exchange, tree)
-    except NoWorktree as error:
+        await asyncio.to_thread(worktrees.own_git.exchange, tree)
+    except worktrees.repository.NoWorktree as error:
         tell(error.sentences)
 
 
 def _of_home(home: str, directory: str, argv: list[str]) -> "list[Bind]":
     """Return the binds of Rookery's home for our own agents: the settings that they read, and a
     directory of this session's own for what they keep there."""
-    from rookery.sandbox.plan import Bind
-
     own, kept = registry.is_own(argv), CONVERSATIONS
     if not own:
         if not is_player(argv):
@@ -299,5 +280,5 @@ def _of_home(home: str, directory: str, argv: list[str]) -> "list[Bind]":
     place = os.path.join(directory, kept)
     os.makedirs(place, 0o700, exist_ok=True)
     files = [os.path.join(home, name) for name in OWN_FILES if own]
-    shared = [Bind(path, path) for path in files]
-    return [*shared, Bind(place, os.path.join(home, kept), writable=True)]
+    shared = [sandbox.plan.Bind(path, path) for path in files]
+    return [*shared, sandbox.plan.Bind(place, os.path.join(home, kept), writable=True)]

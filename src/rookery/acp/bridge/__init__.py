@@ -1,1 +1,10 @@
 """The bridge for editors: an ACP agent on stdio whose sessions are Rookery's."""
+
+from typing import TYPE_CHECKING
+
+from rookery import late_modules
+
+if TYPE_CHECKING:
+    from rookery.acp.bridge import attached, door, login, prompts, relay, sessions
+else:
+    __getattr__ = late_modules(__name__)

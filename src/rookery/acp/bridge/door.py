@@ -10,9 +10,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from rookery import agents
+from rookery.acp import bridge
 from rookery.core import argv
 from rookery.core.vendors.environment import OVERRIDE
+from rookery.home import paths
 from rookery.wire import greeting
+from rookery.wire.failures import RpcError
 from rookery.wire.jsonrpc import Incoming
 from rookery.wire.mcp import METHOD
 from rookery.wire.params import Json, offers
@@ -65,9 +69,7 @@ class Bridge(Reception):
         await self._known_sessions().serve(request, params)
 
     def error_data(self, message: str, data: object) -> object:
-        from rookery.acp.bridge import prompts
-
-        return prompts.error_data(self.client_info, message, data)
+        return bridge.prompts.error_data(self.client_info, message, data)
 
     def cancel(self, params: Json) -> None:
         # A task of its own: its first step comes after those of earlier requests.
@@ -95,13 +97,9 @@ class Bridge(Reception):
         """The sessions, loaded with the first request about one: SQLite and the rest are not needed
         before."""
         if self._sessions is None:
-            from rookery.acp.bridge.attached import Editor
-            from rookery.acp.bridge.sessions import Sessions
-            from rookery.home import paths
-
             place = (self.peer, self.client or {}, self._home or paths.home(), self.group)
-            editor = Editor(*place, self.error_data, is_remote=self._is_remote)
-            self._sessions = Sessions(editor, self._given)
+            editor = bridge.attached.Editor(*place, self.error_data, is_remote=self._is_remote)
+            self._sessions = bridge.sessions.Sessions(editor, self._given)
         return self._sessions
 
 
@@ -117,9 +115,7 @@ def main(args: list[str]) -> int:
     if "login" in given:
         return _log_in(given)
     if "url" in given:
-        from rookery.acp.bridge import relay
-
-        return relay.main(given, variables)
+        return bridge.relay.main(given, variables)
     if "override-with-envs" in given:
         os.environ[OVERRIDE] = "1"  # each session is made in this environment
     with asyncio.Runner() as runner:
@@ -129,14 +125,12 @@ def main(args: list[str]) -> int:
 
 
 def _log_in(given: dict[str, str]) -> int:
-    from rookery.acp.bridge import login
-    from rookery.acp.bridge.sessions import chosen, settings_of
-    from rookery.home import paths
-    from rookery.wire.failures import RpcError
-
     try:
         home = paths.home()
-        return login.run(given, chosen(home, settings_of(home), given, os.getcwd()))
+        return bridge.login.run(
+            given,
+            bridge.sessions.chosen(home, bridge.sessions.settings_of(home), given, os.getcwd()),
+        )
     except RpcError as error:
         print(f"rookery: {error.message}", file=sys.stderr)
         return 1
@@ -178,11 +172,8 @@ def _check_url(given: dict[str, str], variables: list[str]) -> None:
 
 
 def _check_place(given: dict[str, str]) -> None:
-    if "remote" in given:
-        from rookery.agents.elsewhere import fault_of
-
-        if fault := fault_of(given["remote"]):
-            raise argv.Misused(fault)
+    if "remote" in given and (fault := agents.elsewhere.fault_of(given["remote"])):
+        raise argv.Misused(fault)
 
 
 def _variables(args: list[str]) -> tuple[list[str], list[str]]:

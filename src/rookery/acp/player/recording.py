@@ -8,6 +8,8 @@ from rookery.acp.player.script import ScriptError
 from rookery.core.agent.chunks import CHILD
 from rookery.core.json import Event, Json, kind_of, lenient, loads
 from rookery.core.json.events import event_from_json
+from rookery.log.errors import LogError
+from rookery.log.reader import Reader
 
 LONGEST_WAIT = 0.2
 STOPS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
@@ -60,9 +62,6 @@ class Recorder:
 
 
 def script_of_log(directory: str, speed: float | None) -> Json:
-    from rookery.log.errors import LogError
-    from rookery.log.reader import Reader
-
     try:
         reader = Reader.open(directory)
     except LogError as error:

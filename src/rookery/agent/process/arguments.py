@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from rookery import agents
 from rookery.core import argv
 
 USAGE = (
@@ -56,6 +57,5 @@ def _fault_of_place(options: dict[str, str]) -> str:
         return BOXED
     if "remote" not in options and "cloud" not in options:
         return "--directory is only for --remote and --cloud" if "directory" in options else ""
-    from rookery.agents.elsewhere import CLOUD, fault_of
-
-    return fault_of(options.get("remote", CLOUD), options.get("directory", ""))
+    elsewhere = agents.elsewhere
+    return elsewhere.fault_of(options.get("remote", elsewhere.CLOUD), options.get("directory", ""))

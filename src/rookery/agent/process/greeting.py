@@ -3,11 +3,16 @@ that waits for seconds may give up."""
 
 import os
 import select
+import time
 
 from rookery.agent.process.arguments import SETUP
+from rookery.core.json import dumps, loads
 from rookery.core.vendors.environment import IMAGE_BUILD
 from rookery.wire import greeting
+from rookery.wire.failures import RpcError
+from rookery.wire.lines import is_id, line_of
 from rookery.wire.params import Json, offers
+from rookery.wire.versions import asked_for
 
 NAME = "rookery-agent"
 CAPABILITIES = greeting.CAPABILITIES | {
@@ -47,8 +52,6 @@ class Greeter:
 
     def wait(self, seconds: float) -> None:
         """Wait for input from the client, at most this long."""
-        import time
-
         if self._over:
             time.sleep(seconds)
         elif self._poll.poll(seconds * 1000):
@@ -69,11 +72,6 @@ class Greeter:
 
 def _greet(line: bytes) -> bool:
     """Answer the line if it is `initialize`. Returns whether it was."""
-    from rookery.core.json import dumps, loads
-    from rookery.wire.failures import RpcError
-    from rookery.wire.lines import is_id, line_of
-    from rookery.wire.versions import asked_for
-
     try:
         message = loads(line)
         if message["method"] != "initialize" or not is_id(message["id"]):

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rookery import agents
 from rookery.agent.conversation.choices import MODE_OF, Choices, wanted_of
 from rookery.agent.process import shutdown
 from rookery.agent.process.arguments import SETUP, Arguments
@@ -163,9 +164,8 @@ class Sessions:
         if not given.remote and not given.cloud:
             return {}
         from rookery.agent.process.place import Place
-        from rookery.agents.elsewhere import CLOUD
 
-        return Place(given.remote or CLOUD, given.cloud, given.directory).plain()
+        return Place(given.remote or agents.elsewhere.CLOUD, given.cloud, given.directory).plain()
 
     def _wished(self, cwd: str) -> store.Record | None:
         """Return the session that the command line names, for the client's first session/new."""

@@ -3,6 +3,7 @@ model in a thread), so that a child has nothing left to load. Before the first f
 connections and changes of the environment are gone."""
 
 import asyncio
+import gc
 import json
 import os
 import shutil
@@ -11,8 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
+from rookery.agent.mcp import connections
+from rookery.agent.process import sdk_import, shutdown
+from rookery.agent.process.arguments import Arguments
+from rookery.agent.scripted.server import serving
+from rookery.agent.storage import behind
 from rookery.core.asks.asks import ALLOWS, options_of, pick, selected
 from rookery.core.json import Json
+from rookery.home import scratch
 
 STDIO = (0, 1, 2)
 
@@ -21,10 +28,6 @@ def up(place: str, *, mcp: bool) -> None:
     """Load everything and take the turn. `place`: a folder that it makes and removes, also one that
     a killed process left. `mcp`: include the libraries of MCP, which only sessions with servers
     need."""
-    from rookery.agent.mcp import connections
-    from rookery.agent.process import sdk_import
-    from rookery.agent.scripted.server import serving
-
     with _environment():
         sdk_import.load()
     shutil.rmtree(place, ignore_errors=True)
@@ -80,8 +83,6 @@ def _pipes() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
 
 def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
-    from rookery.agent.process import shutdown
-    from rookery.agent.process.arguments import Arguments
     from rookery.agent.server import serve
 
     client = threading.Thread(target=_converse, args=(requests, answers, place), name="heat")
@@ -142,12 +143,7 @@ class _Talk:
 def _forget() -> None:
     """Close connections that the model's client keeps, which children must not share, and remove
     temporary folders of a home that is gone."""
-    import gc
-
     import litellm
-
-    from rookery.agent.storage import behind
-    from rookery.home import scratch
 
     behind.settle()
     scratch.leave()

@@ -10,17 +10,25 @@ from rookery.build import build
 from rookery.cli.checkup import logs
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row, Verdict
 from rookery.client.config import in_force
+from rookery.client.fleet import heads
+from rookery.client.leftovers import end_leftovers
 from rookery.client.update.difference import of_daemon
+from rookery.client.worktrees.upkeep import mend
 from rookery.core.json.files import Unusable
+from rookery.core.policy.rule_tables import warnings
 from rookery.core.settings.held import WAITS
 from rookery.core.settings.sandbox import CONTAINER
 from rookery.core.vendors.environment import overriding
 from rookery.home import config, mcp, paths
+from rookery.installation import distribution
 from rookery.log.errors import BadPlace
 from rookery.log.place import check_home
-from rookery.models import documents, hook_files, profiles
+from rookery.models import documents, hook_files, own_agent, profiles
 from rookery.models.choice import default_agent
 from rookery.processes import LINUX, landlock
+from rookery.sandbox import engine
+from rookery.sandbox.plan import SandboxError
+from rookery.sandbox.trial import TRIALS
 
 type Findings = Iterator[tuple[Verdict, str]]
 
@@ -119,8 +127,6 @@ def _hooks(home: str) -> Findings:
 
 def _rules(home: str) -> Findings:
     """Report the rules that allow more than they seem to."""
-    from rookery.core.policy.rule_tables import warnings
-
     try:
         known = config.load(home).rules
     except config.ConfigError:
@@ -143,9 +149,6 @@ def _model(home: str) -> Findings:
 
 def _agent(_home: str) -> Findings:
     """Check that Rookery's own agent imports, and what else is installed under its names."""
-    from rookery.installation import distribution
-    from rookery.models import own_agent
-
     if any(each.foreign for each in distribution.here()):
         other = f"another project called {distribution.OLD_NAME} is installed in this environment"
         yield (
@@ -185,9 +188,6 @@ def _guard(home: str) -> tuple[Verdict, str]:
 
 def _sandbox(home: str) -> list[Row]:
     """Report the usable sandboxes. A missing one is wrong only if the settings want it."""
-    from rookery.sandbox.plan import SandboxError
-    from rookery.sandbox.trial import TRIALS
-
     settings = config.load_or_defaults(home, in_force.load)
     wanted = {settings.sandbox.kind, *(each.sandbox for each in settings.extras.values())}
     usable, missing = [], []
@@ -204,9 +204,6 @@ def _sandbox(home: str) -> list[Row]:
 
 def _images(home: str, settings: config.Config) -> list[Row]:
     """Report what the images lack for agents that run in containers."""
-    from rookery.sandbox import engine
-    from rookery.sandbox.plan import SandboxError
-
     names = {name for name, each in settings.extras.items() if each.sandbox == CONTAINER}
     names |= {name for name, argv in settings.agents.items() if registry.image_of(argv) is not None}
     if settings.sandbox.kind == CONTAINER:
@@ -227,9 +224,6 @@ def _images(home: str, settings: config.Config) -> list[Row]:
 
 def _leftovers(home: str) -> list[Row]:
     """End processes that killed workers left running, and report them."""
-    from rookery.client.fleet import heads
-    from rookery.client.leftovers import end_leftovers
-
     try:
         leftovers = end_leftovers(home, heads(home, hidden=False))
     except OSError:
@@ -240,6 +234,4 @@ def _leftovers(home: str) -> list[Row]:
 
 def _worktrees(home: str) -> list[Row]:
     """Remove what killed processes left of worktrees, unless there is work in it."""
-    from rookery.client.worktrees.upkeep import mend
-
     return [Row("worktrees", NOT_TOLD, text) for text in mend(home)]

@@ -7,6 +7,8 @@ import click
 from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.send import Say, awaited, header_of, send
+from rookery.client.session import Rejected
+from rookery.core.blocks import rewinds
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.turn import rewind_preview
@@ -71,8 +73,6 @@ def carry_out(row: Row, session: str, _say: Say, given: Any) -> Json | None:
 
 def _rewound(screen: Screen, session: str, command: Json, *, asking: bool) -> Json | None:
     """Rewind; return None if files changed meanwhile, so that the user is asked again."""
-    from rookery.client.session import Rejected
-
     try:
         return _sent(screen, session, command)
     except Rejected as error:
@@ -112,8 +112,6 @@ def _question(preview: Preview, command: Json, *, every: bool) -> str:
 
 
 def _tell(screen: Screen, session: str, outcome: Event) -> None:
-    from rookery.core.blocks import rewinds
-
     update = outcome.update
     text = rewinds.text(update)
     screen.note(clean_line(f"{rewinds.title(update)}. {text}".strip()))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rookery import render
 from rookery.cli.output import lines
 from rookery.cli.output.paint import Paint
 from rookery.cli.output.safe import clean, clean_line
@@ -18,14 +19,12 @@ def headline(
 ) -> str:
     """Return the first line of a card, with the mark of its state: `edit src/app.py +12 −3`, `run
     pytest -q · 4.2 s · exit 0`."""
-    from rookery.render import call
-
     changes = ""
-    if counts := call.changes(block):
+    if counts := render.call.changes(block):
         added = paint.in_("done", f"+{counts[0]}")
         changes = f" {added} {paint.in_('failed', f'{paint.sign("minus")}{counts[1]}')}"
     dot = f" {paint.sign('dot')} "
-    extras = call.extras(block, terminals, block.get("seconds") if durations else None)
+    extras = render.call.extras(block, terminals, block.get("seconds") if durations else None)
     rest = dot + paint.faint(dot.join(extra for extra, _ in extras)) if extras else ""
     return f"{paint.mark(captions.mark_of(block))} {title(block, cwd)}{changes}{rest}"
 

@@ -3,6 +3,7 @@
 import time
 from typing import TYPE_CHECKING, Any
 
+from rookery import render
 from rookery.cli.output.paint import Paint
 from rookery.cli.output.safe import clean, clean_line, clean_output
 from rookery.core.asks import forms
@@ -74,11 +75,9 @@ def of_diff(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
 
 
 def _diff_lines(part: Part) -> list[str]:
-    from rookery.render.diff import GAP, rows_of
-
     hunks: list[list[Row]] = [[]]
-    for row in rows_of(part, clean):
-        if row.sign == GAP:
+    for row in render.diff.rows_of(part, clean):
+        if row.sign == render.diff.GAP:
             hunks.append([])
         else:
             hunks[-1].append(row)

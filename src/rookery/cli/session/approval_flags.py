@@ -9,6 +9,7 @@ import click
 from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.session.send import header_of, send
+from rookery.client.session import Rejected
 from rookery.core.json import Json
 from rookery.core.policy import approvals, modes, unattended
 from rookery.core.policy.unattended import Order
@@ -88,8 +89,6 @@ def check_destructive(approve: str | None, destructive: bool) -> None:
 
 
 def _order(session: str, order: Order) -> None:
-    from rookery.client.session import Rejected
-
     given = {"value": order.approve, "destructive": order.destructive, "told": order.told}
     given["without_hooks"] = order.without_hooks
     try:

@@ -8,6 +8,7 @@ from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line
 from rookery.client import guard
 from rookery.client.work_tree import drivers
+from rookery.client.worktrees.create import check_programs
 from rookery.client.worktrees.programs import Untrusted
 from rookery.git.places import Place
 from rookery.git.settings import Driver
@@ -32,8 +33,6 @@ def trusted(screen: Screen, place: Place, chosen: list[Driver], *, yes: bool) ->
 def ask_before_worktree(screen: Screen, cwd: str) -> None:
     """Ask about a directory's programs first, in a terminal. Raises NoWorktree."""
     if flags.in_terminal() and not target.rookery().address:
-        from rookery.client.worktrees.create import check_programs
-
         with_trust(screen, lambda: check_programs(cwd))
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, override
 
 import click
 
+from rookery import models
+from rookery import sandbox as sandboxes
 from rookery.agents import registry
 from rookery.cli import elsewhere, flags, target
 from rookery.cli import settings as cli_settings
@@ -14,6 +16,7 @@ from rookery.cli.output import Screen, clean_line, standard
 from rookery.client.create import default_sandbox
 from rookery.core import budgets
 from rookery.core.settings.sandbox import CONTAINER
+from rookery.core.vendors import options as agent_options
 from rookery.core.vendors.environment import OVERRIDE, overriding
 from rookery.home import config, paths
 from rookery.models.choice import default_agent
@@ -172,9 +175,7 @@ def wanted(  # noqa: PLR0913 - each is an option
     if sandbox not in (None, CONTAINER) and registry.image_of(made.argv) is not None:
         raise click.UsageError(f"{made.name} always runs in the sandbox container.")
     if (sandbox or default_sandbox(settings, made.name, argv)) == CONTAINER:
-        from rookery.sandbox import engine
-
-        engine.check(settings.sandbox, made.argv)
+        sandboxes.engine.check(settings.sandbox, made.argv)
     else:
         registry.check_installed(made, os.environ, cwd, settings.node_path)
     if worktree is not None:
@@ -231,12 +232,9 @@ def _chosen(settings: config.Config, named: str | None, model: str) -> tuple[reg
 def checked_model(model: str, environment: Mapping[str, str] = os.environ) -> str:
     """Return a model's name as it was saved: our own agent has only saved models, unless the
     session's environment overrides them, in which case this returns "". Raises BadParameter."""
-    from rookery.core.vendors import options as agent_options
-    from rookery.models import profiles
-
     if overriding(environment) or overriding(os.environ):
         return ""
-    names = list(profiles.load(paths.home()).profiles)
+    names = list(models.profiles.load(paths.home()).profiles)
     choices = [{"value": name, "name": name} for name in names]
     choice = agent_options.choice_of({"choices": choices}, model) if names else None
     if choice is None:
@@ -247,11 +245,11 @@ def checked_model(model: str, environment: Mapping[str, str] = os.environ) -> st
 
 def _model(home: str, named: str) -> str:
     """Return the model's name. Raises ClickException: without a model, no session is created."""
-    from rookery.models import profiles
-
     override = overriding(os.environ)
-    model = profiles.effective(profiles.load(home), os.environ, override, profile=named)
-    if isinstance(model, profiles.Missing):
+    model = models.profiles.effective(
+        models.profiles.load(home), os.environ, override, profile=named
+    )
+    if isinstance(model, models.profiles.Missing):
         raise click.ClickException(model.sentence)
     name = clean_line(model.model)
-    return name if model.name == profiles.ENVIRONMENT else f"{name} ({model.name})"
+    return name if model.name == models.profiles.ENVIRONMENT else f"{name} ({model.name})"

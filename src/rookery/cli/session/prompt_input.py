@@ -1,14 +1,12 @@
 """Reading a prompt: text from the command line or a pipe, and attached files."""
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
+from rookery.client.attach import Attachment, Unattachable, load
 from rookery.core.json import Json
-
-if TYPE_CHECKING:
-    from rookery.client.attach import Attachment
 
 
 def text_of(args: tuple[str, ...], *, optional: bool = False) -> str:
@@ -53,8 +51,6 @@ def message_of(args: tuple[str, ...], files: tuple[str, ...]) -> Message:
     anything is sent."""
     attachments: list[Attachment] = []
     if files:
-        from rookery.client.attach import Unattachable, load
-
         try:
             attachments = load(files)
         except Unattachable as error:

@@ -1,6 +1,7 @@
 """Sending a command to a session and reporting the outcome; or to several, where a failure of one
 does not hold up the others."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial, wraps
@@ -16,6 +17,7 @@ from rookery.core.asks import kept_asks
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.refusals import Refused
 from rookery.core.view import below_asks
+from rookery.log.errors import LogError
 from rookery.render.local_time import clock_time
 
 if TYPE_CHECKING:
@@ -70,7 +72,6 @@ def awaited[Match](
 ) -> Match | None:
     """Return the first result of `pick` that is not None, for the events after `since`; None if
     nothing comes in time."""
-    import asyncio
 
     async def watching(client: "Session") -> Match | None:
         try:
@@ -86,8 +87,6 @@ def awaited[Match](
 
 
 def _with_client[Result](session: str, work: Callable[["Session"], Awaitable[Result]]) -> Result:
-    import asyncio
-
     async def working() -> Result:
         with target.rookery().open(session) as client:
             return await work(client)
@@ -104,8 +103,6 @@ def say_silent(session: str) -> None:
 
 def tell_left_running(say: Say, session: str, since: int) -> None:
     """Report what the log says, after an event, about processes that could not be ended."""
-    from rookery.log.errors import LogError
-
     try:
         with target.rookery().history(session) as log:
             events = log.read(since, MAX_EVENTS)

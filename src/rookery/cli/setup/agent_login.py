@@ -10,8 +10,9 @@ import click
 from rookery.agents import registry
 from rookery.cli import errors, exits, flags, settings
 from rookery.cli.output import Screen, clean, clean_line, standard
+from rookery.cli.setup.command import setup
 from rookery.client.guard import require_person
-from rookery.client.login import held_prompts, terminal
+from rookery.client.login import held_prompts, status, terminal
 from rookery.client.login.agent import LoginAgent, LoginFailed, environment_of
 from rookery.client.login.status import Known
 from rookery.core.refusals import sentences
@@ -81,8 +82,6 @@ def complete_methods(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[click.shell_completion.CompletionItem]:
     """Complete the methods that the agent listed when it last ran."""
-    from rookery.client.login import status
-
     try:
         agent = _subject(paths.home(), str(context.params.get("name") or "")).agent
         known = status.read(paths.home(), *agent)
@@ -108,7 +107,6 @@ def _set_up(screen: Screen, name: str) -> int:
         raise click.ClickException(
             f"{name} is Rookery's own agent elsewhere. To change its key: rookery agents add {name}"
         )
-    from rookery.cli.setup.command import setup
 
     screen.note("Rookery's own agent needs a model.")
     return int(setup.main([], standalone_mode=False) or exits.DONE)

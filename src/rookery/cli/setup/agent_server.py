@@ -11,17 +11,20 @@ import click
 from rookery.agent.elsewhere import keys
 from rookery.agent.process.arguments import parse
 from rookery.agent.process.place import Place, plain_url
+from rookery.agent.provider.told import ActionableError
 from rookery.agents import registry
 from rookery.agents.elsewhere import CLOUD
 from rookery.cli import exits, flags, settings
 from rookery.cli.elsewhere import require_extra
 from rookery.cli.output import Screen, standard
+from rookery.cli.setup.agent_image import check_name
 from rookery.client.config import own_agents
 from rookery.client.guard import require_person
 from rookery.core.json.safe_text import clean_line
 from rookery.forms.agents import NAME
 from rookery.home import paths
 from rookery.models.secrets import Secret
+from rookery.sandbox import engine
 
 
 def add(name: str, where: Mapping[str, Any]) -> int:
@@ -62,9 +65,6 @@ def _place(where: Mapping[str, Any]) -> Place:
 
 def _try_container(where: Mapping[str, Any]) -> None:
     """Check that the container can be used. Raises UsageError, SandboxError."""
-    from rookery.cli.setup.agent_image import check_name
-    from rookery.sandbox import engine
-
     if others := [f"--{name}" for name in ("remote", "cloud", "directory") if where[name]]:
         raise click.UsageError(f"--container cannot be combined with {others[0]}.")
     check_name(where["image"] or "")
@@ -82,7 +82,6 @@ def _key(screen: Screen, place: Place) -> str:
 
 def _by_browser(screen: Screen, place: Place) -> str:
     from rookery.agent.elsewhere import device_flow
-    from rookery.agent.provider.told import ActionableError
 
     try:
         begun = device_flow.begin(place.url)
@@ -97,7 +96,6 @@ def _tried(place: Place, key: Secret) -> str:
     """Try the key there and return what the other side says. Raises ClickException."""
     from rookery.agent.elsewhere.cloud import Cloud
     from rookery.agent.elsewhere.server import AgentServer
-    from rookery.agent.provider.told import ActionableError
 
     try:
         if place.cloud:

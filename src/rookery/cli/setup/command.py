@@ -10,7 +10,11 @@ from rookery.agents import registry
 from rookery.cli import exits, flags
 from rookery.cli.aliases import Verbs
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.setup import dialogue
+from rookery.cli.setup.dialogue import is_saved_anyway, read_key, tested
+from rookery.cli.setup.importing import import_from
 from rookery.cli.setup.keys import given_key
+from rookery.cli.setup.login import agree, begin, log_in
 from rookery.cli.setup.search import search
 from rookery.client import warm_agent
 from rookery.client.guard import require_person
@@ -198,8 +202,6 @@ def import_(source: str | None, replace: bool) -> int:
     rookery setup import
     rookery setup import --from /mnt/old/home/.openhands
     """
-    from rookery.cli.setup.importing import import_from
-
     return import_from(standard(), paths.home(), source, replace=replace)
 
 
@@ -222,8 +224,6 @@ def login(model: str, agreed: bool, **given: Any) -> int:
     rookery setup login
     rookery setup login --model gpt-5.5 --device-code
     """
-    from rookery.cli.setup.login import agree, log_in
-
     agree(standard(), agreed=agreed)
     try:
         model = model or subscriptions.MODELS[0]
@@ -303,12 +303,8 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         return _fall_back(screen, home, draft, given)
     asking = flags.in_terminal() and not given["key_stdin"]
     if asking and not draft.model and (known is None or not known.model):
-        from rookery.cli.setup import dialogue
-
         draft = draft._replace(provider=draft.provider or dialogue.choose_provider(screen))
         if draft.provider == dialogue.SUBSCRIPTION:
-            from rookery.cli.setup.login import begin
-
             return begin(screen, home, draft.name, default=given["default"])
         draft = dialogue.ask(screen, draft, settings)
     if not draft.model and not draft.provider and known is None:
@@ -321,13 +317,10 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     if models.lacks_key(profile):
         if not asking:
             raise BadDraft("key", f"{profile.model} needs a key (or pipe it to --key-stdin)")
-        from rookery.cli.setup.dialogue import read_key
 
         key = read_key(screen, f"Key for {profile.model} (not shown)")
         profile = profile._replace(key=key)
     if not given["no_test"]:
-        from rookery.cli.setup.dialogue import is_saved_anyway, tested
-
         answer, profile = tested(screen, profile, asking=asking and not given["trial"])
         if given["trial"] or not (answer.ok or is_saved_anyway(screen, asking=asking)):
             return exits.DONE if answer.ok else exits.FAILED

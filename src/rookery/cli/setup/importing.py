@@ -2,6 +2,7 @@
 
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,7 +15,7 @@ from rookery.cli import exits
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.setup import conversations
 from rookery.client.config import edit, in_force
-from rookery.client.config.rules import NotEdited
+from rookery.client.config.toml_file import NotEdited
 from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
 from rookery.home import config, mcp
@@ -284,8 +285,6 @@ class _Import:
 
 def _current(home: str, key: str) -> tuple[object, bool]:
     """Return the current value, and whether config.toml sets it."""
-    import tomllib
-
     table, name = key.split(".")
     holds = getattr(getattr(config.load(home), table), name)
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rookery.agent.process import sdk_import
 from rookery.agents import registry
 from rookery.cli import exits, flags, settings
 from rookery.cli.output import clean_line, standard
@@ -32,8 +33,6 @@ def log_in_with(home: str, server: files.Server) -> "Callable[[Fail], LogIn] | N
     takes a while."""
     if not logins.has_login(home, server):
         return None
-    from rookery.agent.process import sdk_import
-
     with sdk_import.surroundings():
         from rookery.agent.mcp.oauth import LogIn
 
@@ -59,8 +58,6 @@ def login(name: str) -> int:
         raise files.BadServer(f"{name}: not confirmed yet, so nothing was started.")
     screen.status("connecting")
     try:
-        from rookery.agent.process import sdk_import
-
         with sdk_import.surroundings():
             from rookery.agent.mcp import oauth
             from rookery.cli.checkup import mcp_probe

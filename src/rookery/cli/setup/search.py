@@ -4,8 +4,13 @@ from typing import Any
 
 import click
 
+from rookery.agent.web.connection import Fetch
+from rookery.agent.web.failure import Failure
+from rookery.agent.web.search import search as try_it
 from rookery.cli import exits, flags
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.setup import dialogue
+from rookery.cli.setup.dialogue import is_saved_anyway
 from rookery.cli.setup.keys import given_key
 from rookery.client.config.edit import change
 from rookery.core.settings.web import BRAVE, NONE, PROVIDERS, SEARXNG, TAVILY, Web
@@ -82,8 +87,6 @@ def _described(web: Web) -> str:
 def _completed(screen: Screen, saved: Web, draft: Web, *, asking: bool) -> Web:
     """Return the draft with what was missing: the saved value for the same provider, or one asked
     for. Raises BadDraft, click.Abort."""
-    from rookery.cli.setup import dialogue
-
     chosen = draft.search
     if not chosen and asking:
         chosen = dialogue.choose(screen, "Who searches the web?", [*TITLES.values()], [*TITLES])
@@ -108,11 +111,6 @@ def _completed(screen: Screen, saved: Web, draft: Web, *, asking: bool) -> Web:
 
 def _is_tested(screen: Screen, wanted: Web, *, asking: bool) -> bool:
     """Tell whether to save it: a search worked, or the user wants it anyway."""
-    from rookery.agent.web.connection import Fetch
-    from rookery.agent.web.failure import Failure
-    from rookery.agent.web.search import search as try_it
-    from rookery.cli.setup.dialogue import is_saved_anyway
-
     screen.note(f"Testing {wanted.search} …")
     try:
         results = try_it(Fetch("*"), wanted, QUERY)

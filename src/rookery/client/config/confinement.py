@@ -2,6 +2,8 @@
 
 import os
 
+from rookery.client import config as client_config
+
 DEMANDED = "ROOKERY_CONFINED"
 """Set for our own agent if its worker confines it. An agent could set variables too, so no variable
 turns this off."""
@@ -23,11 +25,10 @@ def is_off(home: str) -> bool:
     """Tell whether config.toml turns confinement off for our own agent."""
     if not mentions(home, b"confined"):
         return False
-    from rookery.client.config import in_force
     from rookery.home.config import ConfigError
 
     try:
-        return OWN_AGENT in in_force.load(home).unconfined
+        return OWN_AGENT in client_config.in_force.load(home).unconfined
     except ConfigError:
         return False
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rookery.client import config as client_config
 from rookery.client import guard
 from rookery.client.config import in_force
-from rookery.client.config.rules import NotEdited, editing, inserted, save
+from rookery.client.config.toml_file import NotEdited, editing, save
 from rookery.core import limits
 from rookery.core.settings import definitions
 from rookery.home import config, mcp
@@ -92,5 +93,5 @@ def _put(tables: Any, key: list[str], value: Value) -> None:
         return
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if name in tables or not inserted(tables, name, value):
+    if name in tables or not client_config.rule_text.inserted(tables, name, value):
         tables[name] = value

@@ -1,9 +1,10 @@
 """Writes and removes the tables [agents.NAME] of config.toml without touching anything else
 in it."""
 
+import tomllib
 from typing import Any
 
-from rookery.client.config.rules import editing, save
+from rookery.client.config.toml_file import editing, save
 from rookery.core.json import Json
 from rookery.core.settings.agent_tables import fault_of
 from rookery.home import config
@@ -26,8 +27,6 @@ def put(home: str, name: str, table: Json | None) -> None:
 
 def table_of(home: str, name: str) -> Json:
     """Return an agent's table as it is in the file, {} if there is none. Raises ConfigError."""
-    import tomllib
-
     with editing(home) as text:
         table = tomllib.loads(text).get("agents", {}).get(name, {})
     return dict(table)

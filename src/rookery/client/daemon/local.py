@@ -6,6 +6,7 @@ import json
 import os
 import socket
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any, NamedTuple, override
 
 from rookery.core.json import Json, lenient
@@ -37,8 +38,6 @@ class NoDaemon(Fixed):
 def socket_path(home: str) -> str:
     """Return the path of the daemon's own socket. All homes with long paths share a directory, so
     its name contains a hash of the home."""
-    from hashlib import sha256
-
     name = sha256(os.fsencode(os.path.realpath(home))).hexdigest()[:8]
     return paths.named_socket(home, f"d{name}.s")
 

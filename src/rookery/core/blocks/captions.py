@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rookery.core import command_line
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.core.json.safe_text import clean_line
@@ -157,12 +158,11 @@ def command_of(block: Block) -> str:
     given = lenient.mapping(block, "input").get("value")
     candidates = [given.get(key) for key in _COMMANDS] if isinstance(given, dict) else [given]
     command = next((each for each in candidates if each), None)
-    from rookery.core.command_line.words import line_of, unwrapped  # no first picture needs it
 
     if isinstance(command, list):
-        command = line_of([word for word in command if isinstance(word, str)])
+        command = command_line.words.line_of([word for word in command if isinstance(word, str)])
     text = command if isinstance(command, str) and command.strip() else block["title"]
-    return unwrapped(_without_verb(text.strip()))
+    return command_line.words.unwrapped(_without_verb(text.strip()))
 
 
 def short_path(path: str, cwd: str, clean: Clean = clean_line) -> str:

@@ -1,2 +1,10 @@
-"""Parsing shell command lines as a shell would: rules and the guard judge what a line runs, not the
-words that happen to be in it."""
+"""Parses command lines as a shell would: rules and the guard judge what runs, not mere words."""
+
+from typing import TYPE_CHECKING
+
+from rookery import late_modules
+
+if TYPE_CHECKING:
+    from rookery.core.command_line import escape_hatches, read_only, shell, words
+else:
+    __getattr__ = late_modules(__name__)

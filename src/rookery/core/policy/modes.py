@@ -6,17 +6,14 @@ does) are judged by the mode that is shown. All wording about modes is here, onc
 interface."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rookery.core.asks import asks
 from rookery.core.asks.asks import Answer, Judgement, options_of, pick
 from rookery.core.json import Draft, Json, lenient, notice, safe_text
-from rookery.core.policy import approvals, go_asks, planning, unattended
+from rookery.core.policy import approvals, go_asks, planning, rules, unattended
+from rookery.core.policy.rules import described
 from rookery.core.vendors import detection, options
 from rookery.core.vendors.profiles import Profile, profile_for
-
-if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
-    from rookery.core.policy import rules
 
 EVERY, RISKY, ALL = approvals.EVERY, approvals.RISKY, approvals.ALL
 VALUES = (EVERY, RISKY, ALL)
@@ -367,8 +364,6 @@ def ruled(ask: Json, ruling: Judgement) -> Answer:
 def with_rule(answer: Answer, rule: "rules.Rule", others: int = 0) -> tuple[Answer, Draft]:
     """Return the user's answer that also applies from now on, and the notice of how to take it
     back. `others`: how many open asks the rule allows, too."""
-    from rookery.core.policy.rules import described
-
     draft = answer.draft
     update = draft.update | {"rule": rule.name, "ruled": f"from now on by rule {rule.name}"}
     also = f"It also allowed {safe_text.count(others, 'open question')}. " if others else ""

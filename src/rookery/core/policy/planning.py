@@ -3,6 +3,8 @@ do meanwhile is decided here from the action itself, not from what a model says 
 
 from typing import TYPE_CHECKING
 
+from rookery.core import command_line
+
 if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
     from rookery.core.policy import rules
 
@@ -32,12 +34,10 @@ def refusal(call: "rules.Call", *, own: bool, allowed: bool = False) -> str:
 
 
 def _change_in(call: "rules.Call") -> str:
-    from rookery.core.command_line.read_only import UNCLEAR, change_in  # with the first command
-
     lines = dict.fromkeys(command.whole for command in call.commands if command.whole)
     if not lines or call.cut:
-        return UNCLEAR
-    return next(filter(None, map(change_in, lines)), "")
+        return command_line.read_only.UNCLEAR
+    return next(filter(None, map(command_line.read_only.change_in, lines)), "")
 
 
 def only_looks(call: "rules.Call") -> bool:

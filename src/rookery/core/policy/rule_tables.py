@@ -4,6 +4,7 @@ treated, and warnings where a rule allows more than its author is likely to mean
 import re
 from typing import NamedTuple
 
+from rookery.core import command_line
 from rookery.core.command_line import globs
 from rookery.core.json import Json
 from rookery.core.policy import danger, go_asks, rules
@@ -115,15 +116,19 @@ def warnings(rule: rules.Rule) -> list[str]:
 def held_back(known: tuple[rules.Rule, ...], call: rules.Call) -> list[str]:
     """Explain why rules whose pattern matches do not allow a call: it uses a way to run other
     programs, or to write files, that they do not name."""
-    from rookery.core.command_line import escape_hatches  # the reader is loaded for who asks
-
     reasons = []
     for rule in known:
         for command in call.commands if rule.do == "allow" else ():
             for pattern in rule.command if command.plain else ():
                 if rules.covers(pattern, command.plain):
-                    hatches = [w for w in escape_hatches.opened(command.plain) if w not in pattern]
-                    if hatches and not escape_hatches.is_allowed(pattern, command.plain):
+                    hatches = [
+                        w
+                        for w in command_line.escape_hatches.opened(command.plain)
+                        if w not in pattern
+                    ]
+                    if hatches and not command_line.escape_hatches.is_allowed(
+                        pattern, command.plain
+                    ):
                         reasons.append(
                             f"Rule {rule.name} does not allow {', '.join(hatches)[:200]}: "
                             "it can run other programs or write files. A pattern that "

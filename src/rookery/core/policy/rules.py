@@ -23,6 +23,7 @@ written), path, tool, project; each a value or several of which one suffices.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from rookery.core import command_line
 from rookery.core.command_line import globs
 from rookery.core.dangers.places import Ground, is_below
 from rookery.core.json import Json, lenient
@@ -213,27 +214,23 @@ def _commands(call: Json, kind: str) -> tuple[Command, ...]:
 
 
 def _of_line(line: str) -> list[Command]:
-    from rookery.core.command_line import shell
-
     cut = line.endswith(("…", "...")) and not line.endswith("/...")  # `go test ./...` is whole
-    parts = None if cut else shell.plain_parts(line)
+    parts = None if cut else command_line.shell.plain_parts(line)
     if parts is None:
         return [_suspected(line, line)]
     commands = [_suspected(line, part)._replace(plain=part) for part in parts]
     if len(parts) > 1:
         known = {line.strip(), *(text for command in commands for text in command.suspects)}
-        more = tuple(text for text in shell.suspects(line) if text not in known)
+        more = tuple(text for text in command_line.shell.suspects(line) if text not in known)
         named = {name for command in commands for name in command.names}
-        names = tuple(name for name in shell.names(line) if name not in named)
+        names = tuple(name for name in command_line.shell.names(line) if name not in named)
         if more or names:
             commands.append(Command(line, "", more, names, behind=True))
     return commands
 
 
 def _suspected(whole: str, text: str) -> Command:
-    from rookery.core.command_line import shell
-
-    return Command(whole, "", shell.suspects(text), shell.names(text))
+    return Command(whole, "", command_line.shell.suspects(text), command_line.shell.names(text))
 
 
 # --- matching ----------------------------------------------------------------------------------
@@ -347,9 +344,7 @@ def _matches_command(pattern: str, call: Call, command: Command, strict: bool) -
 
 
 def _names_hatches(pattern: str, command: str) -> bool:
-    from rookery.core.command_line import escape_hatches
-
-    return escape_hatches.is_allowed(pattern, command)
+    return command_line.escape_hatches.is_allowed(pattern, command)
 
 
 def covers(pattern: str, command: str) -> bool:

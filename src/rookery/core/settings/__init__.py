@@ -1,1 +1,10 @@
 """Settings as values: their definitions, former names, and which changes loosen them."""
+
+from typing import TYPE_CHECKING
+
+from rookery import late_modules
+
+if TYPE_CHECKING:
+    from rookery.core.settings import keys
+else:
+    __getattr__ = late_modules(__name__)

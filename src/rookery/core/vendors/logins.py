@@ -3,6 +3,7 @@ and its reports about its accounts.
 
 A status is kept without names and addresses: only the label of an account."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -84,8 +85,6 @@ def line(method: Method) -> str:
 
 def command_line(method: Method) -> str:
     """Return the command that a terminal method runs, quoted for a shell."""
-    import shlex  # here: a worker starts without
-
     given = [f"{name}={shlex.quote(value)}" for name, value in method.environment]
     return " ".join([*given, shlex.join(method.command)])
 

@@ -4,13 +4,19 @@
 from collections.abc import Iterable
 from functools import cache
 
-from rookery.core import worktree
+from rookery.core import budgets, worktree
+from rookery.core.agent.imported import UNLOADED, is_unloaded
+from rookery.core.agent.names import own_name
+from rookery.core.asks.kept_asks import oldest, unanswered
 from rookery.core.blocks import Block, make_block
 from rookery.core.clock_slip import CLOCK_SLIP, is_snoozed
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
+from rookery.core.policy import approvals, modes
 from rookery.core.settings.sandbox import NONE
-from rookery.core.view import states
+from rookery.core.turn.rate_limit import limited_until
+from rookery.core.view import last_line, states
+from rookery.core.view.doing import standing
 
 FAILED = frozenset({"failed", "agent_exited", "unresponsive", "orphaned", "interrupted"})
 """Reasons for which a turn ended."""
@@ -42,15 +48,6 @@ SHOWN = (
 def head_of(header: Json, seq: int, at: int) -> Json:
     """Return the head: all a list needs to know of a session without opening its log. It is written
     to head.json."""
-    from rookery.core import budgets  # whoever only lists does without these
-    from rookery.core.agent.imported import UNLOADED, is_unloaded
-    from rookery.core.agent.names import own_name
-    from rookery.core.asks.kept_asks import oldest, unanswered
-    from rookery.core.policy import approvals, modes
-    from rookery.core.turn.rate_limit import limited_until
-    from rookery.core.view import last_line
-    from rookery.core.view.doing import standing
-
     plan, process, queue = header["plan"], header["process"], header["queue"]
     return {key: header[key] for key in SHOWN} | {
         "v": 1,

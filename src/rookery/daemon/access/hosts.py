@@ -1,6 +1,7 @@
 """The host names that the daemon answers to, and the origins whose pages may use it: protection
 against DNS rebinding and cross-site requests."""
 
+import ipaddress
 from collections.abc import Sequence
 
 from rookery.daemon.options import EVERY, Options, is_loopback, split_host
@@ -43,8 +44,6 @@ def _name(host: str) -> str:
 
 
 def is_address(name: str) -> bool:
-    import ipaddress
-
     try:
         ipaddress.ip_address(name.strip("[]"))
     except ValueError:

@@ -10,8 +10,10 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import NoReturn
 
+from rookery.agents.registry import missing_extra
 from rookery.build import OLDER, compare
 from rookery.client import guard
 from rookery.client.daemon import local as daemon
@@ -42,11 +44,7 @@ SECRET = "ROOKERY_PASSPHRASE"  # noqa: S105 - the name of a variable
 
 def check(home: str) -> None:
     """Check that a daemon can be started from here. Raises Refused."""
-    from importlib.util import find_spec
-
     if missing := [name for name in MODULES if find_spec(name) is None]:
-        from rookery.agents.registry import missing_extra
-
         message = missing_extra(f"The daemon ({', '.join(missing)})", "web")
         raise Refused("not_installed", message)
     if guard.of_an_agent(home):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from rookery.daemon.access import addresses
 from rookery.daemon.options import NONE, PASSPHRASE, Options
+from rookery.render.qr import drawn
 
 type Say = Callable[[str], object]
 
@@ -26,8 +27,6 @@ def announce(home: str, options: Options, new_link: Callable[[], str], say: Say)
 def show(options: Options, link: str, say: Say, *, qr: bool, browser: bool) -> None:
     """Show the link as a QR code for a phone, or open it in a browser here, as asked."""
     if qr:
-        from rookery.render.qr import drawn
-
         say(addresses.why_only_here(options) or drawn(link))
     if browser:
         import webbrowser

@@ -4,14 +4,17 @@ from time import monotonic
 
 from textual.timer import Timer
 
+from rookery import render
 from rookery.core.agent.names import agent_name
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
 from rookery.core.blocks import Block, asks
 from rookery.core.json import Json, lenient
+from rookery.tui import actions, system, windows
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
 from rookery.tui.transcript.answer_guard import FIRST
 from rookery.tui.transcript.ask_keys import is_open
+from rookery.tui.windows import parts
 
 QUIET = 1.0
 """Seconds without a key after which nobody is typing."""
@@ -216,37 +219,32 @@ class Answers:
 
     def _show(self, block: Block, what: str) -> None:
         """Show all of an ask in a window, or its address as a QR code."""
-        from rookery.tui.windows.whole import AskScreen, QRScreen
-
         header = self._app.window.header
         if what == "qr":
-            self._app.push_screen(QRScreen(asks.as_text(block)))
+            self._app.push_screen(windows.whole.QRScreen(asks.as_text(block)))
         elif any(part.get("type") == "form" for part in block["parts"]):
             self._fill(block)
         else:
-            self._app.push_screen(AskScreen(block, agent_name(header), str(header["cwd"])))
+            self._app.push_screen(
+                windows.whole.AskScreen(block, agent_name(header), str(header["cwd"]))
+            )
 
     def opens(self, action: Json) -> bool:
         """Tell whether an action may be sent: if it opens an address, once a browser was
         started."""
-        from rookery.tui.system import external_programs
-
         address = lenient.text(action, "open")
         if not address:
             return True
-        if why := external_programs.no_browser():
+        if why := system.external_programs.no_browser():
             ways = (("block.copy", "to copy the address"), ("ask.qr", "for a QR code"))
             keys = " or ".join(f"{label(self._app, key)} {purpose}" for key, purpose in ways)
             self._app.notify(f"{why} Press {keys}.", severity="warning", timeout=10)
             return False
-        self._app.notify(external_programs.follow(address), markup=False)
+        self._app.notify(system.external_programs.follow(address), markup=False)
         return True
 
     def _reject(self, block: Block) -> None:
         """Reject an ask by the agent's own option for that, with a reason."""
-        from rookery.render.ask_choices import is_go
-        from rookery.tui.windows.parts.modals import LineScreen
-
         way = pick(block["actions"], REJECTS)
         if way is None:
             self._app.notify("The agent has no option to reject this.", severity="warning")
@@ -258,14 +256,14 @@ class Answers:
             self.answered(block)
 
         hint = "optional; sent to the agent"
-        title = "What should change?" if is_go(block) else "Why not?"
-        line = LineScreen(title, hint=hint, verb="reject", may_be_empty=True, below=True)
+        title = "What should change?" if render.ask_choices.is_go(block) else "Why not?"
+        line = parts.modals.LineScreen(
+            title, hint=hint, verb="reject", may_be_empty=True, below=True
+        )
         self._app.ask(line, reject)
 
     def _amend(self, block: Block) -> None:
         """Allow a call once, with a remark to the agent."""
-        from rookery.tui.windows.parts.modals import LineScreen
-
         way = pick(block["actions"], ALLOWS[:1])
         if way is None or way.get("danger"):
             self._app.notify("The agent has no option to allow this.", severity="warning")
@@ -276,27 +274,26 @@ class Answers:
             self.answered(block)
 
         hint, verb = "what else the agent should mind", "allow and send"
-        self._app.ask(LineScreen("Yes, and …", hint=hint, verb=verb, below=True), allow)
+        self._app.ask(
+            parts.modals.LineScreen("Yes, and …", hint=hint, verb=verb, below=True), allow
+        )
 
     def _go_on(self, block: Block, value: str) -> None:
         """Allow this call, and ask less from now on."""
-        from rookery.tui.actions.slash_commands import choice, named
-
         app, way = self._app, pick(block["actions"], ALLOWS)
         if block.get("danger"):
             app.notify("This cannot be undone: press the number of the option.", severity="warning")
         elif way is None:
             app.notify("The agent has no option to allow this.", severity="warning")
         else:
-            app.send(choice(value))
+            app.send(actions.slash_commands.choice(value))
             app.send(way["command"])
             self.answered(block)
-            text = f"From now on: {named(value)}, in this session. /confirm changes it."
+            name = actions.slash_commands.named(value)
+            text = f"From now on: {name}, in this session. /confirm changes it."
             app.notify(text, timeout=6)
 
     def _fill(self, block: Block) -> None:
-        from rookery.tui.windows.parts.form import FormScreen
-
         schema = next(
             (lenient.mapping(p, "schema") for p in block["parts"] if p.get("type") == "form"), None
         )
@@ -308,7 +305,7 @@ class Answers:
             self._app.send({**command, "action": "accept", "content": content})
             self.answered(block)
 
-        self._app.ask(FormScreen(block["title"], schema), answer)
+        self._app.ask(parts.form.FormScreen(block["title"], schema), answer)
 
     def _question(self, block: Block) -> Json | None:
         """Return the beginning of the command that answers an ask, with the nonce from the header;

@@ -2,21 +2,24 @@
 completion, attachments and the queue."""
 
 import asyncio
-from typing import TYPE_CHECKING
+import os
+from urllib.parse import quote
 
+from rookery.client.attach import Attachment, Unattachable, excess, load
+from rookery.client.attach import Attachment as Chip
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Refused
 from rookery.core.view import below_asks
+from rookery.tui import actions, windows
 from rookery.tui.actions.shell_line import ShellLines
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.queue import Queue
 from rookery.tui.widgets.suggestions import Suggestion
+from rookery.tui.windows import parts
 from rookery.tui.writing import commands, history, pasted
-
-if TYPE_CHECKING:
-    from rookery.client.attach import Attachment
+from rookery.tui.writing.pasted import path_of
 
 
 class ComposerActions:
@@ -58,9 +61,7 @@ class ComposerActions:
         if text.startswith("!") and text[1:].strip():
             self.shell.run(text[1:].strip(), self.cwd)
         elif (parsed := commands.parsed(text)) is not None:
-            from rookery.tui.actions.slash_commands import carry_out
-
-            carry_out(self._app, *parsed)
+            actions.slash_commands.carry_out(self._app, *parsed)
         else:
             self._prompt(text, session, queue=queue)
 
@@ -125,17 +126,18 @@ class ComposerActions:
             case "files":
                 self._find_files(word)
             case "search":
-                from rookery.tui.windows.search import HistoryScreen
-
-                app.ask(HistoryScreen(app.composer.past, app.composer.text), app.composer.put)
+                app.ask(
+                    windows.search.HistoryScreen(app.composer.past, app.composer.text),
+                    app.composer.put,
+                )
             case "editor":
                 if (text := app.edit(app.composer.text)) is not None:
                     app.composer.put(text.rstrip("\n"))
             case "attach":
-                from rookery.tui.windows.parts.modals import LineScreen
-
                 hint = "path, relative to the session's directory"
-                app.ask(LineScreen("Attach file", hint=hint, verb="attach"), self.attach)
+                app.ask(
+                    parts.modals.LineScreen("Attach file", hint=hint, verb="attach"), self.attach
+                )
             case "paste":
                 self._paste()
             case "detach":
@@ -179,11 +181,6 @@ class ComposerActions:
     # --- attachments ---------------------------------------------------------------------------
 
     def attach(self, *paths: str, pasted: str = "") -> None:
-        import os
-
-        from rookery.client.attach import Unattachable, load
-        from rookery.tui.writing.pasted import path_of
-
         given = [os.path.expanduser(path if pasted else path_of(path)) for path in paths]
         place = os.getcwd() if self._app.start.address else self.cwd  # files of this machine
         files = [os.path.join(place, path) for path in given]
@@ -233,8 +230,6 @@ class ComposerActions:
     def attached(self, session: str, outcome: "list[Attachment] | str", pasted: str = "") -> None:
         """Take files for the next prompt, or the reason why there are none. `pasted`: the text that
         named them."""
-        from rookery.client.attach import excess
-
         here = session == self._app.session
         if isinstance(outcome, str):
             why, quiet = outcome, bool(pasted)
@@ -276,8 +271,6 @@ class ComposerActions:
     def show_files(self) -> None:
         shown = list(self._files.get(self._app.session, []))
         if texts := self._pasted.get(self._app.session):
-            from rookery.client.attach import Attachment as Chip
-
             shown[:0] = [Chip(pasted.name_of(each), each.encode(), "text/plain") for each in texts]
         self._app.below(Chips).tell(shown)
         self._app.composer.has_files = bool(shown)
@@ -333,6 +326,4 @@ def _offers(matches: list[commands.Command]) -> list[Suggestion]:
 
 
 def _link(cwd: str, name: str) -> Json:
-    from urllib.parse import quote
-
     return {"type": "resource_link", "uri": "file://" + quote(f"{cwd}/{name}"), "name": name}

@@ -2,10 +2,12 @@
 
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Refused
-from rookery.core.turn.rewind_preview import LOOK_AGAIN, Preview
+from rookery.core.turn.rewind_preview import LOOK_AGAIN, Preview, from_json, place
 from rookery.forms.lists import Row
 from rookery.render.local_time import day_and_time
 from rookery.tui.shell import Shell
+from rookery.tui.windows.choice import ChoiceScreen
+from rookery.tui.windows.rewind import RewindScreen, command, is_moot
 
 UNDO = "undo"
 
@@ -25,8 +27,6 @@ def choose(app: Shell) -> None:
 
 
 def _ask(app: Shell, session: str, turns: list[Json]) -> None:
-    from rookery.tui.windows.choice import ChoiceScreen
-
     rows = [_row(turn) for turn in reversed(turns) if not turn["hidden"]]
     if app.window.header.get("rewound"):
         rows = [Row(UNDO, "Undo the last rewind"), *rows]
@@ -53,9 +53,6 @@ def rewind_to(app: Shell, given: str) -> None:
 def show(app: Shell, turn: int | None, again: str = "") -> None:
     """Show what a rewind to a turn would do (None: to undo the last one), before it is done.
     `again`: why it is shown once more."""
-    from rookery.core.turn.rewind_preview import from_json, place
-    from rookery.tui.windows.rewind import RewindScreen, command, is_moot
-
     session, rookery = app.session, app.reader.rookery
 
     def look() -> Preview | str:

@@ -5,6 +5,7 @@ from rookery.forms.lists import Row
 from rookery.tui.actions.working import perform
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
+from rookery.tui.windows.choice import ChoiceScreen
 
 STATES = {"here": "already imported", "trashed": "in the trash", "no_directory": "no directory"}
 MAX_ROWS = 200
@@ -33,8 +34,6 @@ def choose(app: Shell, given: str) -> None:
 
 
 def _ask(app: Shell, agent: str, sessions: list[Json]) -> None:
-    from rookery.tui.windows.choice import ChoiceScreen
-
     if not sessions:
         app.notify(f"{clean_line(agent)} has no sessions in this directory.", severity="warning")
         return

@@ -7,27 +7,28 @@ from typing import Any
 
 from rookery.core.json import Json
 from rookery.forms.form import complaint, typed
+from rookery.forms.lists import Row as Line
 from rookery.operations.catalogue import conditions, filling
 from rookery.operations.catalogue.finding import every, find, row_of
 from rookery.operations.catalogue.row import Row
+from rookery.tui.actions import racing, restoring
 from rookery.tui.actions.working import heading, perform, titled
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.system.clock import now
+from rookery.tui.windows.choice import ChoiceScreen
+from rookery.tui.windows.parts.form import FormScreen
+from rookery.tui.windows.parts.modals import SureScreen
 
 RUNNING = ("running", "needs-you")
 """States of a line of the list in which a turn runs."""
 
 
 def _worktree(app: Shell, name: str, session: str, **given: Any) -> None:
-    from rookery.tui.actions import racing
-
     (racing.merge if name == "merge" else racing.move)(app, session, **given)
 
 
 def _remove(app: Shell, _name: str, session: str, **_given: Any) -> None:
-    from rookery.tui.actions import restoring
-
     restoring.ask_to_delete(app, session, titled(app, session))
 
 
@@ -72,7 +73,6 @@ def _begin(app: Shell, row: Row, about: Json, answers: Json) -> None:
     if not warning:
         _take(app, row, about, answers)
         return
-    from rookery.tui.windows.parts.modals import SureScreen
 
     screen = SureScreen(f"{heading(app, row, str(about['id']))}?", warning)
     app.ask(screen, lambda _: _take(app, row, about, answers))
@@ -98,8 +98,6 @@ def _take(app: Shell, row: Row, about: Json, answers: Json) -> None:
 
 
 def _ask(app: Shell, row: Row, about: Json, answers: Json) -> None:
-    from rookery.tui.windows.parts.form import FormScreen
-
     known = {"title": about["title"], **answers} if "title" in row.schema["properties"] else answers
     screen = FormScreen(heading(app, row, str(about.get("id"))), filling.form_of(row), known)
     app.ask(screen, lambda given: _take(app, row, about, given))
@@ -121,9 +119,6 @@ def report_done(app: Shell, command: Json, session: str) -> None:
 
 def menu(app: Shell, about: Json) -> None:
     """Show what can be done with a session, in a window."""
-    from rookery.forms.lists import Row as Line
-    from rookery.tui.windows.choice import ChoiceScreen
-
     known = _facts(about)
     choices, acts = list[Line](), dict[str, tuple[Row, Json]]()
     for row in every():

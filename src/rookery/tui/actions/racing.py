@@ -1,19 +1,20 @@
 """Races: the same prompt to several agents, compared, one picked; and merging a single worktree."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rookery.core import units
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.core.view.states import label_of
 from rookery.forms.lists import Row
+from rookery.operations.merging import race as races
+from rookery.operations.merging.entry import Entry, enter
 from rookery.tui.actions.working import perform
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
-
-if TYPE_CHECKING:
-    from rookery.operations.merging.entry import Entry
+from rookery.tui.windows.choice import ChoiceScreen
+from rookery.tui.windows.parts.modals import LineScreen
 
 DROP = "drop"
 WAYS = {
@@ -41,9 +42,6 @@ def race(app: Shell, given: str) -> None:
 
 
 def _start(app: Shell, names: list[str], task: str) -> None:
-    from rookery.operations.merging import race as races
-    from rookery.operations.merging.entry import enter
-
     rookery, cwd = app.reader.rookery, app.start.cwd
     confirm, name = app.start.confirms(""), races.new_name()
     header: Json = app.window.header if app.session else {}
@@ -88,8 +86,6 @@ def _compare(app: Shell, name: str) -> None:
 
 
 def _show(app: Shell, name: str, runners: Sequence[Json]) -> None:
-    from rookery.tui.windows.choice import ChoiceScreen
-
     rows = [Row(each["session"], clean_line(each["agent"]), summary(each)) for each in runners]
     if any(each["files"] is not None for each in runners):
         rows.append(Row(DROP, "Drop all", "delete the worktrees, archive the sessions"))
@@ -113,8 +109,6 @@ def summary(runner: Json) -> str:
 
 
 def _chosen(app: Shell, name: str, runner: Json | None) -> None:
-    from rookery.tui.windows.choice import ChoiceScreen
-
     if runner is None:
         perform(app, "drop-race", race=name)
     elif runner["files"] is None:
@@ -142,8 +136,6 @@ def _decided(app: Shell, session: str, way: str) -> None:
 def move(app: Shell, session: str, **given: Any) -> None:
     """Move a session to a worktree of its own; a turn that runs is cancelled, if the user
     agrees."""
-    from rookery.tui.windows.choice import ChoiceScreen
-
     listed = [each["status"] for each in app.fleet.sessions if each["id"] == session]
     shown = [app.window.header["state"]] if app.session == session else []
     running = not {"running", "needs-you"}.isdisjoint([*listed, *shown])
@@ -179,7 +171,6 @@ def _ask_message(
 ) -> None:
     """Show the message of the commit that would be made, to be taken or rewritten. `then` gets the
     fingerprint of what was shown, and the text that was written."""
-    from rookery.tui.windows.parts.modals import LineScreen
 
     def planned(plan: Json) -> None:
         if plan["resolution"]:
@@ -204,7 +195,6 @@ def _ask_message(
 
 def _offer_resolution(app: Shell, session: str, plan: Json) -> None:
     """Offer to have the agent resolve conflicts in its own worktree."""
-    from rookery.tui.windows.choice import ChoiceScreen
 
     def chosen(answer: str) -> None:
         if answer == "yes":

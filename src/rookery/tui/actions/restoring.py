@@ -8,14 +8,14 @@ from rookery.forms.lists import Row
 from rookery.render.local_time import day_of
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
+from rookery.tui.windows.choice import ChoiceScreen
+from rookery.tui.windows.parts.modals import SureScreen
 
 DELETED = "It goes to the trash: U in the list, or /restore, brings it back, for 14 days."
 UNMERGED = "Its worktree and branch go to the trash with it; U or /restore brings them back."
 
 
 def ask_to_delete(app: Shell, session: str, title: str) -> None:
-    from rookery.tui.windows.parts.modals import SureScreen
-
     app.ask(SureScreen(f"Delete “{title}”?", DELETED), lambda _: _delete(app, session, title))
 
 
@@ -48,8 +48,6 @@ def _delete(app: Shell, session: str, title: str, *, force: bool = False) -> Non
 
 
 def _ask_about_work(app: Shell, session: str, title: str, why: str) -> None:
-    from rookery.tui.windows.parts.modals import SureScreen
-
     screen = SureScreen(f"Delete “{title}” with unmerged work?", f"{why} {UNMERGED}")
     app.ask(screen, lambda _: _delete(app, session, title, force=True))
 
@@ -61,8 +59,6 @@ def choose(app: Shell) -> None:
 
 
 def _choose(app: Shell, rows: list[Json]) -> None:
-    from rookery.tui.windows.choice import ChoiceScreen
-
     if not rows:
         app.notify("The trash is empty.")
         return

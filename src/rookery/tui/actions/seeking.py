@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from rookery.client.reading import block_at
 from rookery.core.refusals import Refused
 from rookery.tui.shell import Shell
 
@@ -24,8 +25,6 @@ class Seeking:
         reader = self._app.reader
 
         def read() -> str:
-            from rookery.client.reading import block_at
-
             try:
                 with reader.rookery.history(place.session) as log:
                     return block_at(log, place.seq) if place.seq <= log.last_seq() else ""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from rookery.home import paths
 from rookery.render import terminal
+from rookery.tui import system
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.shell_panel import ShellPanel
 
@@ -37,14 +38,12 @@ class ShellLines:
         self._app.reader.run(lambda: self._run(line, cwd, columns, panel))
 
     async def _run(self, line: str, cwd: str, columns: int, panel: ShellPanel) -> None:
-        from rookery.tui.system.user_shell import UserShell
-
         def say(text: str, code: int | None) -> None:
             if self._shells[cwd] is self._current:
                 self._app.reader.call(panel.say, text, code)
 
         if cwd not in self._shells:
-            self._shells[cwd] = UserShell(cwd, say)
+            self._shells[cwd] = system.user_shell.UserShell(cwd, say)
         self._current = self._shells[cwd]
         self._app.reader.call(panel.place, self._current.cwd)
         await self._current.run(line, columns)

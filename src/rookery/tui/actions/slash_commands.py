@@ -3,9 +3,14 @@
 from rookery.core.json import Json
 from rookery.core.policy import approvals, modes
 from rookery.core.settings.sandbox import CHOICES, KINDS, NONE
+from rookery.forms.lists import Row
+from rookery.tui import actions
+from rookery.tui.actions import importing, racing, restoring
+from rookery.tui.actions.operating import operate
 from rookery.tui.look.themes import themes
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.composer import Composer
+from rookery.tui.windows.choice import ChoiceScreen, marked
 from rookery.tui.writing.commands import Command
 
 
@@ -28,22 +33,14 @@ def carry_out(app: Shell, command: Command, rest: str) -> None:
     elif name == "sandbox":
         _sandbox(app, rest)
     elif name == "import":
-        from rookery.tui.actions import importing
-
         importing.choose(app, rest)
     elif name == "restore":
-        from rookery.tui.actions import restoring
-
         restoring.restore(app, rest)
     elif name == "race":
-        from rookery.tui.actions import racing
-
         racing.race(app, rest)
     elif not app.session and command.operates != "rookery":
         app.notify(f"/{name} needs a session: your first prompt starts one.", severity="warning")
     elif command.operates:
-        from rookery.tui.actions.operating import operate
-
         operate(app, name, app.window.header if app.session else {}, rest)
     else:
         _tell_session(app, name, rest)
@@ -60,9 +57,7 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
         case "export":
             _act(app, f"export({rest!r})")
         case "rewind":
-            from rookery.tui.actions import going_back  # the first paint does without
-
-            going_back.rewind_to(app, rest)
+            actions.going_back.rewind_to(app, rest)
         case "agent":
             app.send({"do": "switch", "agent": rest})
         case "model" | "mode" | "effort":
@@ -81,9 +76,6 @@ def _worktree(app: Shell, name: str) -> None:
 def _sandbox(app: Shell, kind: str) -> None:
     """Set the sandbox of the next session: an existing one keeps its own."""
     if not kind:
-        from rookery.forms.lists import Row
-        from rookery.tui.windows.choice import ChoiceScreen, marked
-
         rows = [marked(Row(*each), each[0] == app.start.sandbox) for each in CHOICES]
         app.ask(ChoiceScreen("Sandbox of the new session", rows), lambda it: _sandbox(app, it))
         return

@@ -12,6 +12,8 @@ from rookery.operations.catalogue.row import SHOW, Row
 from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.status import Status
+from rookery.tui.windows.parts.modals import PreviewScreen, SureScreen
+from rookery.tui.windows.whole import TextScreen
 
 LINES, LETTERS = 6, 400
 """A longer preview may have to be scrolled."""
@@ -59,8 +61,6 @@ def perform(
         elif then is not None:
             then(outcome)
         elif row.kind == "read":
-            from rookery.tui.windows.whole import TextScreen
-
             app.push_screen(TextScreen(heading(app, row, session), results.text_of(outcome)))
         else:
             app.notify(clean(results.text_of(outcome)), markup=False)
@@ -111,8 +111,6 @@ def titled(app: Shell, session: str) -> str:
 
 
 def _ask(app: Shell, question: str, details: str, then: Callable[[], object]) -> None:
-    from rookery.tui.windows.parts.modals import PreviewScreen, SureScreen
-
     is_long = len(details) > LETTERS or details.count("\n") > LINES
     screen = (PreviewScreen if is_long else SureScreen)(question, details)
     app.ask(screen, lambda _: then())

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.style import Style
 
-from rookery.render import markdown
+from rookery.render import markdown, notation
 from rookery.render.links import can_follow, target
 from rookery.render.markdown import Node, Span
 from rookery.render.plain import clean
@@ -74,9 +74,7 @@ class _Writer:
                     inner, [("│ ", look.faint)] if depth < DEEPEST and width > 4 else []
                 )
             case "fence" if node.info == "mermaid":
-                from rookery.render.notation.diagrams import readable
-
-                diagram = readable(node.text)
+                diagram = notation.diagrams.readable(node.text)
                 return self._code(node._replace(text=diagram or node.text), width + self._more)
             case "fence" | "code_block":
                 return self._code(node, width + self._more)

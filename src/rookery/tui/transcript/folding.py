@@ -4,6 +4,7 @@ from typing import Protocol, runtime_checkable
 
 from rookery.core.blocks.captions import is_over, is_subagent
 from rookery.core.limits import Interface
+from rookery.tui.look.card import is_short_change
 from rookery.tui.transcript.item import Item
 
 
@@ -21,7 +22,5 @@ def opens(item: Item, app: object) -> bool:
         case "tool" if is_subagent(item.block):
             return not is_over(item.block)
         case "tool" | "terminal" if not item.members:
-            from rookery.tui.look.card import is_short_change  # the first paint has no card
-
             return taste.cards_expanded or is_short_change(item.block)
     return False

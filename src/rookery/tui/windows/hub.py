@@ -10,6 +10,7 @@ from rookery.forms.settings import PLACES, CondenserForm, CriticForm, SettingsFo
 from rookery.home import config, mcp
 from rookery.models import profiles
 from rookery.tui.keys import bindings
+from rookery.tui.windows import model, rule, server
 from rookery.tui.windows.parts.form import SavedForm
 from rookery.tui.windows.parts.rows import RowsScreen
 
@@ -71,8 +72,6 @@ class SettingsScreen(RowsScreen[None]):
         return rows
 
     def choose(self, row: Row) -> None:
-        from rookery.tui.windows import model, rule, server
-
         loaded, push = self._current, self.app.push_screen
         lists: dict[str, type[RowsScreen[None]]] = {
             "models": model.ModelsScreen,

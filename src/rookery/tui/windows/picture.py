@@ -11,6 +11,7 @@ from textual.widgets import Label, Static
 
 from rookery.core import units
 from rookery.core.json import lenient
+from rookery.core.json.image_bytes import look_at
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import clean_line
 from rookery.tui.pictures import drawing, kitty, sequences, terminal
@@ -148,8 +149,6 @@ class PictureScreen(Modal[None]):
         self._is_shown = True
 
     def _cells(self, region: Region, cell: tuple[int, int]) -> tuple[int, int]:
-        from rookery.core.json.image_bytes import look_at
-
         picture = look_at(self._data or b"")
         across, down = (picture.width, picture.height) if picture else (1, 1)
         return terminal.fitted(across, down, cell, region.width, region.height)

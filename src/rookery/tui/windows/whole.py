@@ -11,6 +11,7 @@ from textual.strip import Strip
 
 from rookery.core.blocks import Block, asks
 from rookery.core.refusals import Refused
+from rookery.render import qr
 from rookery.tui.keys import bindings
 from rookery.tui.look import ask_body
 from rookery.tui.look.colours import printed
@@ -128,8 +129,6 @@ class QRScreen(WholeScreen):
 
 
 def _qr(address: str) -> str:
-    from rookery.render import qr
-
     try:
         return qr.drawn(address)
     except qr.TooLong:

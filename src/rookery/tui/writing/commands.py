@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rookery.core.json import Json, lenient
 from rookery.core.view.fuzzy import ranked
+from rookery.operations.catalogue.finding import typed
 from rookery.tui.look.runs import clean_line
 
 if TYPE_CHECKING:
@@ -73,8 +74,6 @@ def ours() -> dict[str, Command]:
 
 @cache
 def _operations() -> tuple[Command, ...]:
-    from rookery.operations.catalogue.finding import typed  # the first paint does without
-
     return tuple(
         Command(row.name, row.word, *LOOKS[row.name])
         if row.name in LOOKS

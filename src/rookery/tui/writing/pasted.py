@@ -3,6 +3,7 @@ full; dropped files arrive as paths (quoted, escaped, or as URLs; one or several
 
 import os
 import re
+import shlex
 from urllib.parse import unquote, urlsplit
 
 from rookery.core.json.safe_text import count
@@ -40,8 +41,6 @@ def _of_line(line: str) -> list[str]:
 
 
 def _tokens(line: str) -> list[str]:
-    import shlex  # not needed for the first paint
-
     try:
         return [_unwrapped(word) for word in shlex.split(line)]
     except ValueError:

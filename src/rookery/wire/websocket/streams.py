@@ -6,6 +6,7 @@ TLS uses `ssl` directly, not asyncio's: a worker's asyncio has none, and `ssl` i
 import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -244,8 +245,6 @@ async def _described(place: Place) -> str:
 
 
 def fingerprint(certificate: bytes) -> str:
-    from hashlib import sha256
-
     return sha256(certificate).hexdigest()
 
 

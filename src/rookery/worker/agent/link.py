@@ -9,7 +9,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from rookery import sandbox
 from rookery.agents import programs, registry
+from rookery.client import config as client_config
 from rookery.client.config.confinement import DEMANDED
 from rookery.core.agent import ingest
 from rookery.core.json import Draft, Json, lenient, notice
@@ -111,14 +113,15 @@ class AgentLink:
     def dial(self, url: str, then: Callable[[str], None]) -> None:
         """Connect to an agent at an address; calls `then("")`, or `then` with why there is no
         connection."""
-        from rookery.client.config.agent_address import link_to, target_of
         from rookery.worker.agent.remote import RemoteAgent  # a session with a process needs none
 
         session = self._session
         remote = session.config.extras.get(session.header["agent"], Extras()).remote
         environment = session.surroundings.environment
         longest = session.policy.line_bytes
-        link = link_to(url, lambda: target_of(url, remote, environment), longest)
+        link = client_config.agent_address.link_to(
+            url, lambda: client_config.agent_address.target_of(url, remote, environment), longest
+        )
 
         def report(text: str) -> None:
             session.append(Draft(notice(text, "info")))
@@ -254,9 +257,8 @@ def spawn_words(
         if (state := lenient.text(tree, "state")) in ("merged", "dropped"):
             return f"The session's worktree was {state} and is gone. Start a new session."
         return f"The session's directory {cwd} does not exist."
-    from rookery.sandbox.plan import SandboxError
 
-    if isinstance(error, SandboxError):
+    if isinstance(error, sandbox.plan.SandboxError):
         return str(error)
     if isinstance(error, FileNotFoundError):
         install = registry.install_line(agent, argv)

@@ -7,6 +7,7 @@ An agent that cannot be given the model does not start: with its own, it would u
 from collections.abc import Callable
 from typing import NamedTuple
 
+from rookery import models
 from rookery.core.agent import messages
 from rookery.core.json import Json, lenient
 from rookery.core.vendors.errors import error_words
@@ -88,17 +89,13 @@ def _provider(answer: object, api: str) -> str:
 
 def _route(home: str, name: str) -> tuple[str, Route]:
     """Return the id of a saved model, and its route. Raises Unusable."""
-    from rookery.models import profiles  # few sessions have one
-    from rookery.models.documents import SettingsError
-    from rookery.models.providers import provider_of
-
     try:
-        profile = profiles.load(home).profiles.get(name)
-    except SettingsError as error:
+        profile = models.profiles.load(home).profiles.get(name)
+    except models.documents.SettingsError as error:
         raise Unusable(str(error)) from error
     if profile is None:
         raise Unusable("there is no such model. `rookery setup` lists them and saves new ones.")
-    api, key = provider_of(profile.model), profile.key.reveal()
+    api, key = models.providers.provider_of(profile.model), profile.key.reveal()
     model = profile.model.partition("/")[2] or profile.model
     match api:
         case "anthropic":

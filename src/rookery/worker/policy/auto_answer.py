@@ -9,10 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rookery.client.config import rules as config_rules
+from rookery.client.config import toml_file
+from rookery.client.config.in_force import Waiting
 from rookery.core.agent.addresses import address_of
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Answer, Judgement, Refusal, allowing, once_only
 from rookery.core.asks.identity import digest_of
+from rookery.core.blocks.parts import diffs
 from rookery.core.dangers.places import named
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.json.files import Unusable
@@ -123,7 +126,6 @@ class AutoAnswer:
         """Return what those calls do, for the user. Changes in the ask's own call are left out:
         they are in the log with that call."""
         from rookery.core.blocks import ask_details  # many sessions never ask
-        from rookery.core.blocks.parts import diffs
 
         header = self._session.header
         details = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
@@ -159,7 +161,7 @@ class AutoAnswer:
 
     def _reach(self, choice: "Choice") -> str:
         """Return the rule that a choice adds, where it is written, and what it matches."""
-        file = with_tilde(config_rules.place(self._session.home))
+        file = with_tilde(toml_file.place(self._session.home))
         rule = policy_rules.described(choice.rule._replace(project=()))[:MAX_RULE_LENGTH]
         places = " or ".join(map(with_tilde, choice.rule.project))
         return f"Adds a rule to {file}: {rule}. In sessions that work in {places}. {choice.matches}"
@@ -269,7 +271,6 @@ class AutoAnswer:
         else None."""
         if option not in (hook_asks.TRUST, hook_asks.NEVER):
             return None
-        from rookery.client.config.in_force import Waiting
         from rookery.client.project_hooks import hook_file, trust
 
         home, cwd = self._session.home, self._session.header["cwd"]
@@ -312,7 +313,7 @@ class AutoAnswer:
                 self._session.home,
                 lambda known: chosen._replace(name=config_rules.free_name(known, wanted)),
             )
-        except (ConfigError, config_rules.NotEdited, OSError) as error:
+        except (ConfigError, toml_file.NotEdited, OSError) as error:
             return Refusal(
                 "not_written", f"The rule was not saved and nothing was answered: {error}"
             )

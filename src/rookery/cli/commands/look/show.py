@@ -7,8 +7,10 @@ import click
 
 from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.output.transcript import Transcript
 from rookery.cli.session.loading import ensure_loaded
 from rookery.cli.session.send import head_line
+from rookery.cli.settings import shows_durations
 from rookery.client.reading import around, excerpt
 from rookery.core import worktree
 from rookery.core.blocks import Document
@@ -151,7 +153,6 @@ def _say_fold(screen: Screen, log: History, header: Json, last: int) -> bool:
     screen.note(f"Cleared: {turns} folded away; --all prints every turn.")
     if last > fold_["turn"]:
         return False
-    from rookery.cli.output.transcript import Transcript
 
     document = _opened(screen, log, last)
     for name in [name for name in document.blocks if is_folded(fold_, name)]:
@@ -179,7 +180,4 @@ def _events(log: History, first: int, last: int) -> Iterator[Event]:
 
 
 def _print(screen: Screen, document: Document, *, full: bool) -> None:
-    from rookery.cli.output.transcript import Transcript
-    from rookery.cli.settings import shows_durations
-
     Transcript(screen, full=full, durations=shows_durations()).page(document)

@@ -6,6 +6,10 @@ import click
 
 from rookery.cli import exits, flags, target
 from rookery.cli.output import Screen, standard
+from rookery.cli.output.transcript import Transcript
+from rookery.cli.session.follow import Watch, attend, farewell
+from rookery.cli.session.loading import ensure_loaded
+from rookery.cli.settings import shows_durations
 from rookery.client.reading import excerpt
 from rookery.core.blocks import Document
 from rookery.core.json import Event, kind_of
@@ -22,9 +26,6 @@ def tail(session: str, since: int | None, as_json: bool) -> int:
     rookery tail 3f2a
     rookery tail 3f2a --json --since 0
     """
-    from rookery.cli.session.follow import attend, farewell
-    from rookery.cli.session.loading import ensure_loaded
-
     screen = standard()
     ensure_loaded(screen, session)
     return attend(
@@ -33,10 +34,6 @@ def tail(session: str, since: int | None, as_json: bool) -> int:
 
 
 async def _follow(screen: Screen, session: str, since: int | None, as_json: bool) -> int:
-    from rookery.cli.output.transcript import Transcript
-    from rookery.cli.session.follow import Watch
-    from rookery.cli.settings import shows_durations
-
     with target.rookery().open(session) as client:
         opened = excerpt(client.log, since, folded=since is not None)
         document, after = opened.document, max(0, opened.first - 1) if since is None else since

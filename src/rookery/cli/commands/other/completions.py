@@ -3,6 +3,7 @@
 import click
 
 from rookery.cli.commands import COMPLETING
+from rookery.cli.completion import class_of
 
 
 @click.command()
@@ -17,7 +18,5 @@ def completions(context: click.Context, shell: str) -> None:
     eval "$(rookery completions zsh)"           in ~/.zshrc
     rookery completions fish | source           in ~/.config/fish/config.fish
     """
-    from rookery.cli.completion import class_of
-
     program = context.find_root().command
     click.echo(class_of(shell)(program, {}, "rookery", COMPLETING).source())

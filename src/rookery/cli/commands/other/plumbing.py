@@ -3,6 +3,7 @@ library is loaded (see `main`)."""
 
 import click
 
+from rookery.acp import bridge
 from rookery.cli import flags
 
 
@@ -47,11 +48,11 @@ def acp(
     rookery acp --remote http://build:8000
     rookery acp --url wss://build.example/acp
     """
-    from rookery.acp.bridge.door import main
-
     chosen = {"agent": agent, "cmd": line, "resume": resume}
     argv = flags.spelled(**chosen, last=last, override_with_envs=override, **more)
-    return main([*argv, *(word for each in variables for word in ("--header-env", each))])
+    return bridge.door.main(
+        [*argv, *(word for each in variables for word in ("--header-env", each))]
+    )
 
 
 @click.command()

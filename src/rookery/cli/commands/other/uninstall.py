@@ -17,14 +17,17 @@ from rookery.cli.session.send import send
 from rookery.client import fleet, guard, warm_agent
 from rookery.client.daemon import local as daemon
 from rookery.client.liveness import hung
+from rookery.client.trash import branch, store
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.core.units import size
 from rookery.core.view.fleet import state_of
 from rookery.daemon.process import lifecycle, units
+from rookery.export import files
 from rookery.home import paths
 from rookery.installation.commands import uninstall_line
 from rookery.installation.distribution import running
+from rookery.log.errors import LogError
 
 SESSIONS, TRASH, WORKTREES = "sessions", "trash", "worktrees"
 
@@ -234,9 +237,6 @@ def _offer_export(screen: Screen, inventory: Inventory) -> str:
 
 def _export(screen: Screen, inventory: Inventory, place: str) -> None:
     """Write the sessions to files. Raises OSError before anything was removed."""
-    from rookery.export import files
-    from rookery.log.errors import LogError
-
     os.makedirs(place, exist_ok=True)
     written = 0
     for head in inventory.known:
@@ -302,8 +302,6 @@ def _remove_folder(place: str) -> None:
 
 def _give_up_branches(home: str) -> None:
     """Remove what repositories keep for the worktrees in the trash."""
-    from rookery.client.trash import branch, store
-
     for entry in store.entries(home):
         with suppress(OSError):
             if (tree := entry.tree()) is not None:

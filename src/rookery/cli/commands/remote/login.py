@@ -8,6 +8,7 @@ import click
 
 from rookery.cli import exits, flags, target
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.client import guard
 from rookery.client.daemon import logins
 from rookery.client.daemon.errors import Untrusted
 from rookery.client.daemon.logins import Login
@@ -63,7 +64,6 @@ def login(
         wanted = Login(logins.normal(url), "", ca or "", pinned(fingerprint), allow_http)
     except BadAddress as error:
         raise click.BadParameter(str(error), param_hint="--fingerprint") from None
-    from rookery.client import guard
 
     guard.require_person(home, "log in on another machine")
     wanted = _trusted(screen, wanted)

@@ -5,6 +5,7 @@ import click
 from rookery.cli import exits, flags
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
+from rookery.daemon.notify.notifier import trial
 from rookery.home import paths
 
 
@@ -28,8 +29,6 @@ def test() -> int:
     rookery config set notify.webhook_shape ntfy
     rookery notify test
     """
-    from rookery.daemon.notify.notifier import trial
-
     screen = standard()
     outcomes = trial(paths.home())
     if not outcomes:

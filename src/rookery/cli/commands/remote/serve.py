@@ -1,6 +1,7 @@
 """`serve`: runs, starts, inspects and stops the daemon."""
 
 import os
+import time
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from rookery.core.units import duration
 from rookery.daemon import options
 from rookery.daemon.access.roles import ALL, ROLES
 from rookery.daemon.options import Options
-from rookery.daemon.process import lifecycle, welcome
+from rookery.daemon.process import lifecycle, units, welcome
 from rookery.home import paths
 
 USED: dict[str, tuple[str, ...]] = {
@@ -139,8 +140,6 @@ def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
             screen.result({"link": link})
             _show(screen, daemon.record(home) or {}, link, given)
         case "install":
-            from rookery.daemon.process import units
-
             units.install(home, chosen(given), screen.line)
         case _ if given["background"]:
             _tell(screen, lifecycle.start(home, chosen(given)), given)
@@ -189,8 +188,6 @@ def _show(screen: Screen, record: Json, link: str, given: dict[str, Any]) -> Non
 
 
 def _status(screen: Screen, home: str) -> int:
-    import time
-
     status = lifecycle.status(home)
     screen.result(status or {"running": False})
     if status is None:

@@ -14,6 +14,9 @@ from rookery.cli import exits, flags, settings
 from rookery.cli.aliases import Verbs
 from rookery.cli.checkup.agent_list import listed, with_versions, write_table
 from rookery.cli.output import clean_line, standard
+from rookery.cli.setup.agent_image import make
+from rookery.cli.setup.agent_login import complete_methods, log_in, log_out
+from rookery.cli.setup.agent_server import add as add_agent
 from rookery.client.config import own_agents
 from rookery.client.fleet import heads
 from rookery.client.guard import require_person
@@ -27,8 +30,6 @@ name_argument = click.argument("name", shell_complete=flags.complete_agents)
 def _methods(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    from rookery.cli.setup.agent_login import complete_methods
-
     return complete_methods(context, parameter, incomplete)
 
 
@@ -159,8 +160,6 @@ def login(name: str, line: str | None, method: str, key_stdin: bool, key_env: st
     rookery agents login claude
     rookery agents login codex --method api-key --key-env OPENAI_API_KEY
     """
-    from rookery.cli.setup.agent_login import log_in
-
     if bool(name) == (line is not None):
         raise click.UsageError("Pass an agent's NAME, or --cmd.")
     return log_in(name, line, method, key_stdin=key_stdin, key_env=key_env)
@@ -175,8 +174,6 @@ def logout(name: str) -> int:
     \b
     rookery agents logout codex
     """
-    from rookery.cli.setup.agent_login import log_out
-
     return log_out(name)
 
 
@@ -202,8 +199,6 @@ def add(name: str, **where: str | bool | None) -> int:
     rookery agents add box --container
     rookery run --agent box "Fix the test"
     """
-    from rookery.cli.setup.agent_server import add as add_agent
-
     return add_agent(name, where)
 
 
@@ -228,8 +223,6 @@ def image(names: tuple[str, ...], base: str, tag: str, shown: bool, folder: str,
     rookery run --sandbox container --agent claude "Fix the test"
     rookery agents image --from localhost/our-tools --tag localhost/our-agents
     """
-    from rookery.cli.setup.agent_image import make
-
     return make(names, base, tag, shown=shown, folder=folder, yes=yes)
 
 

@@ -5,22 +5,27 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import tomllib
 from contextlib import suppress
+from difflib import get_close_matches
 
 import click
 
 from rookery.cli import exits, flags
 from rookery.cli import settings as cli_settings
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.session.git_programs import trusted
 from rookery.client import guard
-from rookery.client.config import in_force, rules
+from rookery.client.config import in_force, toml_file
 from rookery.client.config.edit import change
+from rookery.client.work_tree import drivers
 from rookery.core.agent.addresses import address_of
 from rookery.core.json import Json, dumps
 from rookery.core.limits import AT_ONCE, Setting, range_of, written
 from rookery.core.policy.rules import described
 from rookery.core.settings import definitions
 from rookery.core.vendors.options import TRUTHS
+from rookery.git import places
 from rookery.home import config as files
 from rookery.home import confirmed, paths
 
@@ -73,8 +78,6 @@ def show() -> None:
 def current(home: str) -> list[Json]:
     """Return every setting: key, value, its line (None: the default), and the written value if it
     was clamped."""
-    import tomllib
-
     loaded = files.load(home)
     cli_settings.tell(in_force.settings(home))
     text = (_bytes(os.path.join(home, files.FILE)) or b"").decode()
@@ -182,10 +185,6 @@ def trust_git(directory: str, yes: bool, forget: bool) -> int:
     rookery config trust-git
     rookery config trust-git ~/project --forget
     """
-    from rookery.cli.session.git_programs import trusted
-    from rookery.client.work_tree import drivers
-    from rookery.git import places
-
     screen, home = standard(), paths.home()
     place = places.find(directory)
     if place is None:
@@ -248,8 +247,6 @@ def explain(key: str | None) -> None:
 
 
 def _unknown(key: str) -> str:
-    from difflib import get_close_matches
-
     names = {word: each.key for each in definitions.SETTINGS for word in (each.name, each.key)}
     near = dict.fromkeys(names[word] for word in get_close_matches(key.lower(), names, 3))
     guess = f"Did you mean {' or '.join(near)}?" if near else LISTED
@@ -337,8 +334,8 @@ def _save(screen: Screen, home: str, target: str, old: bytes | None, new: bytes)
             screen.note(f"{target} was changed by another program in the meantime.")
             return _reject(screen, target, new)
         try:
-            rules.replace(home, old or b"", new)
-        except rules.NotEdited as error:
+            toml_file.replace(home, old or b"", new)
+        except toml_file.NotEdited as error:
             screen.note(str(error))
             return _reject(screen, target, new)
     screen.note("\n".join(["Saved.", *_consequences(old, new, target)]))

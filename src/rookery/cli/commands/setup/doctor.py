@@ -9,7 +9,9 @@ import click
 from rookery.agents import registry
 from rookery.cli import exits, flags
 from rookery.cli import settings as cli_settings
+from rookery.cli.checkup import address_probe, agent_list, home
 from rookery.cli.checkup.card import NOT_OK, OK, Card, Row
+from rookery.cli.checkup.examine import Limits, examine
 from rookery.cli.output import Screen, clean_line, clean_output, cut, standard
 from rookery.client.config import in_force
 from rookery.core import units
@@ -17,6 +19,8 @@ from rookery.core.agent.addresses import address_of
 from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
 from rookery.home import config, paths
+from rookery.sandbox import engine
+from rookery.sandbox.plan import SandboxError
 
 SIGNS = {"ok": "done", "not ok": "failed", "not told": "pending"}
 STDERR_LINES = 10
@@ -85,11 +89,7 @@ def _agents(names: tuple[str, ...], line: str | None) -> list[registry.Agent]:
 
 
 def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float | None) -> Card:
-    from rookery.cli.checkup.examine import Limits, examine
-
     if address_of(agent.argv):
-        from rookery.cli.checkup import address_probe
-
         card = Card(agent.name, agent.argv)
         address_probe.examine(card, cli_settings.load(), timeout)
         return card
@@ -122,9 +122,6 @@ def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float
 
 def _boxed(agent: registry.Agent) -> Card:
     """Return the card of an agent that always runs in a container: whether its image has it."""
-    from rookery.sandbox import engine
-    from rookery.sandbox.plan import SandboxError
-
     card = Card(agent.name, agent.argv)
     try:
         image = engine.check(cli_settings.load().sandbox, agent.argv, deep=True)
@@ -136,8 +133,6 @@ def _boxed(agent: registry.Agent) -> Card:
 
 
 def _home(screen: Screen, *, all_logs: bool) -> int:
-    from rookery.cli.checkup import agent_list, home
-
     rows = home.check(paths.home(), all_logs=all_logs)
     sound = all(row.verdict != NOT_OK for row in rows)
     settings = config.load_or_defaults(paths.home(), in_force.load)

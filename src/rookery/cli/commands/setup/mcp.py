@@ -1,5 +1,6 @@
 """`mcp`: manages the MCP servers of the home, which every agent is given at its start."""
 
+import asyncio
 import os
 import re
 from collections.abc import Sequence
@@ -273,7 +274,6 @@ def test(names: tuple[str, ...], timeout: float) -> int:
     if not chosen:
         screen.note("No MCP server is on. To list them: rookery mcp list")
         return exits.DONE
-    import asyncio
 
     try:
         from rookery.cli.checkup import mcp_probe

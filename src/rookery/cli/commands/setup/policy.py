@@ -8,8 +8,12 @@ import click
 
 from rookery.cli import flags, settings
 from rookery.cli.aliases import Verbs
+from rookery.cli.commands.setup import policy_hooks
+from rookery.cli.commands.setup.policy_replay import Replayed, replay
 from rookery.cli.output import Screen, clean_line, columns, cut, pad, standard
 from rookery.cli.output.skipped import note_skipped
+from rookery.client.config import rules as config_rules
+from rookery.client.fleet import heads
 from rookery.core.json import Json
 from rookery.core.policy import rule_tables
 from rookery.core.policy import rules as policy_rules
@@ -147,8 +151,6 @@ def add(do: str, first: bool, **given: Any) -> None:
     rookery policy add deny --path "**/.env" --reason "Secrets are none of your business"
     rookery policy add ask --tool "mcp__github__*" --first
     """
-    from rookery.client.config import rules as config_rules
-
     _check_author()
     given["project"] = [os.path.abspath(os.path.expanduser(each)) for each in given["project"]]
     lists = {key: list(each) if isinstance(each, tuple) else each for key, each in given.items()}
@@ -183,8 +185,6 @@ def remove(rule: str) -> None:
     rookery policy remove 2
     rookery policy remove claude-execute
     """
-    from rookery.client.config import rules as config_rules
-
     _check_author()
     try:
         gone = config_rules.remove(paths.home(), rule)
@@ -215,8 +215,6 @@ def hooks(directory: str, trust: bool, forget: bool) -> None:
     rookery policy hooks --trust
     rookery policy hooks --forget ~/src/site
     """
-    from rookery.cli.commands.setup import policy_hooks
-
     if trust and forget:
         raise click.UsageError("Pass either --trust or --forget.")
     policy_hooks.show(standard(), directory, trust=trust, forget=forget)
@@ -249,8 +247,6 @@ def test(sessions: tuple[str, ...], cwd: str, everything: bool, **grounds: Any) 
             raise click.UsageError("Pass either sessions or a call, not both.")
         _test_call(screen, known, os.path.abspath(cwd), **grounds)
         return
-    from rookery.cli.commands.setup.policy_replay import Replayed, replay
-    from rookery.client.fleet import heads
 
     replayed, skipped = list[Replayed](), list[str]()
     for name in sessions or [head["id"] for head in heads(paths.home())]:

@@ -5,8 +5,10 @@ import click
 from rookery.cli import exits, flags
 from rookery.cli.output import standard
 from rookery.cli.output.queue import placeless
+from rookery.cli.session.approval_flags import Policy, check_destructive, hand_over, without_hooks
 from rookery.cli.session.prompt_input import message_of
 from rookery.cli.session.send import awaited, renew_environment, send, tell_queued
+from rookery.cli.session.turn import Wish, continue_turn
 from rookery.core.json import Event, Json, dumps, kind_of, lenient
 
 STEERED_WITHIN = 2.0
@@ -46,12 +48,6 @@ def prompt(
     screen = standard()
     flags.check_output(as_json=more["as_json"], verbose=more["verbose"])
     message = message_of(text, files)
-    from rookery.cli.session.approval_flags import (
-        Policy,
-        check_destructive,
-        hand_over,
-        without_hooks,
-    )
 
     check_destructive(approve, more["destructive"])
     renew_environment(screen.note, session, {"do": "prompt"})
@@ -66,8 +62,6 @@ def prompt(
     if approve or more["without_hooks"]:
         hand_over(screen, session, policy)
     if wait:
-        from rookery.cli.session.turn import Wish, continue_turn
-
         wish = Wish(message, policy, more["as_json"], more["verbose"], steer)
         return continue_turn(screen, session, wish)
     command: Json = {"do": "prompt", "prompt": message.blocks()}

@@ -13,6 +13,10 @@ from rookery.cli.looks.race import compared
 from rookery.cli.operation import command_of
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session import new_session
+from rookery.cli.session.approval_flags import Policy, check_destructive
+from rookery.cli.session.follow import attend
+from rookery.cli.session.git_programs import ask_before_worktree
+from rookery.cli.session.prompt_input import text_of
 from rookery.core import units
 from rookery.core.json import Json
 from rookery.core.view.fleet import state_of
@@ -72,11 +76,6 @@ def start(
     **of_session: Any,
 ) -> int:
     """Start a race and wait for its end. The word `start` can be left out."""
-    from rookery.cli.session.approval_flags import Policy, check_destructive
-    from rookery.cli.session.follow import attend
-    from rookery.cli.session.git_programs import ask_before_worktree
-    from rookery.cli.session.prompt_input import text_of
-
     names = [name.strip() for name in agents.split(",") if name.strip()]
     if not names:
         raise click.UsageError("Name at least one agent: --agents claude,codex")

@@ -1,17 +1,16 @@
 """`run`: creates a session for a task and follows it to its end."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from rookery.cli import exits, flags
 from rookery.cli.output import standard
 from rookery.cli.session import new_session, prompt_input
+from rookery.cli.session.approval_flags import Policy, check_destructive, chosen
 from rookery.cli.session.prompt_input import message_of
+from rookery.cli.session.turn import Wish, run_turn
 from rookery.core.policy import approvals
-
-if TYPE_CHECKING:
-    from rookery.cli.session.approval_flags import Policy
 
 STOP = "Put the session to sleep when the turn ends, if you are still watching."
 
@@ -78,7 +77,6 @@ def run(
     wanted = new_session.wanted(screen, **of_session)
     if wanted is None:
         return exits.DONE
-    from rookery.cli.session.turn import Wish, run_turn
 
     policy = _policy(approve, given, destructive=destructive, without_hooks=without_hooks)
     wish = Wish(message_of(text, files), policy, as_json, verbose, stop=stop, detach=detach)
@@ -99,8 +97,6 @@ run.params.sort(
 
 
 def _policy(approve: str | None, given: dict[str, bool], **more: Any) -> "Policy":
-    from rookery.cli.session.approval_flags import check_destructive, chosen
-
     policy = chosen(approve, given, "run")._replace(**more)
     policy = policy if policy.stated else policy._replace(origin="rookery run")
     check_destructive(policy.approve, policy.destructive)

@@ -12,6 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Label
 
+from rookery.client.config.edit import attempt
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.look.runs import clean, clean_line
@@ -95,8 +96,6 @@ class Modal[Answer](ModalScreen[Answer | None]):
         self, work: Callable[[], object], then: Callable[[str], object], file: str = "config.toml"
     ) -> None:
         """Change a file of the home; `then` gets why it failed, or ""."""
-        from rookery.client.config.edit import attempt
-
         self.fetch(lambda: attempt(work, file), then)
 
     def action_leave(self) -> None:
