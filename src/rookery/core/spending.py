@@ -84,8 +84,7 @@ def after(header: Json, event: Event) -> Json:
 
 
 def _opened(header: Json, update: Json) -> Json:
-    """Set the count of a resumed conversation: what it cost before was not spent in this
-    session."""
+    """Set the count of a resumed conversation: its past cost is not this session's."""
     from rookery.core.vendors.profiles import profile_for  # a header without events needs none
 
     memory, before = header["_spent"], lenient.number(update, "counted")
