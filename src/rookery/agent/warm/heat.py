@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
-from rookery.core.asks.asks import ALLOWS, options_of, pick, selected
+from rookery.core.ask import options_in
+from rookery.core.asks.asks import ALLOWS, pick, selected
 from rookery.core.json import Json
 
 STDIO = (0, 1, 2)
@@ -19,8 +20,7 @@ STDIO = (0, 1, 2)
 
 def up(place: str, *, mcp: bool) -> None:
     """Load everything and take the turn. `place`: a folder that it makes and removes, also one that
-    a killed process left. `mcp`: include the libraries of MCP, which only sessions with servers
-    need."""
+    a killed process left. `mcp`: include MCP's libraries, which only sessions with servers need."""
     from rookery.agent.mcp import connections
     from rookery.agent.process import sdk_import
     from rookery.agent.scripted.server import serving
@@ -128,7 +128,7 @@ class _Talk:
         for line in self._answers:
             message = json.loads(line)
             if message.get("method") == "session/request_permission":
-                outcome = selected(pick(options_of(message["params"]), ALLOWS))
+                outcome = selected(pick(options_in(message["params"]), ALLOWS))
                 self._send({"id": message["id"], "result": {"outcome": outcome}})
             elif message.get("id") == self._last and "method" not in message:
                 result = message.get("result")

@@ -5,8 +5,10 @@ from time import monotonic
 from textual.timer import Timer
 
 from rookery.core.agent.names import agent_name
-from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
+from rookery.core.ask import answer_to, asks_of
+from rookery.core.asks.asks import ALLOWS, REJECTS
 from rookery.core.blocks import Block, asks
+from rookery.core.blocks.ask_actions import first_action
 from rookery.core.json import Json, lenient
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
@@ -160,7 +162,7 @@ class Answers:
             self._leave_ask(block["id"])
 
     def _leave_ask(self, name: str) -> None:
-        others = [ask["id"] for ask in self._app.window.open_asks() if ask["id"] != name]
+        others = [each["id"] for each in self._app.window.open_asks() if each["id"] != name]
         if others and self._is_here:
             self._go(others[0], by_itself=True)
         else:
@@ -194,7 +196,7 @@ class Answers:
                 self._amend(block)
             case "allow alike" | "reject alike":
                 for each in lenient.sequence(block, "same"):
-                    answer = answer_to({"id": each["ask"], **each})
+                    answer = answer_to(each["ask"], each["nonce"])
                     self._app.send({**answer, "option": each[what.split(maxsplit=1)[0]]})
                 self.answered(block)
             case "fill":
@@ -247,7 +249,7 @@ class Answers:
         from rookery.render.ask_choices import is_go
         from rookery.tui.windows.parts.modals import LineScreen
 
-        way = pick(block["actions"], REJECTS)
+        way = first_action(block["actions"], REJECTS)
         if way is None:
             self._app.notify("The agent has no option to reject this.", severity="warning")
             return
@@ -266,7 +268,7 @@ class Answers:
         """Allow a call once, with a remark to the agent."""
         from rookery.tui.windows.parts.modals import LineScreen
 
-        way = pick(block["actions"], ALLOWS[:1])
+        way = first_action(block["actions"], ALLOWS[:1])
         if way is None or way.get("danger"):
             self._app.notify("The agent has no option to allow this.", severity="warning")
             return
@@ -282,7 +284,7 @@ class Answers:
         """Allow this call, and ask less from now on."""
         from rookery.tui.actions.slash_commands import choice, named
 
-        app, way = self._app, pick(block["actions"], ALLOWS)
+        app, way = self._app, first_action(block["actions"], ALLOWS)
         if block.get("danger"):
             app.notify("This cannot be undone: press the number of the option.", severity="warning")
         elif way is None:
@@ -311,9 +313,6 @@ class Answers:
         self._app.ask(FormScreen(block["title"], schema), answer)
 
     def _question(self, block: Block) -> Json | None:
-        """Return the beginning of the command that answers an ask, with the nonce from the header;
-        None if it is not open."""
-        for name, ask in self._app.window.header["asks"].items():
-            if ask.get("block") == block["id"]:
-                return answer_to({**ask, "id": name})
-        return None
+        """Return the beginning of the command that answers an ask; None if it is not open."""
+        known = asks_of(self._app.window.header).values()
+        return next((ask.answer for ask in known if ask.block == block["id"]), None)
