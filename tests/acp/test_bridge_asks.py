@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rookery.acp.bridge.questions import told_call as told
+from rookery.core.ask import from_agent
 from rookery.core.blocks import ask_details
 from rookery.core.empty_header import EMPTY
 from tests.acp.bridging import asked, is_call, update
@@ -96,7 +97,8 @@ def shown(call: Json) -> Json:
     header = {**EMPTY, "agent": "claude", "cwd": "/w"}
     does = ask_details.of([call], "/w", [], "/home/me")
     own = [item for item in does if item["what"] != "diff"]
-    return told(call, {"kind": "permission", "toolCall": call, "does": own}, header)
+    ask = from_agent({"kind": "permission", "toolCall": call, "does": own})
+    return told(call, ask, header)
 
 
 @pytest.mark.parametrize("line", ["ls <!-- ; rm -rf / -->", "ls [x](y)", "rm *_*", "a `b` c"])

@@ -17,6 +17,7 @@ from rookery.agent.scripted.server import ScriptedModel
 from rookery.client.create import create_session
 from rookery.client.session import Rejected
 from rookery.core.agent.chunks import CHILD
+from rookery.core.ask import from_agent
 from rookery.core.blocks import asks
 from rookery.core.json.events import Event, kind_of
 from rookery.core.policy import go_asks, modes
@@ -362,11 +363,11 @@ async def test_an_ask_says_why_an_action_is_risky(nest: Nest) -> None:
     await nest.mode("risky")
     command = "python3 -c 'eval(\"1\")'"
     ask, _ = await nest.asked("reject", run(command, **LOW))
-    block = asks.block_of(ask, nest.header())
+    block = asks.block_of(from_agent(ask), nest.header())
     notes = [piece.text for piece in asks.pieces(block, "rookery") if piece.look == "note"]
     assert notes[-1] == "High risk: it evaluates text as code (eval)."
     elsewhere = nest.header() | {"vendor": "claude"}  # whose words are no judgement
-    assert "risk" not in asks.block_of(ask, elsewhere)
+    assert "risk" not in asks.block_of(from_agent(ask), elsewhere)
 
 
 async def test_a_fallback_is_reported_in_a_line_of_its_own(nest: Nest) -> None:

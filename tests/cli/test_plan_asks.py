@@ -6,6 +6,7 @@ from typing import Any
 from rookery.acp.bridge.questions import _permission, told_call
 from rookery.cli.output.lines import of_ask
 from rookery.cli.output.paint import Paint
+from rookery.core.ask import Ask, from_agent
 from rookery.core.blocks import ask_actions, ask_details, asks
 from rookery.core.empty_header import EMPTY
 from rookery.core.view.doing import wants
@@ -26,12 +27,13 @@ OPTIONS: list[Json] = [
 HEADER: Json = {**EMPTY, "agent": "rookery", "vendor": "rookery", "cwd": "/w"}
 
 
-def asked(name: str) -> tuple[Json, Json]:
+def asked(name: str) -> tuple[Ask, Json]:
     """An ask of the header, and its block."""
     call: Json = {"toolCallId": "c", "title": "Ready to code?", "name": name, "kind": "switch_mode"}
     call["rawInput"] = {"plan": PLAN}
-    ask: Json = {"id": "a", "nonce": "n", "kind": "permission", "toolCall": call}
-    ask |= {"options": OPTIONS, "does": ask_details.of([call], "/w", [], "/h")}
+    given: Json = {"id": "a", "nonce": "n", "kind": "permission", "toolCall": call}
+    given |= {"options": OPTIONS, "does": ask_details.of([call], "/w", [], "/h")}
+    ask = from_agent(given)
     return ask, asks.block_of(ask, HEADER) | {"actions": ask_actions.answers(ask)}
 
 
@@ -52,7 +54,7 @@ def test_the_plan_is_shown_with_its_ask() -> None:
         assert "<code>export.py</code>" in page
         assert ("<details" in page) == own
         assert "<details" not in html.rendered(block, View("rookery", "/w", alone=True))
-        told = told_call(ask["toolCall"], ask, HEADER)
+        told = told_call(ask.call, ask, HEADER)
         shown = [part["content"]["text"] for part in told.get("content", [])]
         assert shown == ([] if own else [PLAN])
 

@@ -78,7 +78,7 @@ class _Player:
         self.drafts: list[Draft] = []
         self.children: set[str] = set()
         self.prompts: set[Any] = set()
-        self.open: dict[Any, Json] = {}
+        self.open: dict[Any, asks.Ask] = {}
         self.calls = TurnCalls()
         self.processes = 0
         """Each counts its requests from the beginning."""
@@ -147,7 +147,7 @@ class _Player:
             outcome = message["result"].get("outcome", message["result"])
             if outcome.get("outcome") == "selected":
                 option = outcome["optionId"]
-                command = {"id": "c", "nonce": ask["nonce"], "option": option}
+                command = {"id": "c", "nonce": ask.nonce, "option": option}
                 answer = asks.answered(ask, command, "recorded")
                 assert isinstance(answer, asks.Answer), answer
                 assert answer.reply == message["result"]
@@ -171,12 +171,12 @@ class _Player:
             ask = asks.asked(f"a{self.processes}-{message['id']}", "nonce", method, params)
             if ask is not None and self.is_mine(params["sessionId"]):
                 if params["sessionId"] in self.children:
-                    ask["session"] = params["sessionId"]
+                    ask = ask.with_(session=params["sessionId"])
                 self.open[message["id"]] = ask
-                if ask["kind"] == "permission":
-                    about = self.calls.stands_for(ask.get("toolCall") or {})
-                    ask |= self.calls.asked(ask, about)
-                self.log(ask, line.at)
+                if ask.kind == "permission":
+                    about = self.calls.stands_for(ask.call)
+                    ask = ask.with_(**self.calls.asked(ask, about))
+                self.log(ask.update, line.at)
         elif method != "session/update" or self.is_mine(params["sessionId"]):
             for update in ingest.from_notification(method, params, self.session, self.children):
                 self.children.add(ingest.announced(update))

@@ -221,10 +221,10 @@ def test_a_budget_is_near_at_four_fifths_or_where_one_more_answer_would_pass_it(
 
 def test_an_agent_cannot_pass_an_ask_of_its_own_for_one_about_a_budget() -> None:
     """Its fields come from our own hand: what an agent's request holds beside them is dropped."""
-    from rookery.core.asks.asks import asked as from_agent
+    from rookery.core.asks.asks import asked as asked_by_agent
 
     options = [{"optionId": budgets.RAISE, "name": "Yes", "kind": "allow_once"}]
     given = {"toolCall": {}, "options": options, "budget": {"scope": "day", "raised": "off"}}
-    ask = from_agent("a1", "n1", "session/request_permission", given)
+    ask = asked_by_agent("a1", "n1", "session/request_permission", given)
     assert ask is not None
-    assert not budgets.is_one(ask)
+    assert not ask.is_about_budget

@@ -17,6 +17,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from rookery.core.ask import from_agent
 from rookery.core.json.senders import by_of, clean_name, sender
 from rookery.daemon.access import roles
 from rookery.daemon.access.devices import NOTED, Devices, Grant, LastOne
@@ -179,7 +180,8 @@ def test_an_answer_device_answers_once_and_nothing_else(
 
 
 def test_what_always_allows_is_more_than_an_answer_device_may_do() -> None:
-    ask = {"options": [{"optionId": "a", "kind": "allow_always"}, {"optionId": "b", "kind": "x"}]}
+    options = [{"optionId": "a", "kind": "allow_always"}, {"optionId": "b", "kind": "x"}]
+    ask = from_agent({"options": options})
     given = {"do": "answer", "ask": "1"}
     assert not roles.command_fault("answer", given | {"option": "b"}, ask)
     assert roles.command_fault("answer", given | {"option": "a"}, ask)

@@ -467,7 +467,9 @@ ADDRESS = "https://auth.example.com/authorize?" + "&".join(f"p{n}=value{n}" for 
 
 def link() -> list[Json]:
     params = {"mode": "url", "message": "Log in", "url": ADDRESS, "elicitationId": "e1"}
-    return [*gallery.ASKS[:2], asks.asked("q1", "n", "elicitation/create", params) or {}]
+    ask = asks.asked("q1", "n", "elicitation/create", params)
+    assert ask is not None
+    return [*gallery.ASKS[:2], ask.update]
 
 
 def did(action: str) -> Json:

@@ -1,5 +1,4 @@
-"""A minimal command-line parser without dependencies, for commands whose start-up a client waits
-for."""
+"""A command-line parser without dependencies, for commands that a client waits for."""
 
 from collections.abc import Callable, Collection
 from itertools import combinations

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.core.asks.asks import REJECTS, Answer, closed, options_of, pick, selected
+from rookery.core.ask import Ask
+from rookery.core.asks.asks import REJECTS, Answer, closed, pick, selected
 from rookery.core.blocks.asks import brief
-from rookery.core.json import Draft, Json, lenient, notice
+from rookery.core.json import Draft, Json, notice
 from rookery.core.units import duration
 
 BY = "rule:ask_timeout"
@@ -40,14 +41,12 @@ def expired(clock: Clock, now: float) -> list[str]:
     return [name for name, at in clock.asks if clock.attached and now >= at]
 
 
-def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
+def timed_out(ask: Ask, limit: float) -> tuple[Answer, Draft]:
     """Return the answer to an ask that timed out, with the notice that says so."""
-    question = ask.get("kind") == "question"
-    reject = None if question else pick(options_of(ask), REJECTS)
+    reject = None if ask.is_question else pick(ask.options, REJECTS)
     outcome = selected(reject)
-    reply: Json = {"action": "cancel"} if question else {"outcome": outcome}
-    name = lenient.text(reject, "name")
-    ending = f"was answered with {name or reject['optionId']!r}" if reject else "was cancelled"
-    update = closed(lenient.text(ask, "id"), outcome, name=name or "cancelled")
+    reply: Json = {"action": "cancel"} if ask.is_question else {"outcome": outcome}
+    ending = f"was answered with {reject.name or reject.id!r}" if reject else "was cancelled"
+    update = closed(ask.id, outcome, name=(reject and reject.name) or "cancelled")
     text = f"No answer within {duration(limit)}: {brief(ask) or 'a question'} {ending}."
     return Answer(Draft(update, None, BY), reply), Draft(notice(text), None, BY)

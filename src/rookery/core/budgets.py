@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from rookery.core.ask import Ask, asks_of
 from rookery.core.json import Json, lenient
 from rookery.core.units import money, tokens
 
@@ -239,8 +240,7 @@ def granted(header: Json, scope: str, day: str) -> Json:
 def all_used(
     header: Json, limits: Mapping[str, Budget], spent: Json, of_day: Callable[[], Json], today: str
 ) -> list[Reached]:
-    """Return the usage of each budget. `spent`: by this session and its turn; `of_day`: by all
-    sessions."""
+    """Return the usage of each budget. `spent`: by this session; `of_day`: by all sessions."""
     usages = []
     for scope, budget in limits.items():
         known = of_day() if scope == "day" else spent["turn"] if scope == "turn" else spent
@@ -307,18 +307,13 @@ def is_own(update: Json) -> bool:
     return lenient.text(update, "how") == HOW and lenient.text(update, "origin") == "ask"
 
 
-def is_one(ask: object) -> bool:
-    """Whether an open ask is about a budget: Rookery asks it, not the agent."""
-    return isinstance(ask, dict) and isinstance(ask.get("budget"), dict)
+def open_ask(header: Json) -> Ask | None:
+    return next((ask for ask in asks_of(header).values() if ask.is_about_budget), None)
 
 
-def open_ask(header: Json) -> Json | None:
-    return next((ask for ask in header["asks"].values() if is_one(ask)), None)
-
-
-def sentence(ask: Json) -> str:
+def sentence(ask: Ask) -> str:
     """Return an ask's message without its question."""
-    return lenient.text(ask, "message").removesuffix(" Continue?")
+    return ask.message.removesuffix(" Continue?")
 
 
 def goes_on(update: Json) -> bool:
@@ -333,13 +328,13 @@ def stops(update: Json) -> bool:
     return lenient.text(lenient.mapping(update, "outcome"), "optionId") == STOP
 
 
-def scope_of(ask: Json | None) -> str:
-    return lenient.text(lenient.mapping(ask, "budget"), "scope")
+def scope_of(ask: Ask | None) -> str:
+    return lenient.text(ask.budget, "scope") if ask else ""
 
 
-def answered(header: Json, ask: Json, outcome: Json) -> Json:
+def answered(header: Json, ask: Ask, outcome: Json) -> Json:
     """Return the fields of the header that an answer changes."""
-    about, choice = lenient.mapping(ask, "budget"), lenient.text(outcome, "optionId")
+    about, choice = ask.budget or {}, lenient.text(outcome, "optionId")
     granted, limits = dict(header["granted"]), dict(header["budget"])
     for each in (about, *lenient.mappings(about, "also")) if choice in GOES_ON else ():
         scope = lenient.text(each, "scope")

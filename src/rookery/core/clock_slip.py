@@ -1,5 +1,4 @@
-"""Guarding against times from a clock that ran ahead of ours: they neither snooze a session nor
-keep it."""
+"""Guarding against times from a clock that ran ahead: they neither snooze nor keep a session."""
 
 from rookery.core.json import Json, lenient
 

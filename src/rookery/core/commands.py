@@ -147,8 +147,7 @@ def meant(command: Json) -> Json:
 
 
 def pinned(option: str, value: str | bool) -> str | bool | None:
-    """Return the value that an agent's next start gets; None if the effort `default` removes the
-    pin."""
+    """Return the value that an agent's next start gets; None if `default` removes the pin."""
     return None if (option, value) == ("effort", "default") else value
 
 
@@ -178,8 +177,7 @@ def _is_slash(command: Json) -> bool:
 
 
 def _ends(command: Json) -> bool:
-    """Whether a stop ends anything: putting an idle session to sleep, to free resources or for a
-    newer build, does not."""
+    """Whether a stop ends anything: putting an idle session to sleep does not."""
     return command.get("idle") is not True
 
 
@@ -273,8 +271,7 @@ def check(command: Json, prompt_bytes: int, row: Command | None = None) -> Refus
 
 
 def offline(command: Json, header: Json = EMPTY, row: Command | None = None) -> Json | None:
-    """Return the update that carries out a command without a worker, under the lock; None if it
-    needs one."""
+    """Return the update that carries out a command without a worker, if it needs none."""
     row = row or row_of(command)
     return None if row is None or row.offline is None else row.offline(header, command)
 

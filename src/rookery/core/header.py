@@ -10,6 +10,7 @@ from rookery.core.agent import children, imported, message_blocks, switching
 from rookery.core.agent.chunks import CHUNK_KINDS
 from rookery.core.agent.ingest import is_aside, parent_call
 from rookery.core.agent.prompt import words_of
+from rookery.core.ask import ask_of, asks_of, from_agent, stored
 from rookery.core.asks import kept_asks, links, together
 from rookery.core.critic import state
 from rookery.core.empty_header import EMPTY
@@ -24,8 +25,7 @@ from rookery.core.vendors.options import confirmed, offered, value_of
 
 
 def advance(header: Json, event: Event) -> Json:
-    """Return the top-level fields of `header` that `event` changes. Pure and total: it accepts any
-    JSON."""
+    """Return the top-level fields of `header` that `event` changes. It accepts any JSON."""
     changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
     changes |= detection.after(header, changes) | retries.after(header, event)
     changes |= spending.after(header, event) | quota.after(header, event)
@@ -95,8 +95,7 @@ def _imported(header: Json, event: Event) -> Json:
 
 
 def _forked(header: Json, update: Json, seq: int) -> Json:
-    """Note that the copied turns end here. The agent knows them if its own session was forked, else
-    not at all."""
+    """Note that the copied turns end here. The agent knows them if its session was forked."""
     session = update.get("agentSession")
     known = session if isinstance(session, dict) else None
     changes: Json = {"forkedFrom": lenient.mapping(update, "forkedFrom"), "agentSession": known}
@@ -259,8 +258,7 @@ def _commands(_header: Json, event: Event) -> Json:
 
 
 def _session_info(header: Json, event: Event) -> Json:
-    """Take over the agent's title: null removes it, and one that is blank or not a text is
-    ignored."""
+    """Take over the agent's title: null removes it, a blank one is ignored."""
     title = event.update.get("title", "")
     if title is None:
         return _titled(header, "agent", "") if "agent" in header["titles"] else {}
@@ -316,22 +314,22 @@ def _ask(header: Json, event: Event) -> Json:
     if kept is not None:
         return kept
     if update.get("state") == "asked":
-        ask = {key: value for key, value in update.items() if key not in kept_asks.NOT_ASKED}
-        before = header["asks"].get(name, {})  # the same that stood before is no news
-        ask |= {"block": block, "at": before.get("at", event.at)}
-        changes: Json = {"asks": together.numbered(header["asks"], name, ask)}
+        before = ask_of(header, name)  # the same that stood before is no news
+        at = before.at if before and before.at is not None else event.at
+        ask = from_agent(update).with_(block=block, at=at)
+        changes: Json = {"asks": stored(together.numbered(asks_of(header), ask))}
         changes |= {} if before else {"news": event.seq}
-        who = children.asking(header, update)
-        folded = calls.after_ask(children.view(header, who), event) | {"_open": None}
+        who = children.asking(header, ask.session)
+        folded = calls.after_ask(children.view(header, who), event, ask) | {"_open": None}
         return children.remember(header, who, folded) | changes
     if update.get("state") == "completed":
         return links.after_completion(header, name)
-    rest = {key: ask for key, ask in header["asks"].items() if key != name}
-    ask = header["asks"].get(name)
-    if ask is not None and budgets.is_one(ask):
-        return {"asks": rest} | budgets.answered(header, ask, lenient.mapping(update, "outcome"))
-    who = children.asking(header, ask or {})
-    waited = calls.after_answer(children.view(header, who), ask, event.at) if ask else {}
+    rest = stored({key: ask for key, ask in asks_of(header).items() if key != name})
+    known = ask_of(header, name)
+    if known is not None and known.is_about_budget:
+        return {"asks": rest} | budgets.answered(header, known, lenient.mapping(update, "outcome"))
+    who = children.asking(header, known.session if known else "")
+    waited = calls.after_answer(children.view(header, who), known, event.at) if known else {}
     waited = children.remember(header, who, waited) | links.after_answer(header, name, update)
     return {"asks": rest} | waited | kept_asks.closing(header, update)
 
@@ -364,8 +362,7 @@ def _others_here(header: Json, event: Event) -> Json:
 
 
 def _ends_message(header: Json, event: Event) -> Json:
-    """Close the open message: whatever has a block of its own, unknown kinds too, separates two
-    messages."""
+    """Close the open message: whatever has a block of its own separates two messages."""
     return {"_open": None} if header["_open"] and not is_aside(event.update) else {}
 
 

@@ -85,8 +85,7 @@ def after(header: Json, event: Event) -> Json:
 
 
 def _opened(header: Json, update: Json) -> Json:
-    """Set the count of a resumed conversation: what it cost before was not spent in this
-    session."""
+    """Set the count of a resumed conversation: its past cost is not this session's."""
     memory, before = header["_spent"], lenient.number(update, "counted")
     if before is not None and 0 <= before <= MAX_COUNT:
         return {"_spent": {**memory, "counts": {lenient.text(update, "sessionId"): before}}}

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
-from rookery.core.json import Json, lenient
+from rookery.core.json import Json
 from rookery.operations.catalogue.arguments import Arg
 from rookery.operations.catalogue.row import At, command, read
 
 if TYPE_CHECKING:
+    from rookery.core.ask import Ask as Asked
     from rookery.core.blocks import Block
 
 Ask = Annotated[
@@ -115,6 +116,7 @@ def _open_asks(home: str, head: Json) -> list[Any]:
     """Return a session's asks, oldest first. Raises LogError."""
     from rookery.client.reading import excerpt
     from rookery.core.agent.names import agent_name
+    from rookery.core.ask import asks_of
     from rookery.core.blocks.document import join
     from rookery.home import paths
     from rookery.log.errors import LogError
@@ -126,35 +128,33 @@ def _open_asks(home: str, head: Json) -> list[Any]:
         header, blocks = document.header, dict(document.blocks)
         if not header["id"]:
             raise LogError(f"The log of {session} has lost its first event.")
-        for ask in header["asks"].values():
-            if ask["block"] not in blocks:  # from an earlier turn
-                n = int(ask["block"].partition(".")[0])
+        asks = asks_of(header).values()
+        for ask in asks:
+            if ask.block not in blocks:  # from an earlier turn
+                n = int(ask.block.partition(".")[0])
                 earlier = excerpt(log, log.first_seq(n + 1) - 1).document
                 blocks |= join(earlier, document).blocks
     known = {"session": session, "title": head["title"], "agent": agent_name(header)}
     known |= {"cwd": header["cwd"], "awake": head["awake"]}
     return [
-        {**known, "number": number, **_shown({**ask, "id": name}, blocks.get(ask["block"]))}
-        for number, (name, ask) in enumerate(header["asks"].items(), 1)
+        {**known, "number": number, **_shown(ask, blocks.get(ask.block))}
+        for number, ask in enumerate(asks, 1)
     ]
 
 
-def _shown(ask: Json, block: "Block | None") -> Json:
-    from rookery.core.asks.asks import options_of
-
+def _shown(ask: "Asked", block: "Block | None") -> Json:
     disabled = [action.get("disabled", "") for action in block["actions"]] if block else []
     options = [
-        {"number": number, "id": option["optionId"], "name": lenient.text(option, "name")}
-        | {"kind": lenient.text(option, "kind")}
+        {"number": number, "id": option.id, "name": option.name, "kind": option.kind}
         | ({"disabled": why} if (why := dict(enumerate(disabled, 1)).get(number)) else {})
-        for number, option in enumerate(options_of(ask), 1)
+        for number, option in enumerate(ask.options, 1)
     ]
-    about: Json = {"ask": ask["id"], "kind": ask.get("kind"), "at": ask["at"]}
-    about |= {"danger": lenient.text(ask, "danger"), "options": options}
-    about |= {"answered": "given" in ask, "state": ask, "block": block}
-    about |= {"always": each} if (each := lenient.texts(ask, "alwaysChoices")) else {}
+    about: Json = {"ask": ask.id, "kind": ask.kind or None, "at": ask.at or 0}
+    about |= {"danger": ask.danger, "options": options}
+    about |= {"answered": ask.given is not None, "state": ask.raw, "block": block}
+    about |= {"always": ask.always_choices} if ask.always_choices else {}
     about |= _runs(block) if block else {}
-    return about | {key: ask[key] for key in OF_THE_ASK if key in ask}
+    return about | {key: ask.raw[key] for key in OF_THE_ASK if key in ask.raw}
 
 
 def _runs(block: "Block") -> Json:
@@ -172,18 +172,19 @@ def _runs(block: "Block") -> Json:
 def _meant(at: At, command: Json) -> Json:
     """Return the command with the ask's current nonce, and with a real option in place of a letter
     for its meaning; an option whose id is that letter takes precedence. Raises Refused."""
-    from rookery.core.asks.asks import MEANINGS, Refusal, meant, options_of
+    from rookery.core.ask import ask_of
+    from rookery.core.asks.asks import MEANINGS, Refusal, meant
     from rookery.core.refusals import Refused
     from rookery.home import paths
     from rookery.log.reader import Reader
 
     with Reader.open(paths.session_dir(at.home, at.session)) as log:
-        ask = log.header()["asks"].get(command["ask"])
+        ask = ask_of(log.header(), command["ask"])
     if ask is None:
         return command
-    command = command | ({} if command.get("nonce") else {"nonce": lenient.text(ask, "nonce")})
+    command = command | ({} if command.get("nonce") else {"nonce": ask.nonce})
     letter = command.get("option")
-    if letter not in MEANINGS or letter in [each["optionId"] for each in options_of(ask)]:
+    if letter not in MEANINGS or letter in [each.id for each in ask.options]:
         return command
     answer = meant(ask, letter)
     if isinstance(answer, Refusal):

@@ -84,9 +84,9 @@ def _settled(row: list[Block]) -> Iterable[list[Block]]:
     return [row] if len(row) >= FEWEST else [[block] for block in row]
 
 
-def says_all(ask: Block) -> bool:
+def says_all(block: Block) -> bool:
     """Tell whether an open ask shows its whole call, which then needs no card above it."""
-    return bool(ask["status"] == "asked" and ask.get("does"))
+    return bool(block["status"] == "asked" and block.get("does"))
 
 
 def _says(block: Block) -> bool:

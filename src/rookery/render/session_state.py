@@ -4,6 +4,7 @@ colon the details. A waiting session never looks busy."""
 from typing import NamedTuple
 
 from rookery.core import budgets
+from rookery.core.ask import asks_of
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import Json, lenient
 from rookery.core.turn import rate_limit, retries
@@ -89,7 +90,7 @@ def _running(header: Json, at: int, since: int) -> SessionStatus:
 
 def _asked(header: Json, at: int) -> int:
     """Return when the first open ask came."""
-    times = [lenient.integer(ask, "at") or at for ask in header["asks"].values()]
+    times = [ask.at or at for ask in asks_of(header).values()]
     return min(times, default=at)
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+from rookery.core.ask import Ask
 from rookery.core.asks import asks, kept_asks
 from rookery.core.json import Draft, Json
 from rookery.core.turn.calls import TurnCalls
@@ -19,9 +20,9 @@ class Asks:
         self._calls: dict[str, TurnCalls] = {}
         """Of each: the calls of who asks, the agent or one of its sub-agents."""
 
-    def take(self, incoming: Incoming, danger: str, calls: TurnCalls) -> tuple[str, Json] | None:
-        """Return the `_ask` to log and its id, or None if the request was answered with an error.
-        Raises links.BadLink."""
+    def take(self, incoming: Incoming, danger: str, calls: TurnCalls) -> Ask | None:
+        """Return the ask to log, or None if the request was answered with an error. Raises
+        links.BadLink."""
         if incoming.method not in ("session/request_permission", "elicitation/create"):
             incoming.unknown()
             return None
@@ -34,7 +35,7 @@ class Asks:
             incoming.fail(INVALID_PARAMS, "the user cannot answer anything in this request")
             return None
         self._open[name], self._calls[name] = incoming, calls
-        return name, ask
+        return ask
 
     def reply(self, name: str, result: Json) -> None:
         """Answer the agent's request, once the outcome is committed (law 3)."""

@@ -5,6 +5,7 @@ import os
 
 from rookery.core import budgets, spending
 from rookery.core.agent.chunks import text_of
+from rookery.core.ask import Ask, asks_of
 from rookery.core.asks import asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Event, Json, kind_of, lenient, notice
@@ -156,7 +157,7 @@ class BudgetWatch:
         """List what the agent does right now: calls that do not wait for the user, and
         terminals."""
         header = self._session.header
-        waiting = {calls.asked_of(header, ask) for ask in header["asks"].values()}
+        waiting = {calls.asked_of(header, ask) for ask in asks_of(header).values()}
         open_ = {
             block
             for key, (block, status, _) in header["_tools"].items()
@@ -204,24 +205,23 @@ class BudgetWatch:
 
     # --- answers ---------------------------------------------------------------------------------
 
-    def take_answer(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
+    def take_answer(self, ask: Ask, command: Json, by: str | None) -> Refusal | None:
         """Apply the user's answer: what waits goes on, unless another budget is reached, too."""
         session = self._session
         answer = asks.answered(ask, command, by)
         if isinstance(answer, Refusal):
             return answer
-        self._closed = ask["id"]
+        self._closed = ask.id
         session.append(answer.draft, full=True)
         if command.get("option") not in budgets.GOES_ON:
             return None
-        also = lenient.mappings(lenient.mapping(ask, "budget"), "also")
+        also = lenient.mappings(ask.budget, "also")
         self._go_on(ask, {lenient.text(each, "scope") for each in also})
         return None
 
-    def _go_on(self, ask: Json, also: set[str]) -> None:
+    def _go_on(self, ask: Ask, also: set[str]) -> None:
         """Continue what waits. `also`: other budgets that were answered for."""
-        session, about = self._session, lenient.mapping(ask, "budget")
-        paused = lenient.integer(about, "paused") or 0
+        session, paused = self._session, lenient.integer(ask.budget, "paused") or 0
         answered = {"turn", budgets.scope_of(ask), *also}
         rest = {key: each for key, each in self._limits().items() if key not in answered}
         if rest and (reached := self._reached(rest, self._spent())):
@@ -234,16 +234,16 @@ class BudgetWatch:
     def look_again(self) -> None:
         """Continue without asking if a budget was raised, or its day is over."""
         ask = budgets.open_ask(self._session.header)
-        if ask is None or ask["id"] == self._closed or self._session.turn.phase != "idle":
+        if ask is None or ask.id == self._closed or self._session.turn.phase != "idle":
             return
         scope = budgets.scope_of(ask)
         limits = {key: each for key, each in self._limits().items() if key == scope}
         if self._reached(limits, self._spent()):
             return
-        self._closed = ask["id"]
-        over = lenient.text(lenient.mapping(ask, "budget"), "day") not in ("", ledger.today())
+        self._closed = ask.id
+        over = lenient.text(ask.budget, "day") not in ("", ledger.today())
         why = "Continued: a new day began" if over else "Continued: the budget was raised"
-        update = asks.closed(ask["id"], {"outcome": budgets.LIFTED}, name=why)
+        update = asks.closed(ask.id, {"outcome": budgets.LIFTED}, name=why)
         self._session.append(Draft(update), full=True)
         self._go_on(ask, set())
 

@@ -8,6 +8,7 @@ from rookery.client import attach
 from rookery.client.config import in_force
 from rookery.core import budgets, commands
 from rookery.core.agent import imported, messages
+from rookery.core.ask import ask_of, asks_of
 from rookery.core.asks.asks import Refusal
 from rookery.core.asks.kept_asks import LATE, REPLACED
 from rookery.core.critic.state import CHOICES
@@ -94,7 +95,7 @@ class Commands:
         if isinstance(prompt, Refusal):
             return prompt
         behind = self._side.kept.stands_first()
-        goes = go_asks.is_answered(self._session.header["asks"].values(), prompt)
+        goes = go_asks.is_answered(asks_of(self._session.header).values(), prompt)
         goes = goes and self._session.profile().judged
         if (command.get("steer") is True or goes) and not behind:
             able = self._session.agent.steers
@@ -156,7 +157,7 @@ class Commands:
 
     def answer(self, command: Json, by: str) -> Refusal | None:
         session, kept = self._session, self._side.kept
-        ask = session.header["asks"].get(command["ask"])
+        ask = ask_of(session.header, command["ask"])
         if ask is None and command["ask"] in kept.superseded:
             return REPLACED
         if ask is None:  # the first answer counted
@@ -164,14 +165,14 @@ class Commands:
             return None
         if command.get("defer") is True:  # it stays open, and the turn waits
             session.done(command, by, "deferred")
-            if not ask.get("away"):
+            if not ask.away:
                 session.feed_turn(turns.Deferred())
             return None
-        if budgets.is_one(ask):
+        if ask.is_about_budget:
             return self._budget.take_answer(ask, command, by)
         if session.turn.ask is not None and not session.agent.pauses:
             return STOPPING
-        if ask.get("away") or not self._side.link.is_there():  # nobody hears it now
+        if ask.away or not self._side.link.is_there():  # nobody hears it now
             return kept.take_answer(ask, command, by)
         return kept.give(ask, command, by)
 

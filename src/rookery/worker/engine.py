@@ -10,6 +10,7 @@ from functools import partial
 
 from rookery.core import ask_timeout
 from rookery.core.agent import children, messages
+from rookery.core.ask import asks_of
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop as critic_loop
 from rookery.core.json import Draft, Event, kind_of, lenient, notice
@@ -223,7 +224,7 @@ class Engine:
         self._sync_asks()
         session, limit = self._session, self._session.policy.ask_timeout
         for name in ask_timeout.expired(self._asks, now()):
-            answer, notice = ask_timeout.timed_out(session.header["asks"][name], limit)
+            answer, notice = ask_timeout.timed_out(asks_of(session.header)[name], limit)
             session.append(answer.draft, full=True)
             session.append(notice)
             session.then(self._side.asks.reply, name, answer.reply)

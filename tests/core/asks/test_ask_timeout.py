@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rookery.core.ask import from_header
 from rookery.core.ask_timeout import Clock, deadline, expired, synced, timed_out
 from tests.core.making import Json
 
@@ -46,7 +47,7 @@ def ask(*kinds: str) -> Json:
 
 
 def outcome(given: Json) -> tuple[Any, Json, str]:
-    answer, notice = timed_out(given, 300.0)
+    answer, notice = timed_out(from_header(given["id"], given), 300.0)
     assert answer.draft.by == notice.by == "rule:ask_timeout"
     return answer.reply, answer.draft.update, notice.update["text"]
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rookery.core.ask import Ask
 from rookery.core.asks.asks import (
     CANCELLED,
     Answer,
@@ -28,13 +29,13 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 QUESTION = {"message": "Who?", "requestedSchema": SCHEMA}
 
 
-def permission() -> Json:
+def permission() -> Ask:
     ask = asked("a1", "n1", "session/request_permission", PERMISSION)
     assert ask is not None
     return ask
 
 
-def question() -> Json:
+def question() -> Ask:
     ask = asked("a1", "n1", "elicitation/create", QUESTION)
     assert ask is not None
     return ask
@@ -45,7 +46,7 @@ def command(**fields: Any) -> Json:
 
 
 def test_a_permission_keeps_the_agents_options_verbatim() -> None:
-    assert permission() == {
+    assert permission().update == {
         "sessionUpdate": "_ask",
         "id": "a1",
         "state": "asked",
@@ -58,7 +59,7 @@ def test_a_permission_keeps_the_agents_options_verbatim() -> None:
 
 def test_an_elicitation_is_a_question() -> None:
     ask = question()
-    assert (ask["kind"], ask["message"], ask["schema"]) == ("question", "Who?", SCHEMA)
+    assert (ask.kind, ask.message, ask.schema) == ("question", "Who?", SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_an_option_that_was_not_offered_is_refused_with_those_that_were(option: 
 
 @pytest.mark.parametrize("nonce", [None, "", "n2", 1])
 @pytest.mark.parametrize("ask", [permission(), question()])
-def test_an_answer_without_the_nonce_is_refused(ask: Json, nonce: Any) -> None:
+def test_an_answer_without_the_nonce_is_refused(ask: Ask, nonce: Any) -> None:
     refusal = answered(ask, command(option="yes", action="accept") | {"nonce": nonce}, None)
     assert isinstance(refusal, Refusal)
     assert refusal.reason == "wrong_nonce"
@@ -169,13 +170,13 @@ def test_an_ask_whose_turn_ended_is_cancelled() -> None:
     answer = cancelled(permission(), "the turn was cancelled")
     assert answer.reply == CANCELLED
     assert cancelled(question(), "x").reply == {"action": "cancel"}
-    document = play(permission(), answer.draft.update)
+    document = play(permission().update, answer.draft.update)
     [_, block] = document.blocks.values()
     assert (block["status"], block["text"]) == ("cancelled", "The turn was cancelled")
 
 
 @given(st.sampled_from([permission(), question()]), st.dictionaries(st.text(), foreign_json))
-def test_no_answer_breaks_anything(ask: Json, junk: Json) -> None:
+def test_no_answer_breaks_anything(ask: Ask, junk: Json) -> None:
     answered(ask, {**junk, "id": "c1"}, None)
     answered(ask, command() | junk | {"id": "c1", "nonce": "n1"}, None)
 
@@ -192,17 +193,17 @@ def test_a_letter_means_the_same_whatever_an_agent_calls_its_options(
 ) -> None:
     ids = {kind: name for name, kind in kinds}
     options = [{"optionId": name, "name": name, "kind": kind} for name, kind in kinds]
-    ask = permission() | {"options": options}
+    ask = permission().with_(options=options)
     assert meant(ask, "y") == {"option": ids["allow_once"]}
     assert meant(ask, "n") == {"option": ids["reject_once"]}
     assert meant(ask, "d") == {"defer": True}
-    assert meant(ask | {"always": "a rule"}, "a") == {"always": True}
+    assert meant(ask.with_(always="a rule"), "a") == {"always": True}
     always = meant(ask, "a")
     assert always == {"option": "3"} if "allow_always" in ids else isinstance(always, Refusal)
 
 
 def test_a_meaning_without_an_answer_is_refused_with_a_word() -> None:
-    assert isinstance(meant(permission() | {"danger": "deletes it", "always": "x"}, "a"), Refusal)
+    assert isinstance(meant(permission().with_(danger="deletes it", always="x"), "a"), Refusal)
     assert meant(question(), "y") == {"action": "accept"}
     assert isinstance(meant(question(), "a"), Refusal)
     assert letters(question()) == ["y", "n", "d"]

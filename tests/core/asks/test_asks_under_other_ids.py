@@ -3,6 +3,7 @@ asked, and adds no call that never runs."""
 
 import pytest
 
+from rookery.core.ask import from_agent
 from rookery.core.turn.calls import TurnCalls
 from tests.core.making import Json, asked, blocks, call, idle, news, play, prompt, running, update
 
@@ -19,7 +20,7 @@ def announced(given: Json, *told: Json) -> Json:
     calls = TurnCalls()
     for each in told:
         calls.remember(each)
-    return calls.asked(permission(given), calls.stands_for(given))
+    return calls.asked(from_agent(permission(given)), calls.stands_for(given))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from rookery.core.ask import asks_of, from_agent
 from rookery.core.asks import identity, kept_asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.empty_header import EMPTY
@@ -28,6 +29,10 @@ DONE = update("_ask", id="a0", state="closed", outcome={"outcome": "selected", "
 
 def header(*updates: Json) -> Json:
     return play(*updates).header
+
+
+def digest(update: Json, *known: Any) -> str:
+    return identity.digest(from_agent(update), *known)
 
 
 def answer(**fields: Any) -> Json:
@@ -125,7 +130,7 @@ def test_the_same_call_under_its_old_id_is_shown_in_the_new_turn() -> None:
 
 
 def test_an_answer_is_kept_and_the_ask_stays_open_until_it_is_passed_on() -> None:
-    ask = header(*BEGUN, ASK, idle("waiting"))["asks"]["a1"]
+    ask = asks_of(header(*BEGUN, ASK, idle("waiting")))["a1"]
     kept = kept_asks.kept_answer(ask, answer(option="yes", reason="go"), "cli")
     assert isinstance(kept, Draft)
     assert (kept.cause, kept.by) == ("c1", "cli")
@@ -147,7 +152,7 @@ def test_an_answer_is_kept_and_the_ask_stays_open_until_it_is_passed_on() -> Non
     ],
 )
 def test_an_invalid_answer_is_refused_at_once(command: Json, reason: str) -> None:
-    ask = header(*BEGUN, ASK, idle("waiting"))["asks"]["a1"]
+    ask = asks_of(header(*BEGUN, ASK, idle("waiting")))["a1"]
     refusal = kept_asks.kept_answer(ask, command, None)
     assert isinstance(refusal, Refusal)
     assert refusal.reason == reason
@@ -160,10 +165,10 @@ def test_resending_the_prompt_is_offered_once() -> None:
     [draft] = kept_asks.undecided(found)
     document = play(*BEGUN, call("o", status="completed"), risky, idle("waiting"), draft.update)
     assert kept_asks.undecided(document.header) == []
-    ask = document.header["asks"]["a1"]
-    assert [option["optionId"] for option in ask["options"]] == ["again", "drop"]
-    assert "danger" not in ask
-    assert ask["away"]["ran"] is True
+    ask = asks_of(document.header)["a1"]
+    assert [option.id for option in ask.options] == ["again", "drop"]
+    assert "danger" not in ask.raw
+    assert ask.away == (1, True, False)
     again, drop = blocks(document, "ask")[-1]["actions"]
     assert (again["label"], drop["label"]) == ("Send the prompt again", "Drop it")
     assert kept_asks.is_drop(ask, drop["command"])
@@ -181,8 +186,8 @@ def test_resending_the_prompt_is_offered_once() -> None:
         *(*BEGUN, call("o", status="completed"), risky, idle("waiting"), draft.update),
         *(prompt(origin="ask", how="forced", of=1), running()),
     )
-    ask = sent.header["asks"]["a1"]
-    assert (ask["options"], ask["danger"]) == (OPTIONS, "deletes"), "the agent's own stand again"
+    ask = asks_of(sent.header)["a1"]
+    assert (ask.raw["options"], ask.danger) == (OPTIONS, "deletes"), "the agent's own stand again"
     assert kept_asks.unanswered(sent.header) == 0, "it is the agent's turn"
     assert [block["status"] for block in blocks(sent, "ask")] == ["moved", "kept"]
     killed = {**sent.header, **kept_asks.turn_over(sent.header, idle("interrupted"))}
@@ -243,7 +248,7 @@ def test_asks_are_compared_by_what_they_do_not_by_title(one: Json, two: Json, sa
     def ask(**changes: Any) -> Json:
         return asked(toolCall={"toolCallId": "t", **RUN, **changes}, options=OPTIONS)
 
-    assert (identity.digest(ask(**one)) == identity.digest(ask(**two))) is same
+    assert (digest(ask(**one)) == digest(ask(**two))) is same
 
 
 def test_a_vague_ask_stands_for_the_calls_announced_around_it() -> None:
@@ -252,23 +257,23 @@ def test_a_vague_ask_stands_for_the_calls_announced_around_it() -> None:
     ls, rm = (
         identity.known_call({}, {"rawInput": {"command": word}}) for word in ("ls", "rm -rf .")
     )
-    assert identity.digest(vague, {}, [ls]) == identity.digest(vague, {}, [ls])
-    assert identity.digest(vague, {}, [ls]) != identity.digest(vague, {}, [rm])
-    assert identity.digest(ASK, {}, [ls]) == identity.digest(ASK, {}, [rm])
+    assert digest(vague, {}, [ls]) == digest(vague, {}, [ls])
+    assert digest(vague, {}, [ls]) != digest(vague, {}, [rm])
+    assert digest(ASK, {}, [ls]) == digest(ASK, {}, [rm])
 
 
 def test_an_ask_with_only_an_id_stands_for_the_announced_call() -> None:
     bare = asked(toolCall={"toolCallId": "t"}, options=OPTIONS)
-    assert identity.digest(bare, identity.known_call({}, RUN)) == identity.digest(ASK)
+    assert digest(bare, identity.known_call({}, RUN)) == digest(ASK)
 
 
 def test_questions_are_compared_by_words_and_form() -> None:
     def question(message: str, **schema: Any) -> Json:
         return update("_ask", kind="question", message=message, schema=schema)
 
-    assert identity.digest(question("who?", a=1)) == identity.digest(question("who?", a=1))
-    assert identity.digest(question("who?", a=1)) != identity.digest(question("who?", a=2))
-    assert identity.digest(question("who?")) != identity.digest(question("what?"))
+    assert digest(question("who?", a=1)) == digest(question("who?", a=1))
+    assert digest(question("who?", a=1)) != digest(question("who?", a=2))
+    assert digest(question("who?")) != digest(question("what?"))
 
 
 def test_several_asks_are_matched_in_any_order() -> None:
@@ -279,12 +284,12 @@ def test_several_asks_are_matched_in_any_order() -> None:
     )
     twin = {**one, "id": "a3"}
     found = header(*BEGUN, one, two, twin, idle("interrupted"))
-    marks = [identity.digest(ask) for ask in (two, one, one)]
+    marks = [digest(ask) for ask in (two, one, one)]
     taken: list[str] = []
     for mark in marks:
         match = kept_asks.matching(found, mark, taken)
         assert match is not None
-        taken.append(match["id"])
+        taken.append(match.id)
     assert taken == ["a2", "a1", "a3"]
     assert kept_asks.matching(found, marks[0], taken) is None
     assert kept_asks.replaced(found) is None, "which of them gives way is not known"
@@ -310,11 +315,11 @@ def test_the_user_closes_kept_asks_of_a_sleeping_session(do: str) -> None:
 @given(foreign_json, foreign_json, foreign_json)
 def test_no_json_breaks_what_compares_and_keeps(one: Any, two: Any, three: Any) -> None:
     ask = asked(toolCall=one, options=two, away=three, given=two, decide=one)
-    identity.digest(ask, one if isinstance(one, dict) else None)
+    digest(ask, one if isinstance(one, dict) else None)
     found = header(*BEGUN, ask, idle("waiting"))
     assert kept_asks.plan(found, resends=True) in ("resend", "decide")
     for draft in kept_asks.undecided(found):
         found = {**found, **advance(found, Event(9, 9, None, None, draft.update))}
-    kept_asks.kept_answer(found["asks"]["a1"], answer(option=three, content=one), None)
+    kept_asks.kept_answer(asks_of(found)["a1"], answer(option=three, content=one), None)
     advance(found, Event(9, 9, None, None, update("_ask", id="a1", state="answered", given=one)))
     assert EMPTY["asks"] == {}

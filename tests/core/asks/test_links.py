@@ -2,6 +2,7 @@
 
 import pytest
 
+from rookery.core.ask import Ask
 from rookery.core.asks import asks, kept_asks, links
 from rookery.core.asks.identity import digest
 from rookery.core.blocks import asks as looks
@@ -15,7 +16,7 @@ from rookery.worker.asks import closings
 URL = "https://auth.example.com/authorize?client_id=1&state=x"
 
 
-def asked(url: object = URL, **more: object) -> Json:
+def asked(url: object = URL, **more: object) -> Ask:
     params = {"mode": "url", "message": "Log in", "url": url, "elicitationId": "e1", **more}
     ask = asks.asked("a1", "n1", "elicitation/create", params)
     assert ask is not None
@@ -129,7 +130,7 @@ def events(*updates: Json) -> list[Event]:
 def shown(*updates: Json) -> str:
     from rookery.core.blocks import captions
 
-    blocks = fold(None, events(asked(), *updates)).blocks.values()
+    blocks = fold(None, events(asked().update, *updates)).blocks.values()
     [block] = [each for each in blocks if each["role"] == "ask"]
     return captions.outcome(block, "cli")
 
@@ -152,16 +153,18 @@ def test_what_becomes_of_a_link() -> None:
 
 
 def test_a_completion_finds_its_ask_open_or_accepted_and_nothing_else() -> None:
-    header = fold(None, events(asked())).header
+    header = fold(None, events(asked().update)).header
     assert links.completed(header, "e1") == "a1"
     assert links.completed(header, "e2") == links.completed(header, "") == ""
-    assert links.completed(fold(None, events(asked(), ACCEPTED)).header, "e1") == "a1"
-    assert links.completed(fold(None, events(asked(), ACCEPTED, COMPLETED)).header, "e1") == ""
+    assert links.completed(fold(None, events(asked().update, ACCEPTED)).header, "e1") == "a1"
+    assert (
+        links.completed(fold(None, events(asked().update, ACCEPTED, COMPLETED)).header, "e1") == ""
+    )
 
 
 def test_a_header_of_an_earlier_build_has_no_links() -> None:
     header = {key: value for key, value in EMPTY.items() if key != "_links"}
-    document = fold(header, events(asked(), ACCEPTED, COMPLETED))
+    document = fold(header, events(asked().update, ACCEPTED, COMPLETED))
     assert document.header["asks"] == {}
 
 
@@ -173,12 +176,12 @@ def test_a_draft_of_a_completion_has_no_author() -> None:
 
 def test_it_outlasts_the_turn_in_which_it_was_asked() -> None:
     """An agent logs in to its servers while it answers a prompt."""
-    header = fold(None, events(asked(), IDLE)).header
+    header = fold(None, events(asked().update, IDLE)).header
     assert kept_asks.live(header).keys() == {"a1"}
     assert closings(header, "end_turn", kept=True) == []
     assert len(closings(header, kept_asks.CANCELLED, kept=True)) == 1
-    assert fold(None, events(asked(), GONE)).header["asks"]["a1"]["away"]
-    document = fold(None, events(asked(), IDLE, GONE))
+    assert fold(None, events(asked().update, GONE)).header["asks"]["a1"]["away"]
+    document = fold(None, events(asked().update, IDLE, GONE))
     assert document.header["asks"] == {}
     [block] = [each for each in document.blocks.values() if each["role"] == "ask"]
     assert (block["status"], block["text"], block["actions"]) == (

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rookery.core.ask import from_agent
 from rookery.core.blocks import ask_details, asks
 from rookery.core.blocks.document import OP_BYTES, Document, size_of
 from rookery.core.empty_header import EMPTY
@@ -124,8 +125,8 @@ def test_a_list_and_the_card_say_the_same() -> None:
     """Whatever kind the agent gave the call: a command is run."""
     clean = call(kind="delete", title="Clean up", rawInput={"command": "git clean -fdx"})
     ask = ASK | {"toolCall": clean, "does": ask_details.of([clean], "/w", [], "/home/me")}
-    assert wants(ask, "/w") == "wants to run `git clean -fdx`"
-    shown = asks.block_of(ask, {**EMPTY, "cwd": "/w"})
+    assert wants(from_agent(ask), "/w") == "wants to run `git clean -fdx`"
+    shown = asks.block_of(from_agent(ask), {**EMPTY, "cwd": "/w"})
     assert asks.question(shown, "a") == "a wants to run: git clean -fdx"
     assert asks.question(shown, "a", short=False) == "a wants to run:"
 
@@ -141,7 +142,7 @@ def test_a_tool_without_a_name_is_not_called_what_its_agent_calls_it() -> None:
 
 
 def block(ask: Json) -> Json:
-    return asks.block_of(ask, {**EMPTY, "agent": "a", "cwd": "/w"})
+    return asks.block_of(from_agent(ask), {**EMPTY, "agent": "a", "cwd": "/w"})
 
 
 def test_an_older_log_shows_the_call_that_its_ask_carries() -> None:

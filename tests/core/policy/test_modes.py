@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rookery.core import commands
 from rookery.core.agent import machine, messages
+from rookery.core.ask import from_agent
 from rookery.core.empty_header import EMPTY
 from rookery.core.header import advance
 from rookery.core.limits import Policy
@@ -87,7 +88,8 @@ def test_rules_come_first_then_the_mode(
 def test_the_agents_own_option_answers_once(options: list[Json], allow: bool) -> None:
     ask = asked(options=options)
     answer = policy_modes.ruled(
-        ask, policy_modes.Judgement("allow" if allow else "deny", "rule:r", "by rule r", "why")
+        from_agent(ask),
+        policy_modes.Judgement("allow" if allow else "deny", "rule:r", "by rule r", "why"),
     )
     outcome = answer.reply["outcome"]
     assert outcome["optionId"] == ("y" if allow else "n")
@@ -99,7 +101,8 @@ def test_the_agents_own_option_answers_once(options: list[Json], allow: bool) ->
 def test_without_a_matching_option_the_ask_is_cancelled() -> None:
     for allow, options in ((True, OPTIONS[2:]), (False, OPTIONS[:2])):
         answer = policy_modes.ruled(
-            asked(options=options), policy_modes.Judgement("allow" if allow else "deny", "b", "w")
+            from_agent(asked(options=options)),
+            policy_modes.Judgement("allow" if allow else "deny", "b", "w"),
         )
         assert answer.reply == {"outcome": {"outcome": "cancelled"}}
         assert answer.draft.update["verdict"] == "deny"
@@ -107,7 +110,9 @@ def test_without_a_matching_option_the_ask_is_cancelled() -> None:
 
 def test_the_block_says_which_rule_answered() -> None:
     ask = asked(options=OPTIONS, toolCall={"toolCallId": "t", "title": "ls"})
-    answer = policy_modes.ruled(ask, policy_modes.Judgement("allow", "rule:r", "allowed by rule r"))
+    answer = policy_modes.ruled(
+        from_agent(ask), policy_modes.Judgement("allow", "rule:r", "allowed by rule r")
+    )
     document = fold(None, log(ask | {"ruled": "allowed by rule r"}))
     block = only(document, "ask")
     assert (block["actions"], block["ruled"]) == ([], "allowed by rule r")

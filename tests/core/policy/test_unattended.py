@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.core import commands
+from rookery.core.ask import from_agent
 from rookery.core.empty_header import EMPTY
 from rookery.core.header import advance
 from rookery.core.policy import modes, rules, unattended
@@ -94,7 +95,7 @@ def test_a_question_is_answered_at_once(
     order: Order, required: list[str], action: str, verdict: str | None
 ) -> None:
     ask = {"id": "q", "kind": "question", "schema": SCHEMA | {"required": required}}
-    answer = unattended.answered(order, ask)
+    answer = unattended.answered(order, from_agent(ask))
     assert answer.reply["action"] == action
     assert answer.draft.update.get("verdict") == verdict
     assert (answer.draft.by or "").startswith(unattended.BY)
@@ -145,9 +146,9 @@ def test_an_agent_with_modes_is_set_to_ask(agent: str) -> None:
 def test_destructive_calls_are_never_allowed_for_good() -> None:
     options = [{"optionId": "ya", "name": "Always", "kind": "allow_always"}]
     ruling = modes.Judgement("allow", "unattended:all", "allowed (run)")
-    answer = modes.ruled(asked(options=options, danger="deletes files"), ruling)
+    answer = modes.ruled(from_agent(asked(options=options, danger="deletes files")), ruling)
     assert answer.reply == {"outcome": {"outcome": "cancelled"}}
-    answer = modes.ruled(asked(options=options), ruling)
+    answer = modes.ruled(from_agent(asked(options=options)), ruling)
     assert answer.reply["outcome"]["optionId"] == "ya"
 
 

@@ -55,7 +55,7 @@ class Watched:
         self._header: Json = dict(EMPTY)
         self._seq = 0
         self._prompts: set[Any] = set()
-        self._asks: dict[Any, Json] = {}
+        self._asks: dict[Any, asks.Ask] = {}
         self.now = 0.0
         self.barks: list[tuple[bool, watchdogs.Effect]] = []
         """With whether something was in flight."""
@@ -121,7 +121,7 @@ class Watched:
             self._watch = watchdogs.ended(self._watch)
         elif method is None and message.get("id") in self._asks:
             ask = self._asks.pop(message["id"])
-            self._log(asks.closed(ask["id"], {"outcome": "selected"}, reason="recorded"))
+            self._log(asks.closed(ask.id, {"outcome": "selected"}, reason="recorded"))
 
     def _heard(self, message: Json) -> None:
         method, params = message.get("method"), message.get("params")
@@ -134,7 +134,7 @@ class Watched:
             ask = asks.asked(f"a{message['id']}", "nonce", method, params)
             if ask is not None and params["sessionId"] == self._session:
                 self._asks[message["id"]] = ask
-                self._log(ask)
+                self._log(ask.update)
         elif method == "session/update" and params["sessionId"] == self._session:
             for update in ingest.from_notification(method, params, self._session):
                 self.news(update)

@@ -24,8 +24,8 @@ from rookery.acp.bridge.updates.children import addressed
 from rookery.acp.bridge.updates.events import Sharing
 from rookery.client.session import Rejected
 from rookery.core import budgets
+from rookery.core.ask import Ask, ask_of, asks_of, from_header
 from rookery.core.asks import forms, kept_asks
-from rookery.core.asks.asks import answer_to
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.refusals import Refused, sentences
 from rookery.home import paths
@@ -122,7 +122,7 @@ class Attached:
     def follow(self) -> None:
         """Go on live; show open asks in this editor, too."""
         self.mind_silence()
-        for ask in self.header["asks"].values():
+        for ask in asks_of(self.header).values():
             self._asked(ask)
         name = f"follow {self.session}"
         self._following = self._editor.group.create_task(self._follow(), name=name)
@@ -169,7 +169,7 @@ class Attached:
         self._settle(event)
         update = event.update
         if kind_of(update) == "_ask" and update.get("state") == "asked":
-            self._asked(update)
+            self._asked(from_header(lenient.text(update, "id"), update))
         elif kind_of(update) == "_ask":
             self.questions.ended(update)
             if budgets.stops(update) and self.header["state"] == "idle":
@@ -333,24 +333,23 @@ class Attached:
 
     # --- asks ------------------------------------------------------------------------------------
 
-    def _asked(self, ask: Json) -> None:
-        if ask.get("ruled") or ask.get("given"):  # it is answered already
+    def _asked(self, ask: Ask) -> None:
+        if ask.ruled or ask.given:  # it is answered already
             return
-        if ask.get("decide"):  # another question about the same
-            self.questions.closed(ask["id"])
+        if ask.decide:  # another question about the same
+            self.questions.closed(ask.id)
         if self.questions.takes(ask):
-            call = self.sharing.shown_call(ask) if ask.get("kind") == "permission" else {}
+            call = self.sharing.shown_call(ask) if ask.kind == "permission" else {}
             self.questions.ask(ask, call, self.header)
             return
         mine = self._prompts.running()
-        question = lenient.text(ask, "message")
         how = f"`rookery answer {self.session}` answers it"
         if mine:  # the user is here, but cannot answer here except in words
-            self._dispatch(answer_to(ask) | {"action": "cancel"})
+            self._dispatch(ask.answer | {"action": "cancel"})
             how = "this editor has no forms: answer in your next prompt"
-        choices = forms.listed(lenient.mapping(ask, "schema"))
+        choices = forms.listed(ask.schema or {})
         listed = "".join(f"- {line}\n" for line in choices) + "\n" * bool(choices)
-        content = {"type": "text", "text": f"_The agent asks: {question}_ ({how})\n\n{listed}"}
+        content = {"type": "text", "text": f"_The agent asks: {ask.message}_ ({how})\n\n{listed}"}
         self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
 
     async def _answer(self, command: Json) -> None:
@@ -363,7 +362,7 @@ class Attached:
                 taken = True
             except Rejected as refusal:
                 problem = refusal.message if refusal.reason == "invalid_form" else ""
-        if problem and (ask := self.header["asks"].get(command["ask"])):
+        if problem and (ask := ask_of(self.header, command["ask"])):
             self.questions.ask_again(ask, problem)
         self.questions.arrived(command["ask"], taken=taken)
 

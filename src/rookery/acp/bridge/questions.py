@@ -8,9 +8,9 @@ import os
 import re
 from collections.abc import Callable
 
-from rookery.core import budgets
+from rookery.core.ask import Ask, ask_of, asks_of
 from rookery.core.asks import links
-from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, options_of, pick, reason_of
+from rookery.core.asks.asks import ALLOWS, REJECTS, pick, reason_of
 from rookery.core.blocks import Block, asks, captions
 from rookery.core.blocks.parts import diffs
 from rookery.core.json import Json, lenient, safe_text
@@ -34,62 +34,65 @@ class Questions:
         """Called with the command that a dialog's end stands for."""
         self._open: dict[str, int] = {}
         """By the ask's id: the id of our request."""
-        self._sent: dict[str, tuple[Json, Json, Json] | None] = {}
+        self._sent: dict[str, tuple[Ask, Json, Json] | None] = {}
         """By the ask's id: its answer is on the way, and it was asked again meanwhile, as by a
         worker that takes over from one that was killed."""
         self._titles: dict[str, tuple[str, str, str]] = {}
         """By the id of an ask about a call: the call's id, its title in the dialog without the
         number, and that number."""
 
-    def takes(self, ask: Json) -> bool:
+    def takes(self, ask: Ask) -> bool:
         """Tell whether this editor can show an ask."""
-        return ask.get("kind") == "permission" or self._forms or links.is_one(ask)
+        return ask.kind == "permission" or self._forms or ask.is_link
 
-    def ask(self, ask: Json, call: Json, header: Json) -> None:
+    def ask(self, ask: Ask, call: Json, header: Json) -> None:
         """Open the dialog of an ask that `takes` allows. `call`: the tool call that it is about, as
         the editor knows it."""
-        if ask["id"] in self._open:
+        if ask.id in self._open:
             return
-        if ask["id"] in self._sent:
-            self._sent[ask["id"]] = (ask, call, header)
+        if ask.id in self._sent:
+            self._sent[ask.id] = (ask, call, header)
             return
-        if links.is_one(ask):
+        if ask.is_link:
             self._link(ask, header)
-        elif ask.get("kind") == "permission":
-            known = {**ask, "step": lenient.mapping(header["asks"], ask["id"]).get("step")}
-            shown = told_call(call, known, header)
+        elif ask.kind == "permission":
+            now = ask_of(header, ask.id)
+            ask = ask.with_(step=now.step if now else None)
+            shown = told_call(call, ask, header)
             try:
-                self._permit(known, shown)
+                self._permit(ask, shown)
             except TooLarge:
-                self._permit(known, small_call(shown, self._session))
+                self._permit(ask, small_call(shown, self._session))
+            known = asks_of(header)
             for name in self._titles:
-                self._number(name, asks.number(lenient.mapping(header["asks"], name)))
+                self._number(name, asks.number(known[name].step if name in known else []))
         else:
-            self._form(ask, lenient.text(ask, "message"))
+            self._form(ask, ask.message)
 
-    def _link(self, ask: Json, header: Json) -> None:
+    def _link(self, ask: Ask, header: Json) -> None:
         """Have the editor open a link, or show it in a permission request for the user to open."""
         if self._links:
-            params = {"mode": "url", "elicitationId": ask["id"], "url": ask["url"]}
-            params["message"] = lenient.text(ask, "message")
+            params: Json = {"mode": "url", "elicitationId": ask.id, "url": ask.url}
+            params["message"] = ask.message
             self._request("elicitation/create", ask, params, _form_answer)
             return
-        call: Json = {"toolCallId": f"link-{ask['id']}", "kind": "other", "status": "pending"}
+        call: Json = {"toolCallId": f"link-{ask.id}", "kind": "other", "status": "pending"}
         call = told_call(call, ask, header)
-        call["title"] = f"Open a page of {links.host_of(ask['url'])} in your browser"
+        call["title"] = f"Open a page of {links.host_of(ask.url)} in your browser"
         params = {"toolCall": call, "options": LINK_OPTIONS}
         self._request("session/request_permission", ask, params, _link_answer)
 
-    def _permit(self, ask: Json, call: Json) -> None:
-        number = asks.number(ask)
+    def _permit(self, ask: Ask, call: Json) -> None:
+        number = asks.number(ask.step)
         title = lenient.text(call, "title")
         params: Json = {"toolCall": {**call, "title": number + title} if number else call}
         params["options"] = _options(ask)
-        about = {key: ask[key] for key in ("step", "explains") if ask.get(key)}
+        about: Json = {"step": ask.step} if ask.step else {}
+        about |= {"explains": ask.explains} if ask.explains else {}
         params |= {"_meta": {"rookery": about}} if about else {}
         self._request("session/request_permission", ask, params, _permission)
-        if not (budgets.is_one(ask) or ask.get("decide")):
-            self._titles[ask["id"]] = (call["toolCallId"], title, number)
+        if not (ask.is_about_budget or ask.decide):
+            self._titles[ask.id] = (call["toolCallId"], title, number)
 
     def _number(self, ask: str, number: str) -> None:
         """Tell the editor the position of an open ask among all of them."""
@@ -107,9 +110,9 @@ class Questions:
             del self._titles[ask]
         return self._open.pop(ask, None)
 
-    def ask_again(self, ask: Json, problem: str) -> None:
+    def ask_again(self, ask: Ask, problem: str) -> None:
         """Show a form again that was filled in wrongly."""
-        self._form(ask, f"{problem}\n\n{lenient.text(ask, 'message')}")
+        self._form(ask, f"{problem}\n\n{ask.message}")
 
     def arrived(self, ask: str, *, taken: bool) -> None:
         """Note an answer: if it was not taken, show an ask that was repeated meanwhile."""
@@ -136,25 +139,25 @@ class Questions:
         for ask in list(self._open):
             self.closed(ask)
 
-    def _form(self, ask: Json, message: str) -> None:
-        params = {"mode": "form", "message": message, "requestedSchema": ask["schema"]}
+    def _form(self, ask: Ask, message: str) -> None:
+        params: Json = {"mode": "form", "message": message, "requestedSchema": ask.schema or {}}
         self._request("elicitation/create", ask, params, _form_answer)
 
     def _request(
-        self, method: str, ask: Json, params: Json, understand: Callable[[Json, Answer], Json]
+        self, method: str, ask: Ask, params: Json, understand: Callable[[Ask, Answer], Json]
     ) -> None:
         def answered(answer: Answer) -> None:
             # A dialog that was withdrawn answers nothing; nor does an editor that went away: the
             # ask waits.
-            if self._open.get(ask["id"]) != request:
+            if self._open.get(ask.id) != request:
                 return
-            self._end(ask["id"])
+            self._end(ask.id)
             if not isinstance(answer.error, ConnectionClosed):
-                self._sent[ask["id"]] = None
-                self.answer(answer_to(ask) | understand(ask, answer))
+                self._sent[ask.id] = None
+                self.answer(ask.answer | understand(ask, answer))
 
         request = self._peer.send_request(method, {"sessionId": self._session, **params}, answered)
-        self._open[ask["id"]] = request
+        self._open[ask.id] = request
 
 
 LINK_OPTIONS: list[Json] = [
@@ -164,41 +167,40 @@ LINK_OPTIONS: list[Json] = [
 """For an editor that opens no addresses."""
 
 
-def _options(ask: Json) -> list[Json]:
+def _options(ask: Ask) -> list[Json]:
     """Return the agent's options; for a dangerous call, without those that hold always."""
     options = []
-    for option in options_of(ask):
-        kind, name = lenient.text(option, "kind"), option["optionId"]
-        if ask.get("danger") and kind.endswith("_always"):
+    for option in ask.options:
+        kind = option.kind
+        if ask.danger and kind.endswith("_always"):
             continue
         if kind not in (*ALLOWS, *REJECTS):
-            kind = "allow_once" if kind.startswith("allow") else "reject_once"
-        shown = {"optionId": name, "name": lenient.text(option, "name") or name, "kind": kind}
-        meta = option.get("_meta")
-        options.append(shown | ({"_meta": meta} if isinstance(meta, dict) else {}))
+            kind = "allow_once" if option.allows else "reject_once"
+        shown = {"optionId": option.id, "name": option.name or option.id, "kind": kind}
+        options.append(shown | ({} if option.meta is None else {"_meta": option.meta}))
     return options
 
 
-def _permission(ask: Json, answer: Answer) -> Json:
+def _permission(ask: Ask, answer: Answer) -> Json:
     """Return the answer to a permission request. Anything but a clear yes is a no."""
     outcome = lenient.mapping(answer.result, "outcome")
     offered = [option["optionId"] for option in _options(ask)]
     if outcome.get("outcome") == "selected" and outcome.get("optionId") in offered:
-        extra: Json = {"confirm": True} if ask.get("danger") else {}
+        extra: Json = {"confirm": True} if ask.danger else {}
         extra |= {"reason": reason} if (reason := reason_of(outcome).strip()) else {}
         return {"option": outcome["optionId"]} | extra
     if outcome.get("outcome") == "cancelled":
         return {"cancel": True}
-    reject = pick(options_of(ask), REJECTS)
-    return {"option": reject["optionId"]} if reject else {"cancel": True}
+    reject = pick(ask.options, REJECTS)
+    return {"option": reject.id} if reject else {"cancel": True}
 
 
-def _link_answer(_ask: Json, answer: Answer) -> Json:
+def _link_answer(_ask: Ask, answer: Answer) -> Json:
     outcome = lenient.mapping(answer.result, "outcome")
     return {"action": "accept" if outcome.get("optionId") == "accept" else "decline"}
 
 
-def _form_answer(_ask: Json, answer: Answer) -> Json:
+def _form_answer(_ask: Ask, answer: Answer) -> Json:
     action = lenient.text(answer.result, "action")
     if action == "accept":
         return {"action": action, "content": lenient.mapping(answer.result, "content")}
@@ -208,7 +210,7 @@ def _form_answer(_ask: Json, answer: Answer) -> Json:
 _MARKUP = re.compile(r"[*<>\[\]`~\\]|\b_|_\b|&\w+;")
 
 
-def told_call(call: Json, ask: Json, header: Json) -> Json:
+def told_call(call: Json, ask: Ask, header: Json) -> Json:
     """Return the call of a permission request; unchanged if its title says everything."""
     block = asks.block_of(ask, header)
     added = _added(block, ask, header)
@@ -218,14 +220,12 @@ def told_call(call: Json, ask: Json, header: Json) -> Json:
     title = asks.headline(block, header["cwd"], _ticked)
     if title and (added or _MARKUP.search(lenient.text(call, "title") or "*")):
         call = {**call, "title": title}
-    if budgets.is_one(ask):  # no call of the agent's
-        return {"toolCallId": f"budget-{ask['id']}", "title": lenient.text(ask, "message")}
-    if ask.get("decide"):
-        label = lenient.text(call, "title") or lenient.text(ask, "message")
-        return {**call, "title": f"{label} — {lenient.text(ask, 'why')}"}
-    danger = lenient.text(ask, "danger")
-    if danger:  # said here, so that the answer is the confirmation
-        call = {**call, "title": f"⚠ This {danger}: {lenient.text(call, 'title')}"}
+    if ask.is_about_budget:  # no call of the agent's
+        return {"toolCallId": f"budget-{ask.id}", "title": ask.message}
+    if ask.decide:
+        return {**call, "title": f"{lenient.text(call, 'title') or ask.message} — {ask.why}"}
+    if ask.danger:  # said here, so that the answer is the confirmation
+        call = {**call, "title": f"⚠ This {ask.danger}: {lenient.text(call, 'title')}"}
     return call
 
 
@@ -237,9 +237,9 @@ def small_call(call: Json, session: str) -> Json:
     return {**kept, "title": lenient.text(call, "title")[:1000], "content": listed}
 
 
-def _added(block: Json, ask: Json, header: Json) -> list[Json]:
+def _added(block: Json, ask: Ask, header: Json) -> list[Json]:
     """Return what goes before the agent's own content, unless that shows it already."""
-    given = lenient.mapping(ask, "toolCall")
+    given = ask.call
     mine = key_of(given) if diffs(given) else None
     own = _own_texts(given)
     pieces = asks.pieces(block, header["agent"], header["cwd"], _ticked, short=False)

@@ -17,7 +17,8 @@ from rookery.agent.process import sdk_import, shutdown
 from rookery.agent.process.arguments import Arguments
 from rookery.agent.scripted.server import serving
 from rookery.agent.storage import behind
-from rookery.core.asks.asks import ALLOWS, options_of, pick, selected
+from rookery.core.ask import options_in
+from rookery.core.asks.asks import ALLOWS, pick, selected
 from rookery.core.json import Json
 from rookery.home import scratch
 
@@ -26,8 +27,7 @@ STDIO = (0, 1, 2)
 
 def up(place: str, *, mcp: bool) -> None:
     """Load everything and take the turn. `place`: a folder that it makes and removes, also one that
-    a killed process left. `mcp`: include the libraries of MCP, which only sessions with servers
-    need."""
+    a killed process left. `mcp`: include MCP's libraries, which only sessions with servers need."""
     with _environment():
         sdk_import.load()
     shutil.rmtree(place, ignore_errors=True)
@@ -129,7 +129,7 @@ class _Talk:
         for line in self._answers:
             message = json.loads(line)
             if message.get("method") == "session/request_permission":
-                outcome = selected(pick(options_of(message["params"]), ALLOWS))
+                outcome = selected(pick(options_in(message["params"]), ALLOWS))
                 self._send({"id": message["id"], "result": {"outcome": outcome}})
             elif message.get("id") == self._last and "method" not in message:
                 result = message.get("result")

@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple, Self, override
 
 from rookery.agents import programs
-from rookery.core.asks.asks import REJECTS, options_of, pick, selected
+from rookery.core.ask import options_in
+from rookery.core.asks.asks import REJECTS, pick, selected
 from rookery.core.json import Json, lenient
 from rookery.core.units import duration
 from rookery.core.vendors.environment import cleaned
@@ -222,6 +223,6 @@ def _message(error: RpcError) -> str:
 def refuse(incoming: Incoming) -> None:
     """Refuse an agent's request: nothing was offered, and no permission is given."""
     if incoming.method == "session/request_permission":
-        incoming.reply({"outcome": selected(pick(options_of(incoming.params), REJECTS))})
+        incoming.reply({"outcome": selected(pick(options_in(incoming.params), REJECTS))})
     else:
         incoming.unknown()

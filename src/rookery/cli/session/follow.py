@@ -12,6 +12,7 @@ from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.answer import Answer
 from rookery.cli.output.transcript import Transcript
+from rookery.core.ask import asks_of
 from rookery.core.blocks import Document
 from rookery.core.json import Event, Json, dumps
 from rookery.core.view.fleet import state_of
@@ -164,7 +165,7 @@ def status_text(session: str, state: str, header: Json) -> str:
     """Return what the session does now, and the commands for it."""
     tail = f"  rookery tail {session}     to watch it"
     cancel = f"  rookery cancel {session}   to end its turn"
-    if any(not ask.get("ruled") for ask in header["asks"].values()):
+    if any(not ask.ruled for ask in asks_of(header).values()):
         answer = f"  rookery answer {session}   to answer it"
         return "\n".join([f"Session {session} is waiting for your answer.", answer, tail, cancel])
     if state == "running":

@@ -5,24 +5,25 @@ from typing import Any
 import click
 
 from rookery.cli.output import clean_line
-from rookery.core.asks import forms, links
+from rookery.core.ask import Ask
+from rookery.core.asks import forms
 from rookery.core.json import Json, lenient
 from rookery.core.vendors.options import TRUTHS
 
 
-def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
+def form_answer(ask: Ask, option: str, values: tuple[str, ...]) -> Json:
     """Return the answer to a question, checked against its form. Raises click.UsageError."""
     if option not in ("accept", "decline", "cancel"):
-        noun = "link" if links.is_one(ask) else "form"
+        noun = "link" if ask.is_link else "form"
         message = f"answer a {noun} with accept, decline or cancel."
         raise click.BadParameter(message, param_hint="OPTION")
     if option != "accept":
         return {"action": option}
-    if links.is_one(ask):
+    if ask.is_link:
         if values:
             raise click.BadParameter("this question has no form.", param_hint="--set")
         return {"action": "accept"}
-    schema = lenient.mapping(ask, "schema")
+    schema = ask.schema or {}
     fields = lenient.mapping(schema, "properties")
     content: Json = {}
     for value in values:

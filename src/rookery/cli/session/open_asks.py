@@ -5,8 +5,8 @@ from typing import NamedTuple
 from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.lines import of_ask
-from rookery.core.asks import links
-from rookery.core.asks.asks import letters, options_of
+from rookery.core.ask import Ask, from_header
+from rookery.core.asks.asks import letters
 from rookery.core.blocks import Block
 from rookery.core.json import Json, lenient
 
@@ -14,7 +14,7 @@ from rookery.core.json import Json, lenient
 class Asked(NamedTuple):
     """An open ask and the block that shows it."""
 
-    ask: Json
+    ask: Ask
     block: Block | None
     agent: str
     cwd: str
@@ -25,17 +25,13 @@ class Asked(NamedTuple):
     def waits(self) -> str:
         """A sentence on what it waits for, if that is not the user's answer, or not that alone."""
         note = clean_line(lenient.text(self.block, "note")) if self.block else ""
-        if self.ask.get("decide"):
+        if self.ask.decide:
             return note
-        if name := lenient.text(lenient.mapping(self.ask, "given"), "name"):
-            return f"Answered: {clean_line(name)}. Waiting for the agent."
-        if self.ask.get("sent"):
+        if self.ask.given and self.ask.given.name:
+            return f"Answered: {clean_line(self.ask.given.name)}. Waiting for the agent."
+        if self.ask.sent:
             return "The prompt was sent again. Waiting for the agent."
         return note
-
-    @property
-    def options(self) -> list[Json]:
-        return options_of(self.ask)
 
 
 def open_asks(session: str) -> list[Asked]:
@@ -44,7 +40,7 @@ def open_asks(session: str) -> list[Asked]:
 
 
 def asked_of(row: Json) -> Asked:
-    return Asked(row["state"], row["block"], row["agent"], row["cwd"], row)
+    return Asked(from_header(row["ask"], row["state"]), row["block"], row["agent"], row["cwd"], row)
 
 
 def for_scripts(row: Json) -> Json:
@@ -54,18 +50,18 @@ def for_scripts(row: Json) -> Json:
 
 def how_to_answer(session: str, place: int, asked: Asked) -> str:
     which = f" --ask {place}" if place > 1 else ""
-    if links.is_one(asked.ask):
+    if asked.ask.is_link:
         return f"rookery answer {session}{which} y once you have opened it (or n, d)"
-    if asked.ask.get("kind") == "question":
+    if asked.ask.is_question:
         return f"rookery answer {session}{which} y --set FIELD=VALUE (or n, d)"
-    more = " --confirm" if lenient.text(asked.ask, "danger") else ""
+    more = " --confirm" if asked.ask.danger else ""
     first, *rest = letters(asked.ask)
     return f"rookery answer {session}{which} {first}{more} (or {', '.join(rest)}, or a number)"
 
 
 def write_card(screen: Screen, asked: Asked) -> None:
     if asked.block is None:  # its turn is not the last one
-        screen.line(clean_line(lenient.text(asked.ask, "message") or str(asked.ask["id"])))
+        screen.line(clean_line(asked.ask.message or asked.ask.id))
     else:
         lines = of_ask(asked.block, screen.paint, asked.agent, asked.cwd, alone=True)
         screen.line("\n".join(lines))

@@ -19,6 +19,7 @@ from rookery.cli.settings import shows_durations
 from rookery.client.reading import excerpt
 from rookery.client.start import StartError
 from rookery.core import worktree
+from rookery.core.ask import ask_of
 from rookery.core.asks import kept_asks
 from rookery.core.blocks import Document
 from rookery.core.critic.verdicts import COMMAND
@@ -218,11 +219,11 @@ class _Turn:
             self.screen.note(f"{ruled[:1].upper()}{ruled[1:]}. {hook_asks.HOW}{more}")
         if refused or declined:
             self.screen.note(clean_line(self._denial(update, by_order)))
-        ask = self.document.header["asks"].get(name)
-        if ask is None or ask.get("ruled") or ask.get("given"):
+        ask = ask_of(self.document.header, name)
+        if ask is None or ask.ruled or ask.given:
             return
         # Only the user may send a prompt a second time.
-        what = "Decide how to continue" if ask.get("decide") else "Waiting for your answer"
+        what = "Decide how to continue" if ask.decide else "Waiting for your answer"
         self.screen.note(f"{what}: rookery answer {self.client.session}")
 
     def _tell_first(self) -> None:

@@ -12,8 +12,7 @@ OFFERS = ("files", "terminals")
 
 
 class Source(NamedTuple):
-    """Where a header's value comes from: an environment variable or a file, never the configuration
-    itself."""
+    """Where a header's value comes from: a variable or a file, never the configuration."""
 
     env: str = ""
     """A variable of the session's environment."""

@@ -53,8 +53,7 @@ def known(header: Json) -> dict[str, Json]:
 
 
 def key_of(update: Json) -> str:
-    """Return the key of a `_child`: the session's id, or one made from the call that it
-    belongs to."""
+    """Return the key of a `_child`: the session's id, or one made from its call."""
     call = lenient.text(update, "call")
     return f"call:{call}"[:LONGEST_KEY] if call else lenient.text(update, "session")[:LONGEST_KEY]
 
@@ -108,8 +107,7 @@ def title_of(child: Json) -> str:
 
 
 def after(header: Json, event: Event, steps: Steps, at: str = "") -> Json:
-    """Return the changes to a header by an update of or about a sub-agent; `at`: in whose
-    transcript it stands."""
+    """Return the header's changes by an update of a sub-agent; `at`: whose transcript it is in."""
     match kind_of(event.update):
         case kind if kind == CHILD:
             return _update(header, event, steps)
@@ -144,8 +142,7 @@ def _update(header: Json, event: Event, steps: Steps) -> Json:
 
 
 def _heard(child: Json, text: str, *, goes_on: bool) -> Json:
-    """Return the beginning of its last message, with the length and checksum that identify the
-    whole."""
+    """Return the beginning of its last message, with the length and checksum of the whole."""
     length, sum_, begin = child["words"] if goes_on else (0, 0, "")
     sum_ = zlib.crc32(text.encode("utf-8", "replace"), sum_)
     begin = (begin + text).lstrip()[:LONGEST_RESULT] if len(begin) < LONGEST_RESULT else begin
@@ -153,8 +150,7 @@ def _heard(child: Json, text: str, *, goes_on: bool) -> Json:
 
 
 def _present(header: Json, event: Event, key: str) -> tuple[Json, Json]:
-    """Return the header with this sub-agent in it and with a block in this turn, and the changes
-    made."""
+    """Return the header with this sub-agent and a block in this turn, and the changes made."""
     child = known(header).get(key)
     if child is not None and calls.in_turn(header, child["block"]):
         return header, {}
@@ -233,15 +229,14 @@ def counted(header: Json, event: Event, call: str) -> Json:
     return changes | _with(header, key, calls=known(header)[key]["calls"] + 1, _open=None)
 
 
-def asking(header: Json, ask: Json) -> str:
+def asking(header: Json, session: str) -> str:
     """Return the key of the sub-agent that asks; "" if it is the agent itself."""
-    key = lenient.text(ask, "session")[:LONGEST_KEY]
+    key = session[:LONGEST_KEY]
     return key if key in known(header) else ""
 
 
 def remember(header: Json, key: str, changes: Json) -> Json:
-    """Move the changes that folding a sub-agent's update made into its own state, where that has a
-    field for them."""
+    """Move what folding a sub-agent's update changed into its own state, as far as it has it."""
     own: Json = {field: changes[field] for field in MEMORY if field in changes}
     rest = {field: value for field, value in changes.items() if field not in MEMORY}
     return rest | _with(header, key, **own) if key else changes
@@ -259,8 +254,7 @@ def turn_over(header: Json, status: str) -> Json:
 
 
 def turn_begins(header: Json) -> Json:
-    """Forget what the sub-agents did, but not who they are: each can be sent more in a later
-    turn."""
+    """Forget what the sub-agents did, but not who they are: a later turn may address them."""
     children = {
         key: {field: value for field, value in child.items() if field not in MEMORY}
         for key, child in known(header).items()
@@ -324,8 +318,7 @@ def _messaged(header: Json, event: Event, at: str) -> Json:
 
 
 def _twin(header: Json, update: Json, at: str) -> str:
-    """Return the key of the same message in the other session's transcript; "?" if there is
-    none."""
+    """Return the key of the same message in the other session's transcript, or "?"."""
     for end in ("sender", "recipient"):
         other = lenient.text(update, f"{end}SessionId")[:LONGEST_KEY]
         other = other if other in known(header) else ""
@@ -349,6 +342,6 @@ def asker(update: Json, header: Json) -> str:
     """Return the name of the agent that asks, as another may work on the session later. Logs of
     earlier builds do not record it; the header at that event does."""
     name = lenient.text(update, "agent")[:MAX_LENGTH] or agent_name(header)
-    if who := asking(header, update):
+    if who := asking(header, lenient.text(update, "session")):
         return f"{name_of(header, who)[:100]} (sub-agent of {name or 'the agent'})"
     return name

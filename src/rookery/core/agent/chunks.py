@@ -62,8 +62,7 @@ class Chunks:
         return before
 
     def flush_words(self, now: float) -> list[Json]:
-        """Return the held text, except a word that may be a secret's beginning, unless that has
-        waited."""
+        """Return the held text, except a last word that may become a secret and has not waited."""
         held, text = self._held, "".join(self._texts)
         if held is None or self._word_until or (end := unfinished(text)) == len(text):
             return self.flush(now)

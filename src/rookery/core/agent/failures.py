@@ -58,8 +58,7 @@ def given_up(past: Past, stored: str) -> bool:
 
 
 def gone(agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy) -> tuple[Past, Json]:
-    """Return the updated Past after a process ended, and the `_agent` update that reports
-    the exit."""
+    """Return the updated Past after a process ended, and the `_agent` update that says so."""
     lived = max(0.0, now - agent.born)
     wished = agent.phase == "ending" and agent.fault is None
     quick = not wished and (lived < policy.crash_within or agent.fault is not None)
@@ -96,8 +95,7 @@ def _parked(agent: Agent, given: Exited, lived: float, wish: Wish) -> Json:
 
 
 def worker_parked(session: str, starts: int, window: float, log_tail: list[str]) -> Json:
-    """Return the `_agent` update that parks the session; `log_tail`: the last lines of the worker's
-    log."""
+    """Return the `_agent` update that parks the session; `log_tail`: of the worker's log."""
     remedy = (
         f"It died after each of its last {starts} starts, all within {duration(window)}: the "
         f"session is parked. To start it again: rookery restart {session}. Its log: rookery logs "

@@ -52,8 +52,7 @@ def listed_as(session: Listed) -> Json:
 
 
 def known_as(agent: str, given: Json, block: str) -> Json:
-    """Return the header's `agentSession` after a `_session` that imports one; {} if it imports
-    none."""
+    """Return the header's `agentSession` after a `_session` that imports one, else {}."""
     session = lenient.text(given, "session")
     return {"name": agent, "id": session, "unloaded": block} if session else {}
 

@@ -63,8 +63,7 @@ def raw(source: str, value: object, why: str) -> Json:
 
 
 def is_aside(update: Json) -> bool:
-    """Whether an update is kept but not shown: a vendor's own notification, or extra fields sent
-    beside an update."""
+    """Whether an update is kept but not shown: a vendor's own, or extra fields beside one."""
     if kind_of(update) != "_raw" or update.get("source") != "notification":
         return False
     why = lenient.text(update, "why")

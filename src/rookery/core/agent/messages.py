@@ -1,5 +1,4 @@
-"""Inputs (past tense) and effects (imperative) of the machine that supervises an agent's
-process."""
+"""Inputs (past tense) and effects (imperative) of the machine that supervises an agent."""
 
 from typing import NamedTuple
 

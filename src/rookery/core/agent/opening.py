@@ -65,8 +65,7 @@ def settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
 
 
 def unoffered(offers: Json, wish: Wish) -> str:
-    """Return a notice that the agent does not offer today what it is known to have; "" if nothing
-    is missing."""
+    """Return a notice that the agent does not offer today what it is known to have, or ""."""
     if lenient.text(wish.chosen, "mode"):
         return ""
     mode = options.find(options.offered(offers), "mode")
@@ -90,8 +89,7 @@ def unavailable(offers: Json, wish: Wish, *, fresh: bool) -> list[str]:
 
 
 def no_plan(offers: Json, wish: Wish) -> Json | None:
-    """Return the error if the user chose plan mode and the agent has none: it then gets no
-    prompt."""
+    """Return the error if the user chose plan mode and the agent has none: it gets no prompt."""
     if approvals.id_of(lenient.text(wish.chosen, "mode")) != approvals.PLAN:
         return None
     option = options.find(options.offered(offers), "mode")

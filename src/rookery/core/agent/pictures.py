@@ -20,8 +20,7 @@ LARGEST = 12 * 1024 * 1024
 
 
 def kept(update: Json, keep: Keep) -> Json:
-    """Return the update with its pictures replaced by the names that `keep` returns for their
-    bytes."""
+    """Return the update with names in place of its pictures; `keep` names their bytes."""
     return _changed(update, lambda block: kept_block(block, keep))
 
 
@@ -30,8 +29,7 @@ def whole(update: Json, load: Load) -> Json:
 
 
 def named(update: Json) -> Iterator[str]:
-    """Yield the names of the stored bytes that an update refers to: its pictures and a prompt's
-    files."""
+    """Yield the names of the stored bytes that an update refers to: pictures and files."""
     blocks = list(lenient.mappings(update, "prompt"))
 
     def note(block: Json) -> Json:
@@ -51,8 +49,7 @@ def name_of(data: bytes) -> str:
 
 
 def kept_block(block: Json, keep: Keep) -> Json:
-    """Return the block with its bytes stored by `keep`; one whose base64 is invalid stays as it
-    came."""
+    """Return the block with its bytes stored by `keep`; invalid base64 stays as it came."""
     match block:
         case {"type": "image", "data": str(text)} if data := _decoded(text):
             return _without(block, "data") | about(data, image=True) | {"blob": keep(data)}

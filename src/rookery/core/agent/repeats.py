@@ -55,8 +55,7 @@ class Repeats:
         self._doubt: Doubt | None = None
 
     def opened(self, *, stored: bool) -> None:
-        """Start over for a newly opened agent session. `stored`: it was restored, so its history
-        may be sent."""
+        """Start over for a newly opened agent session. `stored`: its history may be sent."""
         self._own, self._turns, self._at, self._logged, self._doubt = [], None, -1, None, None
         self._late = self._fresh = stored
 
@@ -70,8 +69,7 @@ class Repeats:
         self._own.append(prompt)
 
     def take(self, update: Json) -> list[Json]:
-        """Return the updates that are now known to be new: this one or not, with any held before
-        it."""
+        """Return the updates that are now known to be new, with any held before this one."""
         if not is_replay(update):
             return [update]
         if kind_of(update) == "user_message_chunk":
@@ -326,8 +324,7 @@ class LoggedTurn:
         return not self._last or lenient.text(call, "status") in ENDED
 
     def _key(self, call: Json) -> str:
-        """Return the call's id in the log: a replay may prefix it differently (`replay/3/call_1`:
-        crow)."""
+        """Return the call's id in the log: a replay may prefix it (`replay/3/call_1`: crow)."""
         key = key_of(call)
         tail = _tail(key)
         if key in self._calls or not tail:

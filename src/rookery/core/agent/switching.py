@@ -25,13 +25,11 @@ OF_THE_AGENT = (
     *("_offers", "_tools", "_plan", "_plans", "_open", "_said", "_dropped", "_started"),
     *("_children", "_messages"),
 )
-"""Header fields that belong to one agent, or record how it fared; dropped when another takes
-over."""
+"""Header fields that belong to one agent, or record how it fared; a switch drops them."""
 
 
 def check(command: Json, _prompt_bytes: int = 0) -> Refusal | None:
-    """Check that a command names the agent that is to take over; return the refusal if it
-    does not."""
+    """Return the refusal of a command that does not name the agent that is to take over."""
     if not lenient.text(command, "agent").strip():
         return Refusal("no_agent", "Name the new agent.")
     argv = command.get("argv", ["-"])
@@ -46,8 +44,7 @@ def check(command: Json, _prompt_bytes: int = 0) -> Refusal | None:
 
 
 def refusal(header: Json, command: Json, known: Sequence[str]) -> Refusal | None:
-    """Return why this session cannot switch to that agent. `known`: the registered agents'
-    names."""
+    """Return why this session cannot switch to that agent. `known`: the registered names."""
     name, argv = command["agent"], lenient.texts(command, "argv")
     others = ", ".join(each for each in known if each != header["agent"]) or "none"
     if name == header["agent"] and argv == header["argv"]:
@@ -89,8 +86,7 @@ def switched(header: Json, command: Json) -> Json:
 
 
 def after(header: Json, update: Json, empty: Json) -> Json:
-    """Return the header fields that a switch changes. Pins are dropped, too: their names are
-    vendor-specific."""
+    """Return the header fields that a switch changes. Pins go, too: vendors name them."""
     name, model = lenient.text(update, "to") or header["agent"], lenient.text(update, "model")
     return {field: empty[field] for field in OF_THE_AGENT} | {
         "agent": name,

@@ -3,9 +3,10 @@
 An ask is closed exactly once. The worker makes its nonce and never sends it to the agent, so that
 only a client that has read the log can answer."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from rookery.core.ask import Ask, Option, from_agent, options_in
 from rookery.core.asks import forms, links
 from rookery.core.json import Draft, Json, lenient
 
@@ -62,37 +63,27 @@ class Refusal(NamedTuple):
 WRONG_NONCE = Refusal("wrong_nonce", "The agent asks something else now; your answer was not sent.")
 
 
-def options_of(ask: object) -> list[Json]:
-    """Return the options of an ask, or of a permission request, that can be chosen: those with an
-    id."""
-    return [each for each in lenient.mappings(ask, "options") if lenient.text(each, "optionId")]
+def pick(options: Sequence[Option], kinds: Iterable[str]) -> Option | None:
+    """Return the first option of the best kind, or None. `kinds`: best first."""
+    return next((each for kind in kinds for each in options if each.kind == kind), None)
 
 
-def pick(options: Iterable[Json], kinds: Iterable[str]) -> Json | None:
-    """Return the first option of the most preferred kind; None if there is none. `kinds`: best
-    first."""
-    offered = list(options)
-    fitting = (each for kind in kinds for each in offered if lenient.text(each, "kind") == kind)
-    return next(fitting, None)
+def pick_id(options: Sequence[Option], kinds: Iterable[str]) -> str:
+    """Return the id of that option; "" if there is none."""
+    option = pick(options, kinds)
+    return option.id if option else ""
 
 
-def allowing(ask: Json) -> str:
-    """Return the id of the option that allows the call once, else always; "" if there is none."""
-    return lenient.text(pick(options_of(ask), ALLOWS), "optionId")
-
-
-def allows(ask: Json, command: Json) -> bool:
+def allows(ask: Ask, command: Json) -> bool:
     """Whether an answer allows what is asked."""
-    kinds = {option["optionId"]: lenient.text(option, "kind") for option in options_of(ask)}
-    return kinds.get(lenient.text(command, "option"), "").startswith("allow")
+    return any(each.allows and each.id == command.get("option") for each in ask.options)
 
 
-def selected(option: Json | None, reason: str = "") -> Json:
-    """Return the outcome of a request that is answered with this option; None means it is
-    cancelled."""
+def selected(option: Option | None, reason: str = "") -> Json:
+    """Return the outcome of a request that this option answers; None cancels it."""
     if option is None:
         return dict(CANCELLED["outcome"])
-    outcome: Json = {"outcome": "selected", "optionId": option["optionId"]}
+    outcome: Json = {"outcome": "selected", "optionId": option.id}
     if reason:  # for agents that pass it on to their model
         outcome["_meta"] = {"rookery": {"reason": reason}}
     return outcome
@@ -104,8 +95,7 @@ def reason_of(outcome: object) -> str:
 
 
 def without_reason(reply: Json) -> Json:
-    """Return the reply for an agent that does not pass a reason on: it gets that as a
-    prompt, once."""
+    """Return the reply for an agent that passes no reason on: it gets that as a prompt, once."""
     outcome = lenient.mapping(reply, "outcome")
     if not reason_of(outcome):
         return reply
@@ -116,36 +106,30 @@ MEANINGS = {"y": "allow once", "n": "reject", "a": "always allow", "d": "decide 
 """Answers by what they mean, whatever an agent calls its options and in which order."""
 
 
-def meant(ask: Json, letter: str) -> Json | Refusal:
-    """Return the fields of an answer command for one of `MEANINGS`, or a Refusal if this ask has no
-    such answer."""
+def meant(ask: Ask, letter: str) -> Json | Refusal:
+    """Return the fields of an answer command for one of `MEANINGS`, or why there are none."""
     if letter == "d":
         return {"defer": True}
-    if ask.get("kind") == "question":
+    if ask.is_question:
         form = {"y": "accept", "n": "decline"}.get(letter)
-        noun = "link" if links.is_one(ask) else "form"
+        noun = "link" if ask.is_link else "form"
         message = f"A {noun} cannot be always allowed."
         return {"action": form} if form else Refusal("no_rule", message)
-    if letter == "a" and (danger := lenient.text(ask, "danger")):
-        return Refusal("always_disabled", once_only(danger))
-    if letter == "a" and ask.get("always"):
+    if letter == "a" and ask.danger:
+        return Refusal("always_disabled", once_only(ask.danger))
+    if letter == "a" and ask.always:
         return {"always": True}
     kinds = {"y": ALLOWS[:1], "n": REJECTS, "a": ALLOWS[1:]}[letter]
-    option = pick(options_of(ask), kinds)
+    option = pick(ask.options, kinds)
     if option is None:
-        names = ", ".join(lenient.text(each, "name") for each in options_of(ask))
+        names = ", ".join(each.name for each in ask.options)
         return Refusal("unknown_option", f"No option to {MEANINGS[letter]}. Options: {names}.")
-    return {"option": option["optionId"]}
+    return {"option": option.id}
 
 
-def letters(ask: Json) -> list[str]:
+def letters(ask: Ask) -> list[str]:
     """Return the keys of `MEANINGS` that are valid answers to this ask."""
     return [each for each in MEANINGS if not isinstance(meant(ask, each), Refusal)]
-
-
-def answer_to(ask: Json) -> Json:
-    """Return the command that answers an ask, without the answer itself."""
-    return {"do": "answer", "ask": lenient.text(ask, "id"), "nonce": lenient.text(ask, "nonce")}
 
 
 def once_only(danger: str) -> str:
@@ -153,78 +137,76 @@ def once_only(danger: str) -> str:
     return f"Can't be always-allowed: this {danger}."
 
 
-def asked(name: str, nonce: str, method: str, params: object, danger: str = "") -> Json | None:
-    """Return the `_ask` for an agent's request; None if it is not one that the user could answer.
+def asked(name: str, nonce: str, method: str, params: object, danger: str = "") -> Ask | None:
+    """Return the ask that an agent's request makes; None if the user could not answer it.
 
     `danger`: why the call needs a second confirmation. Raises links.BadLink."""
-    base: Json = {"sessionUpdate": "_ask", "id": name, "state": "asked", "nonce": nonce}
+    ask: Json = {"id": name, "nonce": nonce}
     if not isinstance(params, dict):
         return None
     if method == "session/request_permission":
-        if not options_of(params):
+        if not options_in(params):
             return None
         call, options = lenient.mapping(params, "toolCall"), lenient.sequence(params, "options")
-        ask = base | {"kind": "permission", "toolCall": call, "options": options}
-        return ask | ({"danger": danger} if danger else {})
+        ask |= {"kind": "permission", "toolCall": call, "options": options}
+        return from_agent(ask | ({"danger": danger} if danger else {}))
     schema = lenient.mapping(params, "requestedSchema")
     if method == "elicitation/create" and params.get("mode") == "url":
-        return base | links.fields(params)
+        return from_agent(ask | links.fields(params))
     if method == "elicitation/create" and schema:
         message = lenient.text(params, "message")
-        return base | {"kind": "question", "message": message, "schema": schema}
+        return from_agent(ask | {"kind": "question", "message": message, "schema": schema})
     return None
 
 
-def answered(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
+def answered(ask: Ask, command: Json, by: str | None) -> Answer | Refusal:
     """Return the event and reply for a client's answer to an open ask, or the Refusal."""
-    if command.get("nonce") != ask.get("nonce"):
+    if command.get("nonce") != ask.nonce:
         return WRONG_NONCE
-    if ask.get("kind") == "question":
+    if ask.is_question:
         return _question(ask, command, by)
     if command.get("cancel") is True:
         return _close(ask, CANCELLED, "cancelled", command["id"], by)
-    for option in options_of(ask):
-        if option["optionId"] == command.get("option"):
+    for option in ask.options:
+        if option.id == command.get("option"):
             reply = {"outcome": selected(option, lenient.text(command, "reason"))}
-            name = lenient.text(option, "name")
-            return _unsafe(ask, option, command) or _close(ask, reply, name, command["id"], by)
-    names = ", ".join(option["optionId"] for option in options_of(ask))
+            unsafe = _unsafe(ask, option, command)
+            return unsafe or _close(ask, reply, option.name, command["id"], by)
+    names = ", ".join(option.id for option in ask.options)
     return Refusal("unknown_option", f"The agent offers: {names}.")
 
 
-def _unsafe(ask: Json, option: Json, command: Json) -> Refusal | None:
+def _unsafe(ask: Ask, option: Option, command: Json) -> Refusal | None:
     """Refuse an unconfirmed or lasting permission for what cannot be undone."""
-    danger, kind = lenient.text(ask, "danger"), lenient.text(option, "kind")
-    if not danger or not kind.startswith("allow"):
+    if not ask.danger or not option.allows:
         return None
-    if kind == "allow_always":
-        return Refusal("always_disabled", once_only(danger))
+    if option.kind == "allow_always":
+        return Refusal("always_disabled", once_only(ask.danger))
     if command.get("confirm") is not True:
-        return Refusal("confirm_needed", f"This {danger}. Confirm it to allow it.")
+        return Refusal("confirm_needed", f"This {ask.danger}. Confirm it to allow it.")
     return None
 
 
-def _question(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
+def _question(ask: Ask, command: Json, by: str | None) -> Answer | Refusal:
     action = command.get("action")
     if action not in ("accept", "decline", "cancel"):
         return Refusal("unknown_action", "Answer a form with accept, decline or cancel.")
     reply: Json = {"action": action}
     if action == "accept":
         content = lenient.mapping(command, "content")
-        if wrong := forms.check(lenient.mapping(ask, "schema"), content):
+        if wrong := forms.check(ask.schema or {}, content):
             problems = "; ".join(f"{field} {why}" for field, why in wrong.items())
             return Refusal("invalid_form", problems[:1000] + ".")
-        if not links.is_one(ask):
+        if not ask.is_link:
             reply["content"] = content
-    text = forms.answer(lenient.mapping(ask, "schema"), lenient.mapping(reply, "content"))
-    if links.is_one(ask):
+    text = forms.answer(ask.schema or {}, lenient.mapping(reply, "content"))
+    if ask.is_link:
         text = links.ANSWERED[action]
     return _close(ask, reply, text or str(action), command["id"], by)
 
 
-def _close(ask: Json, reply: Json, text: str, cause: str | None, by: str | None) -> Answer:
-    outcome = reply.get("outcome", reply)
-    update = closed(lenient.text(ask, "id"), outcome, name=text)
+def _close(ask: Ask, reply: Json, text: str, cause: str | None, by: str | None) -> Answer:
+    update = closed(ask.id, reply.get("outcome", reply), name=text)
     return Answer(Draft(update, cause, by), reply)
 
 
@@ -232,16 +214,14 @@ def closed(ask: str, outcome: Json, **fields: str) -> Json:
     return {"sessionUpdate": "_ask", "id": ask, "state": "closed", "outcome": outcome, **fields}
 
 
-def cancelled(ask: Json, reason: str) -> Answer:
+def cancelled(ask: Ask, reason: str) -> Answer:
     """Close an ask after the turn or the agent ended: nobody waits for the answer any more."""
-    question = ask.get("kind") == "question"
-    reply: Json = {"action": "cancel"} if question else CANCELLED
+    reply: Json = {"action": "cancel"} if ask.is_question else CANCELLED
     outcome = {"outcome": "cancelled"}
-    return Answer(Draft(closed(lenient.text(ask, "id"), outcome, reason=reason)), reply)
+    return Answer(Draft(closed(ask.id, outcome, reason=reason)), reply)
 
 
-def completed(ask: Json) -> Answer:
-    """Close the ask of a link that was completed though nobody answered here: the user opened it
-    elsewhere."""
+def completed(ask: Ask) -> Answer:
+    """Close the ask of a link that was completed, as it was opened elsewhere."""
     answer = _close(ask, {"action": "accept"}, links.DONE, None, None)
     return answer._replace(draft=Draft(answer.draft.update | {"completed": True}))

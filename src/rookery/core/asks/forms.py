@@ -135,15 +135,13 @@ class Choice(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Return the line that lists the choice: its name, and the value to type for it if that
-        differs."""
+        """Return the line that lists the choice: its name, and the value if that differs."""
         name = self.name if self.name == self.value else f"{self.name} ({self.value})"
         return f"{name}: {self.about}" if self.about else name
 
 
 def choices(field: Any) -> list[Choice]:
-    """Return the choices of a field, for one or several of them; empty if any value may be
-    given."""
+    """Return the choices of a field, for one or several of them; empty if any value will do."""
     field = lenient.mapping(field, "items") or field
     by_const = {lenient.text(each, "const"): each for each in _titled(field)}
     values = choices_of(field) if isinstance(field, dict) else []

@@ -4,7 +4,8 @@ agent, the worker or the machine was restarted."""
 import json
 from collections.abc import Iterable
 
-from rookery.core.json import Json, dumps, lenient
+from rookery.core.ask import Ask
+from rookery.core.json import Json, dumps
 
 _CALL = ("kind", "rawInput", "content", "title", "locations")
 
@@ -29,14 +30,14 @@ def _lasting(part: object) -> object:
     return {key: value for key, value in part.items() if key not in ("terminalId", "_meta")}
 
 
-def digest(ask: Json, known: Json | None = None, others: Iterable[Json] = ()) -> str:
+def digest(ask: Ask, known: Json | None = None, others: Iterable[Json] = ()) -> str:
     """Return a short digest of what is asked. `known`: of the call, from earlier updates; `others`:
     the calls that are announced and not over. They count if the ask itself says too little: some
     agents ask under another id about what they have just announced."""
-    if ask.get("kind") == "question":
-        link = [ask["url"]] if ask.get("url") else []  # with another address it is another ask
-        return digest_of(["question", ask.get("message"), ask.get("schema"), *link])
-    call = known_call(known or {}, lenient.mapping(ask, "toolCall"))
+    if ask.is_question:
+        link = [ask.url] if ask.is_link else []  # with another address it is another ask
+        return digest_of(["question", ask.message, ask.schema, *link])
+    call = known_call(known or {}, ask.call)
     essence = _essence(call)
     if not call.get("rawInput"):
         essence += [_essence(other) for other in others]

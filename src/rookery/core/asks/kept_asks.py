@@ -7,7 +7,8 @@ agent that continues without it, by a clear or a switch; never by the end of a p
 from collections.abc import Iterable
 
 from rookery.core import budgets
-from rookery.core.asks import asks, identity, links
+from rookery.core.ask import GIVEN, Ask, ask_of, asks_of, stored
+from rookery.core.asks import asks, identity
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Event, Json, lenient
 from rookery.core.stop_reasons import STOP_REASONS
@@ -29,8 +30,7 @@ REPLACED = Refusal(
 )
 """The outcome of an answer that was not the first."""
 ANEW = "anew"
-"""Like RESEND, for a conversation's first prompt: there is no conversation yet that could be
-lost."""
+"""Like RESEND, for a first prompt: there is no conversation yet that could be lost."""
 
 AGAIN, DROP = "again", "drop"
 OPTIONS: list[Json] = [
@@ -51,62 +51,46 @@ LEFT_TO_YOU = (
     "Prompts are not sent to this agent again automatically. If you send it, "
     "the agent may ask this again."
 )
-GIVEN = ("option", "action", "content", "reason", "confirm", "always")
-"""The fields of an answer command that make up the answer."""
-
 THEIRS = (
     *("kind", "options", "danger", "risk"),
     *("always", "alwaysChoices", "alwaysReach", "alike", "url", "elicitation"),
 )
 """Fields of an ask that give way while the user decides whether its prompt is sent again."""
 
-NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sent", "step")
-"""Fields of an ask in the header that no agent's request can bring."""
-
 
 # --- which are kept ----------------------------------------------------------------------------
 
 
-def away(header: Json) -> dict[str, Json]:
+def away(header: Json) -> dict[str, Ask]:
     """Return the asks whose agent cannot receive an answer now."""
-    return {name: ask for name, ask in header["asks"].items() if ask.get("away")}
+    return {name: ask for name, ask in asks_of(header).items() if ask.away}
 
 
-def live(header: Json) -> dict[str, Json]:
+def live(header: Json) -> dict[str, Ask]:
     """Return the asks that an agent is waiting for."""
-    return {name: ask for name, ask in _theirs(header).items() if not ask.get("away")}
+    return {name: ask for name, ask in _theirs(header).items() if not ask.away}
 
 
-def _theirs(header: Json) -> dict[str, Json]:
+def _theirs(header: Json) -> dict[str, Ask]:
     """Return the agent's asks, without those about a budget, which no agent asks."""
-    return {name: ask for name, ask in header["asks"].items() if not budgets.is_one(ask)}
+    return {name: ask for name, ask in asks_of(header).items() if not ask.is_about_budget}
 
 
 def unanswered(header: Json) -> int:
     """Return how many asks wait for the user."""
-    return sum(map(is_waiting, header["asks"].values()))
+    return sum(ask.is_waiting for ask in asks_of(header).values())
 
 
 def oldest(header: Json) -> int:
     """Return when the oldest ask that waits for the user was asked, in milliseconds since the
     epoch; 0 if there is none."""
-    waiting = filter(is_waiting, header["asks"].values())
-    return min((lenient.integer(ask, "at") or 0 for ask in waiting), default=0)
-
-
-def is_waiting(ask: Json) -> bool:
-    """Whether an ask waits for the user, not for the agent."""
-    return bool(ask.get("decide")) or not (ask.get("given") or ask.get("sent"))
+    return min((ask.at or 0 for ask in asks_of(header).values() if ask.is_waiting), default=0)
 
 
 def has_run(header: Json) -> bool:
     """Whether steps of the open turn have run, as far as the log shows: any call other than those
     being asked about, a terminal, a write, an ask that was answered."""
-    asked = {
-        key_of(lenient.mapping(ask, "toolCall"))
-        for ask in header["asks"].values()
-        if in_turn(header, ask["block"])
-    }
+    asked = {key_of(ask.call) for ask in asks_of(header).values() if in_turn(header, ask.block)}
     return bool(header["_ran"]) or any(
         status != "pending" and in_turn(header, block)
         for key, (block, status, _) in header["_tools"].items()
@@ -127,7 +111,7 @@ def turn_over(header: Json, update: Json) -> Json:
         left = {
             name: _left(ask, header["turn"], ran=ran, decide=decide) for name, ask in theirs.items()
         }
-        changes["asks"] = {**header["asks"], **left}
+        changes["asks"] = {**header["asks"], **stored(left)}
     return changes
 
 
@@ -138,25 +122,20 @@ def agent_gone(header: Json) -> Json:
     idle = header["state"] == "idle"
     ran = has_run(header) or idle
     kept = {name: _left(ask, header["turn"], ran=ran) for name, ask in live(header).items()}
-    left = {name: ask for name, ask in header["asks"].items() if not (idle and stays(ask))}
-    return {"asks": {name: kept.get(name, ask) for name, ask in left.items()}}
+    left = {name: ask for name, ask in asks_of(header).items() if not (idle and stays(ask))}
+    return {"asks": stored({name: kept.get(name, ask) for name, ask in left.items()})}
 
 
-def stays(ask: Json) -> bool:
+def stays(ask: Ask) -> bool:
     """Whether an ask outlasts its turn, as a log-in to a server does; it ends with its agent."""
-    return links.is_one(ask) and not ask.get("away")
+    return ask.is_link and not ask.away
 
 
-def _left(ask: Json, turn: int, *, ran: bool, decide: bool = False) -> Json:
-    known = lenient.mapping(ask, "away")
-    mark: Json = {"turn": known.get("turn", turn), "ran": ran or known.get("ran") is True}
-    if decide or known.get("decide") is True:
-        mark["decide"] = True
-    return {**_without(ask, "sent"), "away": mark}
-
-
-def _without(ask: Json, *fields: str) -> Json:
-    return {key: value for key, value in ask.items() if key not in fields}
+def _left(ask: Ask, turn: int, *, ran: bool, decide: bool = False) -> Ask:
+    if known := ask.away:
+        turn, ran, decide = known.turn, ran or known.ran, decide or known.decide
+    mark: Json = {"turn": turn, "ran": ran} | ({"decide": True} if decide else {})
+    return ask.with_("sent", away=mark)
 
 
 def sent_again(header: Json, update: Json) -> Json:
@@ -164,32 +143,30 @@ def sent_again(header: Json, update: Json) -> Json:
     options are restored, and the asks wait for the agent."""
     if update.get("origin") != ORIGIN or update.get("how") != FORCED:
         return {}
-    asks_ = {
-        name: {**_without(ask, "decide", "theirs"), **lenient.mapping(ask, "theirs"), "sent": True}
-        if ask.get("away")
-        else ask
-        for name, ask in header["asks"].items()
+    sent = {
+        name: ask.with_("decide", "theirs", **ask.theirs, sent=True)
+        for name, ask in away(header).items()
     }
-    return {"asks": asks_}
+    return {"asks": {**header["asks"], **stored(sent)}}
 
 
 def after(header: Json, event: Event, block: str) -> Json | None:
     """Return the header's asks after an `_ask` about a kept ask: an answer that is kept, or options
     for the user to decide. None if it is a plain one."""
     update, name = event.update, lenient.text(event.update, "id")
-    known = header["asks"].get(name)
+    known = ask_of(header, name)
     match update.get("state"):
         case "answered" if known is not None:
             details = {"by": event.by, "name": lenient.text(update, "name")}
-            given = lenient.mapping(update, "given") | details
-            return {"asks": {**header["asks"], name: {**known, "given": given}}}
+            known = known.with_(given=lenient.mapping(update, "given") | details)
+            return {"asks": {**header["asks"], name: known.raw}}
         case "answered":
             return {}
         case "asked" if known is not None and update.get("decide") is True:
-            theirs = {key: known[key] for key in THEIRS if key in known}
-            ask = {**_without(known, *THEIRS), "kind": "permission", "options": OPTIONS}
-            ask |= {"decide": True, "why": lenient.text(update, "why"), "theirs": theirs}
-            return {"asks": {**header["asks"], name: {**ask, "block": block}}, "_open": None}
+            theirs = {key: known.raw[key] for key in THEIRS if key in known.raw}
+            ask = known.with_(*THEIRS, kind="permission", options=OPTIONS, decide=True)
+            ask = ask.with_(why=lenient.text(update, "why"), theirs=theirs, block=block)
+            return {"asks": {**header["asks"], name: ask.raw}, "_open": None}
     return None
 
 
@@ -210,14 +187,14 @@ def closing(header: Json, update: Json) -> Json:
 def plan(header: Json, *, resends: bool) -> str:
     """Return how the kept asks are to be asked again; "" if there are none. `resends`: the agent's
     profile allows its prompt to be sent once more."""
-    marks = [ask["away"] for ask in away(header).values()]
+    marks = [ask.away for ask in away(header).values() if ask.away]
     if not marks:
         return ""
-    if any(mark.get("decide") for mark in marks):
+    if any(mark.decide for mark in marks):
         return DECIDE
     if header["continues"]:
         return CONTINUE
-    return RESEND if resends and not any(mark["ran"] for mark in marks) else DECIDE
+    return RESEND if resends and not any(mark.ran for mark in marks) else DECIDE
 
 
 def way(wanted: str, *, continues: bool, forgot: bool) -> str:
@@ -235,23 +212,16 @@ def way(wanted: str, *, continues: bool, forgot: bool) -> str:
 
 
 def undecided(header: Json) -> list[Draft]:
-    """Return the drafts that let the user decide, for each kept ask that does not offer that
-    yet."""
+    """Return the drafts that let the user decide, for each kept ask that does not yet."""
     base: Json = {"sessionUpdate": "_ask", "state": "asked", "decide": True, "options": OPTIONS}
     drafts = []
     for name, ask in away(header).items():
-        if not ask.get("decide"):
-            call = lenient.mapping(ask, "toolCall")
-            about: Json = {"id": name, "nonce": lenient.text(ask, "nonce"), "kind": "permission"}
-            title = lenient.text(call, "title") or lenient.text(ask, "message")
-            drafts.append(Draft(base | about | {"message": title, "why": _why(ask["away"])}))
+        if ask.away and not ask.decide:
+            about: Json = {"id": name, "nonce": ask.nonce, "kind": "permission"}
+            title = lenient.text(ask.call, "title") or ask.message
+            why = RAN if ask.away.ran else LOST if ask.away.decide else LEFT_TO_YOU
+            drafts.append(Draft(base | about | {"message": title, "why": why}))
     return drafts
-
-
-def _why(mark: Json) -> str:
-    if mark["ran"]:
-        return RAN
-    return LOST if mark.get("decide") else LEFT_TO_YOU
 
 
 def is_first(header: Json, turn: int) -> bool:
@@ -262,20 +232,20 @@ def is_first(header: Json, turn: int) -> bool:
 # --- answers while nobody hears them -----------------------------------------------------------
 
 
-def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
+def kept_answer(ask: Ask, command: Json, by: str | None) -> Draft | Refusal:
     """Return the event that keeps an answer until the agent asks again. The answer is checked now
     and again then. It is kept even while the user still has to decide whether the prompt is sent
     again: what they allow is independent of how the agent gets to ask."""
-    ask = {**ask, **lenient.mapping(ask, "theirs")}
+    ask = ask.with_(**ask.theirs)
     if command.get("always"):
-        if not ask.get("always"):
-            return _no_rule(lenient.text(ask, "danger"))
-        command = {**command, "option": asks.allowing(ask)}
+        if not ask.always:
+            return _no_rule(ask.danger)
+        command = {**command, "option": asks.pick_id(ask.options, asks.ALLOWS)}
     answer = asks.answered(ask, command, by)
     if isinstance(answer, Refusal):
         return answer
     given = {key: command[key] for key in GIVEN if key in command}
-    update: Json = {"sessionUpdate": "_ask", "id": ask["id"], "state": "answered", "given": given}
+    update: Json = {"sessionUpdate": "_ask", "id": ask.id, "state": "answered", "given": given}
     update["name"] = lenient.text(answer.draft.update, "name")
     return Draft(update, command["id"], by)
 
@@ -286,24 +256,24 @@ def _no_rule(danger: str) -> Refusal:
     return Refusal("no_rule", "Can't be always-allowed: no rule can cover it.")
 
 
-def is_drop(ask: Json, command: Json) -> bool:
+def is_drop(ask: Ask, command: Json) -> bool:
     """Whether an answer drops a kept ask."""
-    if ask.get("decide"):
+    if ask.decide:
         return command.get("cancel") is True or command.get("option") == DROP
     return command.get("cancel") is True or command.get("action") == "cancel"
 
 
-def is_again(ask: Json, command: Json) -> bool:
-    return bool(ask.get("decide")) and command.get("option") == AGAIN
+def is_again(ask: Ask, command: Json) -> bool:
+    return ask.decide and command.get("option") == AGAIN
 
 
-def is_late(ask: Json, command: Json) -> bool:
+def is_late(ask: Ask, command: Json) -> bool:
     """Whether another answer came first."""
-    return bool(ask.get("given")) and not (is_drop(ask, command) or is_again(ask, command))
+    return bool(ask.given) and not (is_drop(ask, command) or is_again(ask, command))
 
 
-def dropped(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
-    if command.get("nonce") != ask.get("nonce"):
+def dropped(ask: Ask, command: Json, by: str | None) -> Draft | Refusal:
+    if command.get("nonce") != ask.nonce:
         return asks.WRONG_NONCE
     return _closed(ask, "dropped while the agent was away", command["id"], by, dropped=True)
 
@@ -314,11 +284,11 @@ def given_up(header: Json, why: str, by: str | None = None) -> list[Draft]:
     return [_closed(ask, why, None, by, dropped=person) for ask in away(header).values()]
 
 
-def superseded(ask: Json) -> Draft:
+def superseded(ask: Ask) -> Draft:
     return _closed(ask, "the agent asks something else now", None, None, superseded=True)
 
 
-def unasked(ask: Json, reason: str) -> Draft:
+def unasked(ask: Ask, reason: str) -> Draft:
     """Close a kept ask that was not asked again in the turn that should have done so."""
     if reason in (CANCELLED, "cancelled", "forced"):
         return _closed(ask, CANCELLED, None, None, dropped=True)
@@ -330,17 +300,15 @@ def stopped(header: Json) -> str:
     return "waiting" if _theirs(header) else "interrupted"
 
 
-def _closed(ask: Json, why: str, cause: str | None, by: str | None, **marks: bool) -> Draft:
-    given = lenient.mapping(ask, "given")
-    if given:
-        why += f"; your answer “{lenient.text(given, 'name')}” was not sent to the agent"
-    update = asks.closed(ask["id"], {"outcome": "cancelled"}, reason=why)
+def _closed(ask: Ask, why: str, cause: str | None, by: str | None, **marks: bool) -> Draft:
+    if ask.given:
+        why += f"; your answer “{ask.given.name}” was not sent to the agent"
+    update = asks.closed(ask.id, {"outcome": "cancelled"}, reason=why)
     return Draft(update | {key: True for key, is_so in marks.items() if is_so}, cause, by)
 
 
 def offline(header: Json, command: Json, by: str | None) -> list[Draft] | None:
-    """Return what a command does to asks while no worker is awake, its outcome last; None if
-    nothing."""
+    """Return what a command does to asks while no worker is awake, its outcome last; or None."""
     match command["do"]:
         case "answer":
             return [_offline_answer(header, command, by)]
@@ -360,14 +328,14 @@ def forgotten(header: Json, update: Json) -> list[Draft]:
 
 
 def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
-    ask = header["asks"].get(command["ask"])
+    ask = ask_of(header, command["ask"])
     done: Json = {"sessionUpdate": "_done", "command": "answer"}
     if ask is None or is_late(ask, command):
         return Draft(done | {"detail": LATE}, command["id"], by)
     if command.get("defer") is True:
         return Draft(done | {"detail": "deferred"}, command["id"], by)
     outcome: Draft | Refusal
-    if budgets.is_one(ask):  # whoever continues wakes the session
+    if ask.is_about_budget:  # whoever continues wakes the session
         answer = asks.answered(ask, command, by)
         outcome = answer if isinstance(answer, Refusal) else answer.draft
     elif is_drop(ask, command):
@@ -385,20 +353,17 @@ def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
 # --- what is the same --------------------------------------------------------------------------
 
 
-def matching(header: Json, same: str, taken: Iterable[str]) -> Json | None:
-    """Return the kept ask that this one repeats; None if there is none. `taken`: ids already asked
-    again."""
+def matching(header: Json, same: str, taken: Iterable[str]) -> Ask | None:
+    """Return the kept ask that this one repeats. `taken`: ids that were asked again already."""
     spoken_for = set(taken)
     for name, ask in away(header).items():
-        if name not in spoken_for and same and (ask.get("same") or identity.digest(ask)) == same:
-            return {**ask, "id": name}
+        if name not in spoken_for and same and (ask.same or identity.digest(ask)) == same:
+            return ask
     return None
 
 
-def replaced(header: Json) -> Json | None:
+def replaced(header: Json) -> Ask | None:
     """Return the kept ask that is superseded when the agent, asked to go on, asks something else
     first. None if steps had run or several are kept: it may still come."""
-    kept = list(away(header).items())
-    if len(kept) != 1 or kept[0][1]["away"]["ran"]:
-        return None
-    return {**kept[0][1], "id": kept[0][0]}
+    kept = list(away(header).values())
+    return kept[0] if len(kept) == 1 and kept[0].away and not kept[0].away.ran else None

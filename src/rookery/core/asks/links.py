@@ -8,6 +8,7 @@ differently from us (backslashes, blanks, control characters) is refused."""
 import re
 from typing import NamedTuple
 
+from rookery.core.ask import ask_of, asks_of
 from rookery.core.json import Json, lenient, safe_text
 
 KIND = "link"
@@ -144,11 +145,6 @@ def _is_127(host: str) -> bool:
 # --- asks ----------------------------------------------------------------------------------------
 
 
-def is_one(ask: object) -> bool:
-    """Whether an ask sends the user to an address."""
-    return bool(lenient.text(ask, "url"))
-
-
 def fields(params: Json) -> Json:
     """Return the fields of the `_ask` for an elicitation with the mode `url`. Raises BadLink."""
     link = read(params.get("url"))
@@ -163,13 +159,12 @@ def fields(params: Json) -> Json:
 def after_answer(header: Json, name: str, update: Json) -> Json:
     """Return the header's fields after a link was answered: an accepted one may still be completed,
     by the id that its agent gave it."""
-    ask = header["asks"].get(name, {})
-    key = lenient.text(ask, "elicitation")
+    ask = ask_of(header, name)
     accepted = lenient.mapping(update, "outcome").get("action") == "accept"
-    if not key or not accepted or update.get("completed") is True:
+    if not ask or not ask.elicitation or not accepted or update.get("completed") is True:
         return {}
     kept = dict(list(header.get("_links", {}).items())[-MAX_ACCEPTED_LINKS:])
-    return {"_links": {**kept, key: {"ask": name, "block": ask["block"]}}}
+    return {"_links": {**kept, ask.elicitation: {"ask": name, "block": ask.block}}}
 
 
 def after_completion(header: Json, name: str) -> Json:
@@ -185,11 +180,10 @@ def refused(agent: str, params: object, why: str) -> str:
 
 
 def completed(header: Json, elicitation: str) -> str:
-    """Return the ask, open or accepted, that an `elicitation/complete` is about; "" if there is
-    none."""
+    """Return the ask, open or accepted, that an `elicitation/complete` is about, or ""."""
     if not elicitation:
         return ""
-    for name, ask in header["asks"].items():
-        if is_one(ask) and lenient.text(ask, "elicitation") == elicitation and not ask.get("away"):
-            return str(name)
+    for name, ask in asks_of(header).items():
+        if ask.is_link and ask.elicitation == elicitation and not ask.away:
+            return name
     return lenient.text(lenient.mapping(header.get("_links"), elicitation), "ask")

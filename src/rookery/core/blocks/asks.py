@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rookery.core import budgets
+from rookery.core.ask import Ask
 from rookery.core.asks import links
 from rookery.core.blocks import captions, parts
 from rookery.core.blocks.captions import Clean
@@ -35,11 +36,11 @@ _FIRST = ("command", "path", "address", links.KIND, "tool", "diff")
 # --- as the fold makes it ------------------------------------------------------------------------
 
 
-def fields(ask: Json, header: Json) -> Json:
+def fields(ask: Ask, header: Json) -> Json:
     """Return the fields of a block for an ask about a tool call or about an address."""
-    call = lenient.mapping(ask, "toolCall")
-    if isinstance(ask.get("does"), list):
-        items = _with(list(lenient.mappings(ask, "does")), diffs(call), key_of(call))
+    call = ask.call
+    if ask.does is not None:
+        items = _with(ask.does, diffs(call), key_of(call))
     else:  # of a build that did not say it
         from rookery.core.blocks.ask_details import of
 
@@ -47,34 +48,31 @@ def fields(ask: Json, header: Json) -> Json:
     items += _long_words(call)
     packed = [_packed(item) for item in _few(items)]
     entries, text = [entry for entry, _ in packed], "".join(text for _, text in packed)
-    title = lenient.text(ask, "message") if links.is_one(ask) else lenient.text(call, "title")
+    title = ask.message if ask.is_link else lenient.text(call, "title")
     plans = any(go_asks.is_one("", (lenient.text(item, "text"),)) for item in items[:1])
     redundant = is_bare(title) or plans
     called = title[:500] if items and not _same(title, items) and not redundant else ""
     block_fields: Json = {"does": entries, "text": text, "called": called} if entries else {}
-    if lines := [line[:500] for line in lenient.texts(ask, "explains")[:12]]:
+    if lines := [line[:500] for line in ask.explains[:12]]:
         block_fields["explains"] = lines
-    lost = lenient.text(ask, "risk")[: MAX_LENGTHS["danger"]]
+    lost = ask.risk[: MAX_LENGTHS["danger"]]
     risk = f"This {lost}; a rewind brings it back." if lost else _risk(call, header)
-    return block_fields | ({"risk": risk} if risk and not lenient.text(ask, "danger") else {})
+    return block_fields | ({"risk": risk} if risk and not ask.danger else {})
 
 
 def _risk(call: Json, header: Json) -> str:
-    """Return why our own agent calls it risky; what other agents say is not taken as a
-    judgement."""
+    """Return why our own agent calls it risky; what other agents say is no judgement."""
     if not profile_for(header).judged:
         return ""
     about = lenient.mapping(lenient.mapping(call, "_meta"), "rookery")
     return lenient.first_line(lenient.text(about, "why"), ONE_LINE)
 
 
-def changes(ask: Json) -> list[Json]:
+def changes(ask: Ask) -> list[Json]:
     """Return the changes that an ask shows of its own call, for the call's block to keep."""
-    call = lenient.mapping(ask, "toolCall")
-    listed = [
-        item for item in lenient.mappings(ask, "does") if lenient.text(item, "what") == "diff"
-    ]
-    mine = diffs(call) or [item for item in listed if lenient.text(item, "call") == key_of(call)]
+    listed = [item for item in ask.does or () if lenient.text(item, "what") == "diff"]
+    key = key_of(ask.call)
+    mine = diffs(ask.call) or [item for item in listed if lenient.text(item, "call") == key]
     return [part for part in parts.fit(list(map(_part, mine))) if part["type"] == "diff"]
 
 
@@ -83,13 +81,12 @@ def _part(item: Json) -> Json:
     return parts.diff_part(path, old or None, new, lenient.integer(item, "line"))
 
 
-def block_of(ask: Json, header: Json) -> Block:
+def block_of(ask: Ask, header: Json) -> Block:
     """Return the block of an open ask by itself, for faces without a transcript."""
-    call = lenient.mapping(ask, "toolCall")
-    title, kind = lenient.text(call, "title"), lenient.text(call, "kind", "other")
-    if budgets.is_one(ask) or links.is_one(ask):
-        title = lenient.text(ask, "message")
-        kind = links.KIND if links.is_one(ask) else budgets.HOW
+    title, kind = lenient.text(ask.call, "title"), lenient.text(ask.call, "kind", "other")
+    if ask.is_about_budget or ask.is_link:
+        title = ask.message
+        kind = links.KIND if ask.is_link else budgets.HOW
     block = make_block("", "ask", status="asked", title=title, kind=kind)
     return block | fields(ask, header)
 
@@ -105,8 +102,7 @@ def _long_words(call: Json) -> list[Json]:
 
 
 def _with(items: list[Json], changes: list[Json], call: str) -> list[Json]:
-    """Return the items with the ask's own changes, which are in its call, placed after that call's
-    other items."""
+    """Return the items with the ask's own changes placed after the other items of its call."""
     mine = [place for place, item in enumerate(items, 1) if lenient.text(item, "call") == call]
     at = mine[-1] if mine else len(items)
     return [*items[:at], *changes, *items[at:]]
@@ -232,12 +228,11 @@ def question(block: Block, agent: str, cwd: str = "", *, short: bool = True) -> 
 
 def numbered(block: Block) -> str:
     """Return `1 of 3: ` for an open ask that is one of several; "" if it stands alone."""
-    return number(block) if block["status"] == "asked" else ""
+    return number(lenient.sequence(block, "step")) if block["status"] == "asked" else ""
 
 
-def number(ask: Json) -> str:
-    place = lenient.sequence(ask, "step")
-    return f"{place[0]} of {place[1]}: " if len(place) == 2 else ""
+def number(step: list[int]) -> str:
+    return f"{step[0]} of {step[1]}: " if len(step) == 2 else ""
 
 
 def pieces(
@@ -284,31 +279,29 @@ def as_text(block: Block) -> str:
     return "\n".join(f"--- {text}\n{part['new']}" if part else text for text, part in pairs)
 
 
-def wish(ask: Json, cwd: str, coded: "Coded") -> str:
+def wish(ask: Ask, cwd: str, coded: "Coded") -> str:
     """Return what an ask of the header wants, worded as on its card: run `make`; "" if the ask does
     not say. `coded` joins a verb and its object."""
-    packed = [_packed(item) for item in _few(list(lenient.mappings(ask, "does")))]
+    packed = [_packed(item) for item in _few(ask.does or [])]
     groups = _groups(_unpacked(entry, text, len(text)) for entry, text in packed)
     wishes = [_wants(group, cwd, coded=coded)[0] for group in groups]
     return f"do {len(wishes)} things" if len(wishes) > 1 else next(iter(wishes), "")
 
 
-def brief(ask: Json) -> str:
+def brief(ask: Ask) -> str:
     """Summarise an ask of the header in a few words."""
-    call = lenient.mapping(ask, "toolCall")
-    texts = [lenient.text(item, "text") for item in lenient.mappings(ask, "does")]
+    texts = [lenient.text(item, "text") for item in ask.does or ()]
     plan = go_asks.title_of(plan_in(ask))
     text = f"carry out its plan ({plan})" if plan else next(filter(None, texts), "")
-    text = lenient.text(ask, "message") or text if links.is_one(ask) else text
-    text = text or lenient.text(call, "title") or lenient.text(ask, "message")
+    text = ask.message or text if ask.is_link else text
+    text = text or lenient.text(ask.call, "title") or ask.message
     return lenient.first_line(text, ONE_LINE)
 
 
-def plan_in(ask: Json) -> str:
-    """Return the plan that an ask of the header wants approved; "" if it is about something
-    else."""
-    items = lenient.mappings(ask, "does")
-    return next((lenient.text(each, "text") for each in items if each.get("what") == "plan"), "")
+def plan_in(ask: Ask) -> str:
+    """Return the plan that an ask of the header wants approved, or ""."""
+    plans = (item for item in ask.does or () if item.get("what") == "plan")
+    return lenient.text(next(plans, None), "text")
 
 
 def says_more(part: Json, block: Block) -> bool:

@@ -77,8 +77,7 @@ def actions_of(block: Block) -> list[dict[str, Any]]:
 
 
 def call_words(block: Block, cwd: str, clean: Clean = clean_line) -> tuple[str, str]:
-    """Return a verb and an object for a call, in the agent's own words where they say what
-    is done."""
+    """Return a verb and an object for a call, in the agent's own words where they say it."""
     label = clean(block["title"] or lenient.text(block, "tool"))
     kind = block.get("kind", "")
     verb = VERBS.get(kind, "")
@@ -119,8 +118,7 @@ def parts_of(block: Block) -> list[dict[str, Any]]:
 
 
 _PREFIX = re.compile(r"[-+ ]?\s*\d*\s*[|:\t]?")
-"""The prefix of a diff's line in a text: its sign, its number, and the separator before the
-line."""
+"""The prefix of a diff's line in a text: its sign, its number, and a separator."""
 
 
 def _repeats(part: dict[str, Any], changes: list[dict[str, Any]]) -> bool:
@@ -166,8 +164,7 @@ def command_of(block: Block) -> str:
 
 
 def short_path(path: str, cwd: str, clean: Clean = clean_line) -> str:
-    """Return a path relative to the session's directory if it lies in there, else the path
-    itself."""
+    """Return a path relative to the session's directory, if it lies in there."""
     path, within = clean(path), cwd.rstrip("/") + "/"
     if cwd and path.startswith(within):
         return posixpath.normpath(path.removeprefix(within).lstrip("/"))
@@ -191,8 +188,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})[^`\n]*\n")
 
 
 def unfenced(text: str) -> str:
-    """Return output without the code fences that its agent put around it; the last may be
-    cut off."""
+    """Return output without the code fences that its agent put around it; one may be cut."""
     if not (opened := _FENCE.match(text)):
         return text
     fence, body = opened[1], text[opened.end() :]
@@ -214,8 +210,7 @@ def as_output(block: Block, text: str) -> str | None:
 
 
 def thought(block: Block, *, live: bool = False) -> str:
-    """Return `Thought for 4 s`, or `Thinking · 4 s` while it is `live`. Only streamed thoughts have
-    a duration."""
+    """Return `Thought for 4 s`, or `Thinking · 4 s` while it is `live`, if it was streamed."""
     seconds = lenient.number(block, "seconds")
     if live:
         return f"Thinking · {duration(seconds)}" if seconds else "Thinking"

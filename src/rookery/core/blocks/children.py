@@ -115,8 +115,7 @@ def _changed(was: Json, child: Json, at: int) -> Json:
 
 
 def turn_over(before: Json, after: Json, event: Event) -> list[Op]:
-    """Return the ops for the sub-agents that did not end before the turn did, and for their
-    calls."""
+    """Return the ops for the sub-agents that outlived the turn, and for their calls."""
     ops = headings(before, after, event)
     for key, child in children.known(after).items():
         was = children.known(before).get(key, {}).get("_tools") or {}

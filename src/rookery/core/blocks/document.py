@@ -41,8 +41,7 @@ def block_of_event(header: Json, event: Event, role: str, **fields: Any) -> Bloc
 
 
 def put(block: Block) -> list[Op]:
-    """Return the ops that create a block. If one op cannot carry it, large fields and long text
-    follow in further ops."""
+    """Return the ops that create a block. What one op cannot carry follows in further ops."""
     if len(block["text"]) <= OP_BYTES and size_of(["put", block]) <= OP_BYTES:
         return [["put", block]]
     rest = {key: value for key, value in block.items() if key not in ("id", "text")}
@@ -64,8 +63,7 @@ def change(name: str, **fields: Any) -> list[Op]:
 
 
 def shown(header: Json) -> Json:
-    """Return the part of a header that clients are sent: without the fold's own state, and nothing
-    larger than an op."""
+    """Return what clients are sent of a header: no state of the fold, nothing above an op."""
     return {key: outline(value) for key, value in header.items() if not key.startswith("_")}
 
 

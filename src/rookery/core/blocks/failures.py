@@ -43,8 +43,7 @@ ACTIONS: dict[str, Json] = {
     "trash": {"label": "Empty the trash", "window": "trash"},
     "kill": {"label": "End its processes", "window": "kill", "danger": True},
 }
-"""The actions by name. `login` is completed with the agent; `again`, `now` and `edit` with the
-turn."""
+"""The actions by name. The agent completes `login`; the turn `again`, `now` and `edit`."""
 
 ENDS: dict[str, tuple[str, ...]] = {
     "agent_exited": ("again", "restart", "log", "another"),

@@ -63,8 +63,7 @@ def _others_here(before: Json, after: Json, text: str) -> list[Op]:
 
 
 def raw(after: Json, event: Event, title: str, value: object) -> list[Op]:
-    """Show what has no look of its own: its name, and the value itself as far as an op can carry
-    it."""
+    """Show what has no look of its own: its name and the value, as far as an op carries it."""
     shown = parts.fit([{"type": "json", "value": value}])
     return put(block_of_event(after, event, "raw", title=title, parts=shown))
 
@@ -113,8 +112,7 @@ def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def resumption(before: Json, after: Json) -> list[Op]:
-    """Update the card of a rate limit after the user has chosen whether the session
-    continues then."""
+    """Update the card of a rate limit after the user chose whether the session goes on then."""
     limit, ordered = after["rateLimit"], after.get("resumes") is True
     if limit is None or before.get("resumes", False) == ordered or not limit.get("block"):
         return []
@@ -192,8 +190,7 @@ def _parked(update: Json) -> str:
 
 
 def _recap(before: Json, event: Event) -> list[Json]:
-    """Return the composer action that recaps what the agent no longer knows, if there was
-    any turn."""
+    """Return the composer action that recaps what the agent forgot, if there was any turn."""
     ended = before["turn"] - (before["state"] != "idle")
     return [{"label": "Recap", "compose": {"recap": event.seq}}] if ended > 0 else []
 
@@ -222,8 +219,7 @@ _COMPACTIONS = {
 
 
 def compaction(before: Json, after: Json, event: Event) -> list[Op]:
-    """Return the ops for a compaction's divider, with the summary that replaces the earlier
-    conversation."""
+    """Return the ops for a compaction's divider, with the summary of what was before."""
     update, name = event.update, after["_compaction"][1]
     is_known = before.get("_compaction") == after["_compaction"]
     if kind_of(update) == "compaction_summary_chunk":
@@ -306,8 +302,7 @@ def _failed(after: Json) -> str:
 
 
 def _exit(who: str, process: Json) -> tuple[str, str]:
-    """Return title and text for an exit: the agent's last output goes into the title if it is one
-    line."""
+    """Return title and text for an exit; one line of last output goes into the title."""
     title, output = exit_title(who, process["status"]), last_words(process).strip()
     return (title, output) if "\n" in output or not output else (f"{title}: {output}", "")
 
@@ -337,13 +332,11 @@ def prompt_title(after: Json, update: Json) -> str:
 WARNED = "config.toml has entries that are not used"
 MOST_LINES = 5
 MOST_LETTERS = 400
-"""Characters of a notice that a look shows unexpanded: a button is offered only if all of it
-shows."""
+"""Characters of a notice that a look shows unexpanded; only then it offers a button."""
 
 
 def settings(before: Json, now: Json, event: Event) -> list[Op]:
-    """Return the ops for settings that wait for confirmation, and for unused entries of
-    config.toml."""
+    """Return the ops for settings that wait, and for unused entries of config.toml."""
     old, new = before["settings"], now["settings"]
     ops: list[Op] = []
     if old["block"] and old["block"] != new["block"]:
@@ -363,8 +356,7 @@ def settings(before: Json, now: Json, event: Event) -> list[Op]:
 
 
 def _confirm(text: str, fingerprint: str) -> list[Json]:
-    """Return the confirm action; none under a long list: `rookery config confirm` shows all of it
-    first."""
+    """Return the confirm action; none under a long list, which is to be read in full first."""
     if text.count("\n") >= MOST_LINES or len(text) > MOST_LETTERS:
         return []
     command = {"do": "settings", "take": fingerprint}

@@ -32,8 +32,7 @@ def from_tool_content(content: list[Any], call: Json | None = None) -> list[Part
 
 
 def from_blocks(blocks: list[Any]) -> list[Part]:
-    """Return the parts of a prompt's blocks, or of any ACP content blocks, that are not
-    plain text."""
+    """Return the parts of a prompt's blocks, or other ACP content, that are not plain text."""
     made = map(from_block, blocks)
     return fit([part for part in made if part["type"] != "markdown" or "name" in part])
 
@@ -100,8 +99,7 @@ def kept_pictures(parts: Iterable[Part]) -> list[Part]:
 
 
 def unshown(picture: Part) -> str:
-    """Return why a picture that the log keeps cannot be shown; "" if, as far as is known, it
-    can."""
+    """Return why a picture that the log keeps cannot be shown; "" if it probably can."""
     width, height = lenient.integer(picture, "width"), lenient.integer(picture, "height")
     if width is None or height is None:
         return ""
@@ -181,8 +179,7 @@ def fit(parts: list[Part], room: int = ROOM) -> list[Part]:
 
 
 def whole(actions: Iterable[Part]) -> list[Part]:
-    """Return the actions that an op can carry: one that does not fit is left out, as a cut one is
-    useless."""
+    """Return the actions that an op can carry: a cut one would be useless."""
     kept, room = [], ROOM
     for action in actions:
         room -= len(dumps(action))
@@ -218,8 +215,7 @@ def _clip(text: str, room: int) -> str:
 
 
 def _shallow(value: object, budget: int, levels: int) -> object:
-    """Return a value's outline of about `budget` bytes: long strings, wide and deep values
-    are cut."""
+    """Return a value's outline of about `budget` bytes: long, wide and deep values are cut."""
     if isinstance(value, str):
         longest = max(16, budget // 2)
         return value if len(value) <= longest else value[:longest] + "…"

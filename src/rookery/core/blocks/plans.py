@@ -21,8 +21,7 @@ def shown_update(before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def shown_removal(before: Json, after: Json, event: Event) -> list[Op]:
-    """Return the ops for a plan's removal: in the plan's block if that is in this turn, else in a
-    new one."""
+    """Return the ops for a plan's removal: in its block if that is in this turn, else anew."""
     name = known(before).get(key_of(event.update), "")
     if in_turn(after, name):
         return change(name, title=REMOVED)

@@ -1,5 +1,4 @@
-"""Rendering a rewind, a fork and an import: a line between two turns, with the actions it
-offers."""
+"""Rendering a rewind, a fork and an import: a line between two turns, with its actions."""
 
 from rookery.core.agent.imported import is_unloaded
 from rookery.core.blocks.document import Op, block_of_event, change, put

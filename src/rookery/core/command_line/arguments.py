@@ -161,8 +161,7 @@ class Arguments:
 
 
 def first_operand(tokens: Sequence[Word], values: Iterable[str] = (), operands: int = 0) -> int:
-    """Return the index at which a wrapper's command begins: after its options and its own
-    operands."""
+    """Return where a wrapper's command begins: after its options and its own operands."""
     taking = frozenset(values)
     place = 0
     while place < len(tokens):

@@ -223,8 +223,7 @@ def _telling(command: Simple) -> list[str]:
 
 
 def _globbed(command: Simple) -> list[str]:
-    """Return the globs at the beginning of a word: each may expand to a file that is named like an
-    option."""
+    """Return the globs at the beginning of a word: each may expand to an option-like name."""
     patterns = []
     for word in command.tokens[1:]:
         if word.text == "--":

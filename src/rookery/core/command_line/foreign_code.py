@@ -46,8 +46,7 @@ def language_of(program: str) -> str:
 
 
 def bare(code: str, language: str = "") -> tuple[str, list[str]]:
-    """Return the code with numbers in place of its strings and without its comments; and the
-    strings."""
+    """Return the code without comments and with numbers for its strings; and the strings."""
     strings: list[str] = []
 
     def kept(match: re.Match[str]) -> str:

@@ -59,8 +59,7 @@ _TABLED = frozenset({"find", "gfind"})
 
 
 def is_telling(program: str, text: str, *, single: bool = False) -> bool:
-    """Whether a word is an option that may write or run something. `single`: long options of this
-    program have one dash."""
+    """Whether an option may write or run something. `single`: long options have one dash."""
     if program in _TABLED:
         return False
     if text.startswith("--") or (single and len(text) > 2):

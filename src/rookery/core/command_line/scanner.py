@@ -259,8 +259,7 @@ class Scanner(ABC):
         return 0
 
     def read_arithmetic(self, end: int, parts: _Parts | None = None) -> None:
-        """Read an arithmetic expression: numbers run nothing, but the substitutions among
-        them do."""
+        """Read an arithmetic expression: only the substitutions in it run something."""
         parts = parts or _Parts()
         self.state.descend()
         while self.at < end:

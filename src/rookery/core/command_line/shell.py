@@ -61,8 +61,7 @@ def plain_parts(text: str) -> tuple[str, ...] | None:
 
 
 def _quoted(text: str, start: int) -> int | None:
-    """Return where a quotation ends; None if it does not, or if the shell expands something
-    in it."""
+    """Return where a quotation ends; None if it does not, or if the shell expands it."""
     end = text.find(text[start], start + 1)
     if end < 0:
         return None
@@ -115,8 +114,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def _spellings(command: Simple) -> list[str]:
-    """Return the ways in which a rule may have written the command: `git push*` also means `git -C
-    dir push`."""
+    """Return how a rule may have written the command: `git push*` means `git -C dir push`, too."""
     if not command.tokens:
         return []
     argv = command.argv

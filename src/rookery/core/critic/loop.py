@@ -257,8 +257,7 @@ def heard(update: Json, *, followed: bool = False) -> Input | None:
 
 
 def follows(loop: Loop, effects: list[Effect]) -> bool:
-    """Whether more will follow a turn's end. The end is then marked, so that clients keep
-    waiting."""
+    """Whether more follows a turn's end. Its end is then marked, so that clients keep waiting."""
     return loop.phase == "judging" or bool(effects)
 
 

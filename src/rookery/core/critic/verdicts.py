@@ -56,8 +56,7 @@ class Verdict(NamedTuple):
 
 
 def of_answer(meta: object) -> Verdict | None:
-    """Return the verdict that an agent attached to a prompt's response; None if there is no usable
-    one."""
+    """Return the usable verdict that an agent attached to a prompt's response, or None."""
     given = lenient.mapping(lenient.mapping(meta, "rookery"), "critic")
     score = share_of(given, "score")
     parsed = (_issue(item) for item in islice(lenient.mappings(given, "issues"), ISSUES_KEPT))
@@ -84,8 +83,7 @@ def of_exit(exit_code: int | None, signal: str, output: str) -> Verdict:
 
 
 def unheard(why: str, tail: str = "") -> Verdict:
-    """Return the verdict for a command that did not finish by itself: it says nothing about the
-    agent's work."""
+    """Return the verdict for a command that was cut short: it says nothing about the work."""
     return Verdict(None, (Issue(why, COMMAND, None, INFRASTRUCTURE),), COMMAND, tail)
 
 
@@ -106,8 +104,7 @@ def is_silent(verdict: Verdict) -> bool:
 
 
 def in_order(issues: tuple[Issue, ...]) -> list[Issue]:
-    """Return the issues, most probable first; those without a probability come last, in their
-    order."""
+    """Return the issues, most probable first; those without a probability come last."""
     return sorted(issues, key=lambda each: 1.0 if each.probability is None else -each.probability)
 
 

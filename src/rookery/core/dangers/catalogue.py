@@ -183,8 +183,7 @@ def _judge_run(command: Simple, commands: tuple[Simple, ...], saved: set[str]) -
 
 
 def _reads_input(command: Simple) -> bool:
-    """Whether a command runs its input as code; with a script file or `-c` the input is only
-    data."""
+    """Whether a command runs its input as code; with a script or `-c` it is only data."""
     args = [word.text for word in command.tokens[1:]]
     if command.program in SHELLS:
         if any(w.startswith("-") and not w.startswith("--") and "c" in w for w in args[:4]):

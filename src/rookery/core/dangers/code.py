@@ -93,8 +93,7 @@ def _taken(bare: str, strings: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def files(command: Simple) -> list[tuple[str, str]]:
-    """Return the files that the code names, with what it does to each; "" if it appends, or may do
-    so."""
+    """Return the files that the code names, with what it does to each; "": it may append."""
     effects: list[tuple[str, str]] = []
     for language, text in command.code:
         if language in NO_CODE:

@@ -146,8 +146,7 @@ def truncate(_command: Simple, arguments: Arguments) -> str:
 
 
 def copy(command: Simple, arguments: Arguments) -> str:
-    """Judge a copy that empties a file (from /dev/null) or a move that deletes one (to
-    /dev/null)."""
+    """Judge a copy that empties a file (from /dev/null) or a move that deletes one (to it)."""
     operands = [word.text for word in arguments.operands]
     if command.program == "mv" and operands[-1:] == ["/dev/null"]:
         return "deletes files (mv to /dev/null)"
@@ -164,8 +163,7 @@ def kill(_command: Simple, arguments: Arguments) -> str:
 
 
 def mkfs(command: Simple, arguments: Arguments) -> str:
-    """Judge a formatting. `mkfs.ext4 -n` only shows what it would do; for others `-n` takes
-    a name."""
+    """Judge a formatting. `mkfs.ext4 -n` only shows it; for others `-n` takes a name."""
     kind = command.program.partition(".")[2]
     trial = {"": ("-n",), "xfs": ("-N",), "ntfs": ("-n",)}.get(kind, ())
     trial = ("-n",) if kind.startswith("ext") else trial

@@ -28,8 +28,7 @@ def named(whys: Iterable[str]) -> str:
 
 
 NEW, KEPT, LOST = "new", "kept", "lost"
-"""The fate of a file that is overwritten: it did not exist, a snapshot has it, or nothing
-has it."""
+"""The fate of a file that is overwritten: it is new, a snapshot has it, or nothing has."""
 
 
 class Ground(NamedTuple):

@@ -1,5 +1,4 @@
-"""Judging SQL: which statements delete data or tables. Text in quotes or comments does not
-count."""
+"""Judging SQL: which statements delete data or tables. Quotes and comments do not count."""
 
 import re
 
@@ -60,8 +59,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _is_taken_back(statements: list[str]) -> bool:
-    """Whether the statements are a transaction that ends in a rollback, which leaves the rows
-    unchanged."""
+    """Whether the statements are a transaction that is rolled back, which changes no rows."""
     return (
         len(statements) > 2
         and bool(_BEGINS.match(statements[0]))

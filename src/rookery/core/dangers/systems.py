@@ -1,5 +1,4 @@
-"""Irreversible actions on the machine itself: users, packages, services, scheduled jobs, the
-network, keys."""
+"""Irreversible actions on the machine itself: users, packages, services, jobs, network, keys."""
 
 from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.words import Simple

@@ -1,5 +1,4 @@
-"""Events: every fact about a session is one Event, and every Event is JSON that survives a round
-trip."""
+"""Events: every fact about a session is an Event, and JSON that survives a round trip."""
 
 import json
 from collections.abc import Callable
@@ -104,8 +103,7 @@ def loads(text: str | bytes | bytearray) -> Any:
 
 
 def dumps(value: object) -> str:
-    """Encode any value as compact ASCII JSON. What JSON cannot represent is converted, never an
-    error."""
+    """Encode any value as compact ASCII JSON. What JSON cannot represent is converted."""
     try:
         return _encode(value)
     except (ValueError, TypeError, RecursionError):

@@ -9,8 +9,7 @@ from rookery.core.refusals import Fixed
 
 
 class Unusable(Fixed):
-    """A file of the user's cannot be used. The message names the file, the position and the
-    problem."""
+    """A file of the user's cannot be used. The message names file, position and problem."""
 
     reason = "bad_settings"
 

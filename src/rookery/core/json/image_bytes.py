@@ -28,8 +28,7 @@ class Picture(NamedTuple):
 
 
 def look_at(data: bytes) -> Picture | None:
-    """Return the picture's type and size; None if its type cannot be shown or its beginning is
-    damaged."""
+    """Return the picture's type and size, or None if it cannot be shown or is damaged."""
     kind = type_of(data)
     size = _SIZES[kind](data) if len(data) >= _HEADS.get(kind, len(data) + 1) else None
     return Picture(kind, *size) if size is not None and all(size) else None
@@ -55,8 +54,7 @@ def _gif(data: bytes) -> tuple[int, int]:
 
 
 def _jpeg(data: bytes) -> tuple[int, int] | None:
-    """Return the size in the first frame, skipping the segments before it, which have their own
-    lengths."""
+    """Return the size in the first frame. The segments before it have their own lengths."""
     at = 2
     while at + 9 <= len(data) and data[at] == 0xFF:
         marker = data[at + 1]

@@ -51,8 +51,7 @@ SHORTEST, SHORT = 8, 64
 
 
 def redact(text: str) -> str:
-    """Return the text without the secrets in it, even where colour codes stand between their
-    letters."""
+    """Return the text without its secrets, even where colour codes stand between letters."""
     if len(text) < SHORTEST:
         return text
     return _redact_again(text) if len(text) <= SHORT else _redact(text)
@@ -72,8 +71,7 @@ def _redact(text: str) -> str:
 
 
 def redact_pieces(pieces: Sequence[str]) -> list[str]:
-    """Redact the pieces of one text, which may split a secret: the mask goes into the first of
-    them."""
+    """Redact the pieces of one text: of a split secret, the first has the mask."""
     spans = _spans("".join(pieces))
     if not spans:
         return list(pieces)

@@ -1,5 +1,4 @@
-"""Recognising files that hold secrets, by their names: some are not shown at all, others without
-values."""
+"""Recognising files that hold secrets, by their names: hidden whole, or without values."""
 
 import re
 

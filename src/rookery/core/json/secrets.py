@@ -55,8 +55,7 @@ log is searched."""
 
 
 def encoded(value: object) -> str:
-    """Encode as JSON with secrets masked. Masking comes before encoding, so that it cannot remove
-    quotation marks."""
+    """Encode as JSON with secrets masked, which must come first to keep quotation marks."""
     text = dumps(value)
     return dumps(masked_json(value)) if _may_have_one(text) else text
 
@@ -143,8 +142,7 @@ def restored(text: str, original: str) -> str | None:
 
 
 def masked_json[Value](value: Value) -> Value:
-    """Return the value with every text in it masked; the same object if there is nothing to
-    mask."""
+    """Return the value with every text in it masked; the same object if nothing is."""
     match value:
         case str():
             return masked(value)  # type: ignore[return-value]

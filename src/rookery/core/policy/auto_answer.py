@@ -67,8 +67,7 @@ def _as_it_is(call: rules.Call, profile: Profile) -> rules.Call:
 def in_plan_mode(
     call: rules.Call, profile: Profile, *, looks: bool, allowed: bool
 ) -> Judgement | None:
-    """Return a denial if plan mode forbids the call; None if it only looks. `allowed`: a rule
-    allows it."""
+    """Return a denial if plan mode forbids the call; None if it looks or a rule allows it."""
     own = looks and profile.judged
     why = planning.refusal(_as_it_is(call, profile), own=own, allowed=allowed)
     return Judgement("deny", f"confirm:{planning.MODE}", planning.FORBIDDEN, why) if why else None
@@ -119,8 +118,7 @@ def wanted_in(params: object) -> list[PendingAction] | None:
 
 
 def judgements_in(answer: object, count: int) -> list[Judgement] | None:
-    """Parse one judgement for each call asked about; return None unless the answer is clear for
-    all."""
+    """Parse one judgement for each call asked about; None unless all of them are clear."""
     given = lenient.sequence(answer, "judgements")
     if len(given) != count or any(lenient.text(each, "outcome") not in OUTCOMES for each in given):
         return None

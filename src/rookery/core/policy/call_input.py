@@ -36,8 +36,7 @@ DEEPEST = 4
 
 
 def lines_of(call: Json) -> list[str]:
-    """Return the command lines of a call. If it runs something and has no input at all, its title
-    stands for them."""
+    """Return the command lines of a call; its title, if it runs something without input."""
     given = call.get("rawInput")
     lines = [given] if isinstance(given, str) else []
     raw = given if isinstance(given, dict) else {}
@@ -59,8 +58,7 @@ def lines_of(call: Json) -> list[str]:
 
 
 def file_verb(call: Json) -> str:
-    """Return the action a file tool performs on its path, if it is in the command field;
-    else ""."""
+    """Return the action of a file tool on its path, if it is in the command field; else ""."""
     raw, kind = lenient.mapping(call, "rawInput"), lenient.text(call, "kind")
     verb = lenient.text(raw, "command").strip()
     if kind == "execute" or "args" in raw or not any(lenient.text(raw, key) for key in PATH_KEYS):
@@ -80,8 +78,7 @@ def titled(title: str) -> str:
 
 
 def lines(call: Json) -> list[str]:
-    """Return every command line of a call: those under the keys that rules know, then the
-    others."""
+    """Return every command line of a call: those under keys that rules know come first."""
     call = _named(call)
     known = lines_of(call)
     candidates = [*known, *(line for line in _more(call) if line not in known)]
@@ -89,8 +86,7 @@ def lines(call: Json) -> list[str]:
 
 
 def _is_verb(call: Json, line: str) -> bool:
-    """Whether the line is an editor's action, such as `create`, `view` or `plan`, which runs
-    nothing."""
+    """Whether the line is an editor's action that runs nothing, such as `create` or `view`."""
     return lenient.text(call, "kind") in _RUNS_NOTHING and line.isidentifier()
 
 

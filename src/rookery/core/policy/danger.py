@@ -95,8 +95,7 @@ def _code(call: Json) -> str:
 
 
 def gist(call: Json) -> Json:
-    """Return the fields of a tool call, or of its update, that show how dangerous it is; bounded in
-    size."""
+    """Return the fields of a call, or of its update, that show how dangerous it is; bounded."""
     facts: Json = {
         key: call[key][:MAX_LINE_LENGTH] for key in ("title", "kind") if lenient.text(call, key)
     }
@@ -190,8 +189,7 @@ def paths_of(call: Json, roots: tuple[str, ...], home: str) -> list[str]:
 
 
 def absolute(paths: Iterable[str], roots: tuple[str, ...], home: str) -> list[str]:
-    """Make paths absolute: expand the user's `~`, resolve relative ones in the session's
-    directory."""
+    """Make paths absolute, in the session's directory; the user's `~` is expanded."""
     whole = [home + path[1:] if path.startswith("~/") else path for path in paths if path]
     cwd = roots[0] if roots else "/"
     return [path if path.startswith("/") else f"{cwd}/{path}" for path in whole]

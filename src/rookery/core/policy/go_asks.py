@@ -4,6 +4,7 @@ does, no unattended order, and no rule except one written for exactly that."""
 import re
 from collections.abc import Iterable, Sequence
 
+from rookery.core.ask import Ask
 from rookery.core.json import Json, lenient
 
 KIND = "switch_mode"
@@ -35,11 +36,11 @@ def speaks_of_it(kinds: Sequence[str], patterns: Sequence[str]) -> bool:
     return KIND in kinds or any(pattern.strip("*?") for pattern in patterns)
 
 
-def is_answered(asks: Iterable[Json], prompt: Sequence[Json]) -> bool:
+def is_answered(asks: Iterable[Ask], prompt: Sequence[Json]) -> bool:
     """Return whether a prompt approves a plan of our own agent that is waiting for it: such a
     prompt does not queue behind the turn that waits."""
     tokens = lenient.text(prompt[0], "text").split() if prompt else []
-    names = [lenient.text(lenient.mapping(ask, "toolCall"), "name") for ask in asks]
+    names = [lenient.text(ask.call, "name") for ask in asks]
     return tokens[:1] == ["/go"] and TOOL in names
 
 

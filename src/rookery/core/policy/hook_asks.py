@@ -1,6 +1,7 @@
 """The ask whether a project's hooks may run. Only the user can answer it: no rule does, no mode,
 and no unattended order; in an unattended session the hooks are left out."""
 
+from rookery.core.ask import Ask
 from rookery.core.asks.asks import CANCELLED, Answer, closed, pick, selected
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy.unattended import BY, REJECT, Order
@@ -34,17 +35,17 @@ def guards_in(call: object) -> bool:
     return lenient.mapping(lenient.mapping(call, "_meta"), "rookery").get("guards") is True
 
 
-def settled(order: Order | None, ask: Json) -> Answer | None:
+def settled(order: Order | None, ask: Ask) -> Answer | None:
     """Return the answer for an unattended session; None if the ask waits for the user."""
     if order is None:
         return None
-    stops = guards_in(lenient.mapping(ask, "toolCall")) and not order.without_hooks
-    option = None if stops else pick(lenient.mappings(ask, "options"), ("reject_once",))
+    stops = guards_in(ask.call) and not order.without_hooks
+    option = None if stops else pick(ask.options, ("reject_once",))
     reply: Json = CANCELLED if stops else {"outcome": selected(option)}
     update = closed(
-        lenient.text(ask, "id"),
+        ask.id,
         reply["outcome"],
-        name=lenient.text(option, "name") or "cancelled",
+        name=(option and option.name) or "cancelled",
         ruled=STOPPED if stops else LEFT_OUT,
     )
     return Answer(Draft(update, None, BY + REJECT), reply)

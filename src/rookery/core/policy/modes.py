@@ -7,8 +7,9 @@ interface."""
 
 from collections.abc import Sequence
 
+from rookery.core.ask import Ask
 from rookery.core.asks import asks
-from rookery.core.asks.asks import Answer, Judgement, options_of, pick
+from rookery.core.asks.asks import Answer, Judgement, pick
 from rookery.core.json import Draft, Json, lenient, notice, safe_text
 from rookery.core.policy import approvals, go_asks, planning, rules, unattended
 from rookery.core.policy.rules import described
@@ -60,8 +61,7 @@ def value_of(wanted: str) -> str | None:
 
 
 def plan_of(header: Json) -> str:
-    """Return the mode in which a session's agent plans; "" if it has none, or has not reported it
-    yet."""
+    """Return the mode in which a session's agent plans; "" if it has, or reported, none."""
     mode = options.find(header["options"], "mode")
     mode_id = options.choice_of(mode, approvals.PLAN) if mode and mode["choices"] else None
     return mode_id or profile_for(header).plans
@@ -132,8 +132,7 @@ def level(header: Json, profile: Profile) -> str:
 
 
 def judged_by(header: Json) -> str:
-    """Return the choice by which the worker judges an action before it runs: the one that is
-    shown."""
+    """Return the choice by which the worker judges an action: the one that is shown."""
     return header["confirm"] if header["confirm"] in (*VALUES, planning.MODE) else EVERY
 
 
@@ -256,8 +255,7 @@ def _own_label(head: Json) -> str:
 
 
 def title_of(header: Json, mode: str) -> str:
-    """Return our title for an agent's mode that means the same as one of ours; "" to keep the
-    vendor's."""
+    """Return our title for an agent's mode that means the same; "" to keep the vendor's."""
     ours = next((ours for ours, own in profile_for(header).confirms if own == mode), "")
     if not ours and approvals.id_of(mode) == approvals.PLAN:
         ours = approvals.PLAN
@@ -345,17 +343,17 @@ def together(rulings: Sequence[Judgement | None]) -> Judgement | None:
     return given[0]._replace(by=", ".join(names), words=", ".join(reasons))
 
 
-def ruled(ask: Json, ruling: Judgement) -> Answer:
+def ruled(ask: Ask, ruling: Judgement) -> Answer:
     """Answer an ask by a ruling, with the agent's own option: once rather than always."""
-    allows = asks.ALLOWS[:1] if lenient.text(ask, "danger") else asks.ALLOWS
-    option = pick(options_of(ask), allows if ruling.allow else asks.REJECTS)
+    allows = asks.ALLOWS[:1] if ask.danger else asks.ALLOWS
+    option = pick(ask.options, allows if ruling.allow else asks.REJECTS)
     outcome = asks.selected(option, "" if ruling.allow else ruling.reason)
     missing = "" if option else ", but the agent offers no such option, so it was cancelled"
     reason = ruling.words + missing
-    fields = {"name": lenient.text(option, "name"), "ruled": reason}
+    fields = {"name": option.name if option else "", "ruled": reason}
     if ruling.words != go_asks.READY:  # which is no objection to anything
         fields |= {"verdict": "allow" if ruling.allow and option is not None else "deny"}
-    update = asks.closed(lenient.text(ask, "id"), outcome, **fields)
+    update = asks.closed(ask.id, outcome, **fields)
     if ruling.reason:
         update["reason"] = ruling.reason
     return Answer(Draft(update, None, ruling.by), {"outcome": outcome})

@@ -172,8 +172,7 @@ def _below(call: Call, folder: str) -> tuple[str, ...]:
 
 
 def _place(path: str, roots: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return the root that a path lies in, and the path relative to it; None if outside, or
-    hidden."""
+    """Return the root that a path lies in, and its relative path; None if none, or hidden."""
     for root in sorted(roots, key=len, reverse=True):
         if root != "/" and path.startswith(root + "/"):
             below = path[len(root) + 1 :]

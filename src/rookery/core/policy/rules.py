@@ -172,8 +172,7 @@ def call_of(
 
 
 def _is_cut(call: Json, commands: Iterable[Command], paths: Sequence[str]) -> bool:
-    """Whether the call may be longer than what is known here: what was left out could be
-    anything."""
+    """Whether the call may be longer than what is known here: the rest could be anything."""
     raw = call.get("rawInput")
     lists = [*(raw.values() if isinstance(raw, dict) else ()), call.get("locations"), paths]
     return (
@@ -384,8 +383,7 @@ def _fits(patterns: Iterable[str], path: str, *, hidden: bool = True) -> bool:
 
 
 def _anchored(pattern: str, call: Call) -> list[str]:
-    """Return the pattern made absolute: a relative one is below each of the session's
-    directories."""
+    """Return the pattern made absolute: below each of the session's directories."""
     if pattern.startswith("/"):
         return [pattern]
     if pattern == "~" or pattern.startswith("~/"):

@@ -6,7 +6,7 @@ confirm` revokes it: from then on asks wait."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rookery.core.asks import links
+from rookery.core.ask import Ask
 from rookery.core.asks.asks import Answer, Judgement, closed
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import go_asks
@@ -92,17 +92,17 @@ def settled(
     return Judgement("deny", BY + REJECT, f"{label} ({order.told})", reason)
 
 
-def answered(order: Order, ask: Json) -> Answer:
+def answered(order: Order, ask: Ask) -> Answer:
     """Answer a question that only the user could: decline it, unless it needs no answer."""
-    required = lenient.texts(lenient.mapping(ask, "schema"), "required")
-    accepts = order.approve == ALL and not required and not links.is_one(ask)
+    required = lenient.texts(ask.schema, "required")
+    accepts = order.approve == ALL and not required and not ask.is_link
     action = "accept" if accepts else "decline"
     label = "accepted as it is" if accepts else "declined: this session never asks you"
     reply: Json = {"action": action} | ({"content": {}} if accepts else {})
     fields = {"name": action, "ruled": f"{label} ({order.told})"}
     if order.approve != ALL:
         fields["verdict"] = "deny"
-    update = closed(lenient.text(ask, "id"), reply, **fields)
+    update = closed(ask.id, reply, **fields)
     return Answer(Draft(update, None, BY + (ALL if accepts else REJECT)), reply)
 
 

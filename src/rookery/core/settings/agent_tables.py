@@ -1,5 +1,4 @@
-"""The table `[agents.NAME]` of config.toml: an agent's command or address, environment and MCP
-servers."""
+"""The table `[agents.NAME]` of config.toml: command or address, environment, MCP servers."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -112,8 +111,7 @@ def _is_text(value: object) -> bool:
 
 
 def command_of(table: Json) -> list[str]:
-    """Return the words of the command, or the address in their place; an empty list if the table
-    has neither."""
+    """Return the words of the command, or the address in their place, if there is either."""
     return [table["url"]] if "url" in table else list(table.get("command", []))
 
 

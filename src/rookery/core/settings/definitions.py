@@ -282,8 +282,7 @@ SETTINGS = (*SINGLE, *(each for known in SEVERAL.values() for each in known), *O
 
 
 def find(key: str) -> Setting | None:
-    """Return a setting by its whole key or its last part; every own agent's command is one
-    setting."""
+    """Return a setting by its key or its last part; all own agents' commands are one."""
     parts = key.split(".")
     if parts[0] == "agents" and len(parts) <= 3:
         known = [

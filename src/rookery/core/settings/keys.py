@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 
 
 def _table(text: str) -> dict[str, dict[str, str]]:
-    """Parse lines of `place: action=key action=key,key`; an indented line continues the one
-    before."""
+    """Parse lines of `place: action=key action=key,key`; an indented one continues a line."""
     lines = text.replace("\n    ", " ").strip().split("\n")
     rows = [(place, pairs.split()) for place, _, pairs in (line.partition(": ") for line in lines)]
     return {place: dict(pair.split("=", 1) for pair in pairs) for place, pairs in rows}

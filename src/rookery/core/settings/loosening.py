@@ -69,8 +69,7 @@ def loosened(former: Guarded, new: Guarded) -> list[str]:
 
 
 def strictest(former: Guarded, new: Guarded) -> Guarded:
-    """Return what applies until then: each part as it was if the new one is looser, else the new
-    one."""
+    """Return what applies until then: of each part the stricter, the old or the new one."""
     kept = {key: _chosen(former, key) for key in _looser(former, new)}
     return Guarded(
         _strictest_rules(former.rules, new.rules, _unguarded(new)),

@@ -1,5 +1,4 @@
-"""The table [sandbox] of config.toml: what an agent, and all that it starts, can see of this
-machine."""
+"""The table [sandbox] of config.toml: what an agent and what it starts see of this machine."""
 
 from typing import NamedTuple
 

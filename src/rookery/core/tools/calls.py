@@ -3,6 +3,7 @@
 from itertools import islice
 from typing import Any
 
+from rookery.core.ask import Ask
 from rookery.core.json import Event, Json, dumps, kind_of, lenient
 from rookery.core.tools import terminals
 
@@ -45,20 +46,21 @@ def unfinished(header: Json) -> list[str]:
     return [block for block, status, _ in tools if status not in (*ENDED, *LEFT)]
 
 
-def asked_of(header: Json, ask: Json) -> str:
+def asked_of(header: Json, ask: Ask) -> str:
     """Return the id of the call that an ask belongs to: its own, or that of the first call
     announced in this turn that the ask names."""
-    own, tools = key_of(lenient.mapping(ask, "toolCall")), header["_tools"]
+    own, tools = key_of(ask.call), header["_tools"]
     if own in tools and in_turn(header, tools[own][0]):
         return own
-    announced = lenient.texts(ask, "announced")
-    return next((key for key in announced if key in tools and in_turn(header, tools[key][0])), own)
+    return next(
+        (key for key in ask.announced if key in tools and in_turn(header, tools[key][0])), own
+    )
 
 
-def all_asked_of(header: Json, ask: Json) -> list[str]:
+def all_asked_of(header: Json, ask: Ask) -> list[str]:
     """Return the same, and the turn's other announced calls: one ask may be about several."""
     tools, own = header["_tools"], asked_of(header, ask)
-    announced = [key for key in lenient.texts(ask, "announced") if key in tools]
+    announced = [key for key in ask.announced if key in tools]
     keys = dict.fromkeys([own, *(key for key in announced if in_turn(header, tools[key][0]))])
     return [key for key in keys if key in tools]
 
@@ -79,8 +81,7 @@ def left(tools: Json, status: str) -> Json:
 
 
 def _with(tools: Json, key: str, known: list[Any], *, grows: bool = True) -> Json:
-    """Return a copy with one entry changed: one copy is all that each of thousands of calls may
-    cost."""
+    """Return a copy with one entry changed: each of thousands of calls may cost only one."""
     changed = tools.copy()
     if grows and len(changed) >= TOOLS_KEPT:
         del changed[next(iter(changed))]
@@ -110,21 +111,19 @@ def upsert(header: Json, event: Event, call: Json) -> Json:
     return changes if mine is header["_terminals"] else changes | {"_terminals": mine}
 
 
-def after_answer(header: Json, ask: Json, at: int) -> Json:
-    """Return the header's changes after an answer: a call's time does not run while the user
-    thinks."""
+def after_answer(header: Json, ask: Ask, at: int) -> Json:
+    """Return the header's changes after an answer: while the user thinks, no time counts."""
     key, tools = asked_of(header, ask), header["_tools"]
     if key not in tools:
         return {}
     name, status, since = tools[key]
-    waited = max(0, at - max(since, lenient.integer(ask, "at") or at))
+    waited = max(0, at - max(since, ask.at or at))
     return {"_tools": _with(tools, key, [name, status, since + waited], grows=False)}
 
 
-def after_ask(header: Json, event: Event) -> Json:
+def after_ask(header: Json, event: Event, ask: Ask) -> Json:
     """Return the header's changes after an ask, which describes its own call, unless it belongs to
     one announced before."""
-    call = lenient.mapping(event.update, "toolCall")
-    if not call or asked_of(header, event.update) != key_of(call):
+    if not ask.call or asked_of(header, ask) != key_of(ask.call):
         return {}
-    return upsert(header, event, call)
+    return upsert(header, event, ask.call)

@@ -66,8 +66,7 @@ def lines_of(call: Json, changes: Sequence[Change]) -> list[Line]:
 
 
 def _located(call: Json, changes: Sequence[Change], place: int) -> Line:
-    """Return the line from the call's locations; claude has one for each piece of a finished
-    edit."""
+    """Return the line from the call's locations; claude has one for each edited piece."""
     path = changes[place].path
     mine = [at for at, change in enumerate(changes) if change.path == path]
     locations = [each for each in lenient.mappings(call, "locations") if each.get("path") == path]
@@ -85,8 +84,7 @@ def _assumed(change: Change) -> Line:
 
 
 class EditLines:
-    """Finds the lines of one agent's edits. `read` returns the text of a file; None if it cannot be
-    read."""
+    """Finds the lines of one agent's edits. `read` returns a file's text, or None."""
 
     def __init__(self, read: Callable[[str], str | None]) -> None:
         self._read = read

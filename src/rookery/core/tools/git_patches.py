@@ -1,5 +1,4 @@
-"""Parsing a patch in git's format, which protocol 2 sends for a change: its hunks with their
-lines."""
+"""Parsing a patch in git's format, which protocol 2 sends for a change, into its hunks."""
 
 import re
 from typing import NamedTuple

@@ -18,8 +18,7 @@ def after(header: Json, event: Event) -> Json:
 
 
 def after_update(header: Json, event: Event) -> Json:
-    """Return the header's changes after a `plan_update`. `plan` is the newest list of steps,
-    `_planned` its id."""
+    """Return the header's changes after a `plan_update`. `plan`: the newest list of steps."""
     plan, others = lenient.mapping(event.update, "plan"), known(header)
     key = key_of(plan)
     block = others.pop(key, "")

@@ -23,8 +23,7 @@ type Known = list[Any]
 
 
 def started(terminals: Json, name: str, block: str, call: str | None) -> Json:
-    """Add a terminal that has started. `call`: the block of the call to which the worker itself
-    says it belongs."""
+    """Add a terminal that has started. `call`: the block of its call, as the worker says."""
     before = terminals.get(name)
     return keep(terminals, name, [block, "running", call or (before[2] if before else None)])
 
@@ -54,8 +53,7 @@ def are_running(header: Json) -> bool:
 
 
 def block_of(terminals: Json, name: str) -> str | None:
-    """Return the block that shows a terminal's output; None if it has no block yet, or has
-    ended."""
+    """Return the block that shows a terminal's output; None if it has none, or has ended."""
     known = terminals.get(name)
     return known[0] if known and known[1] == "running" else None
 
@@ -177,8 +175,7 @@ def exit_code(call: Json) -> int | None:
 
 
 def exit_in_words(call: Json, pattern: str) -> int | None:
-    """Return the exit code in a command's output, for agents that write it there and nowhere
-    else."""
+    """Return the exit code in a command's output, where some agents write it."""
     if not pattern or lenient.text(call, "status") not in ENDED:
         return None
     content = [lenient.mapping(each, "content") for each in lenient.mappings(call, "content")]

@@ -6,7 +6,7 @@ it is judged and shown by them, never by its title."""
 
 from typing import Any, NamedTuple
 
-from rookery.core.asks.asks import options_of
+from rookery.core.ask import Ask
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.policy import call_input, danger
 from rookery.core.tools import terminals
@@ -134,17 +134,13 @@ class TurnCalls:
         calls = self._open.values()
         return any(call.get("kind") == "execute" or call_input.lines(call) for call in calls)
 
-    def asked(self, ask: Json, calls: list[Json]) -> Json:
+    def asked(self, ask: Ask, calls: list[Json]) -> Json:
         """Record that these calls wait for the answer to that ask. Return the fields to add to it:
         the ids under which they were `announced`, if its own id is another."""
-        allowing = frozenset(
-            option["optionId"]
-            for option in options_of(ask)
-            if lenient.text(option, "kind").startswith("allow")
-        )
-        announced = self._announced(key_of(lenient.mapping(ask, "toolCall")), calls)
+        allowing = frozenset(option.id for option in ask.options if option.allows)
+        announced = self._announced(key_of(ask.call), calls)
         keys = [*map(key_of, calls), *announced]
-        self._asked[lenient.text(ask, "id")] = _Subject(tuple(dict.fromkeys(keys)), allowing)
+        self._asked[ask.id] = _Subject(tuple(dict.fromkeys(keys)), allowing)
         return {"announced": announced} if announced else {}
 
     def _announced(self, own: str, calls: list[Json]) -> list[str]:

@@ -1,7 +1,6 @@
 """The notice for a prompt that is sent while an ask is open: it answers nothing, and waits."""
 
-from rookery.core import budgets
-from rookery.core.asks.kept_asks import is_waiting
+from rookery.core.ask import asks_of
 from rookery.core.json import Json, lenient
 from rookery.core.policy import go_asks
 from rookery.core.vendors.profiles import profile_for
@@ -10,10 +9,9 @@ from rookery.core.vendors.profiles import profile_for
 def notice(header: Json) -> str:
     """Return a notice that a prompt does not answer what is open, and when it is read; "" if
     nothing is open, or if the prompt counts as a reply to a plan."""
-    open_asks = [
-        ask for ask in header["asks"].values() if is_waiting(ask) and not budgets.is_one(ask)
-    ]
-    tools = [lenient.text(lenient.mapping(ask, "toolCall"), "name") for ask in open_asks]
+    waiting = (ask for ask in asks_of(header).values() if ask.is_waiting)
+    open_asks = [ask for ask in waiting if not ask.is_about_budget]
+    tools = [lenient.text(ask.call, "name") for ask in open_asks]
     if not open_asks or (go_asks.TOOL in tools and profile_for(header).judged):
         return ""
     asks = (
@@ -26,7 +24,7 @@ def notice(header: Json) -> str:
 
 def when_read(header: Json) -> str:
     """Return when the agent reads a prompt that is sent now, as a sentence."""
-    if any(ask.get("away") for ask in header["asks"].values()):
+    if any(ask.away for ask in asks_of(header).values()):
         return "It is sent once you have answered."
     if lenient.flag(header, "steers"):
         return "The agent reads it after your answer."

@@ -7,6 +7,7 @@ came between is missing until more is loaded; `join` puts it in."""
 from collections.abc import Iterable
 
 from rookery.core.agent import children
+from rookery.core.ask import asks_of
 from rookery.core.blocks import Block, Document
 from rookery.core.blocks.tools import STATUS
 from rookery.core.json import Event, Json, kind_of
@@ -23,7 +24,7 @@ def wanted(document: Document) -> dict[str, int]:
     header = document.header
     names = {*document.late, header["_plan"], *(header["_open"] or ())[:1]}
     names |= {*(header.get("_compaction") or ())[1:], *(header.get("_plans") or {}).values()}
-    names |= {ask["block"] for ask in header["asks"].values()}
+    names |= {ask.block for ask in asks_of(header).values()}
     names |= {*unfinished(header), *(each["block"] for each in children.known(header).values())}
     names |= {name for name, state, _ in header["_terminals"].values() if state == "running"}
     names |= {block["parent"] for block in document.blocks.values()}

@@ -4,7 +4,7 @@ writes; otherwise what it wants of the user, or why it ended. Code is between ba
 from typing import NamedTuple
 
 from rookery.core import budgets
-from rookery.core.asks.kept_asks import is_waiting
+from rookery.core.ask import Ask, asks_of
 from rookery.core.blocks import asks, captions
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.json.secrets import masked
@@ -100,8 +100,8 @@ def short(verb: str, thing: str) -> str:
 
 def standing(header: Json) -> str:
     """Describe what the header alone tells: what the session wants, or why it ended."""
-    for ask in header["asks"].values():
-        if is_waiting(ask):
+    for ask in asks_of(header).values():
+        if ask.is_waiting:
             return wants(ask, header["cwd"])
     if stopping := lenient.text(header, "stopping"):
         return f"stopping: {lenient.first_line(stopping, MAX_LENGTH)}"
@@ -131,17 +131,17 @@ def why_ended(header: Json) -> str:
     return f"{ending}: {message}" if reason == "agent_exited" and message else ending
 
 
-def wants(ask: Json, cwd: str) -> str:
+def wants(ask: Ask, cwd: str) -> str:
     """Describe an ask: "wants to run `pytest`", "asks: Which one?" or "budget reached: …", for
     example."""
-    if budgets.is_one(ask):
+    if ask.is_about_budget:
         return f"budget reached: {budgets.sentence(ask)}"
     text = asks.brief(ask)
     if asks.plan_in(ask):
         return f"wants to {short('', text)}"
     if wish := asks.wish(ask, cwd, short):
         return f"wants to {wish}"
-    verb = captions.VERBS.get(lenient.text(lenient.mapping(ask, "toolCall"), "kind"), "")
-    if lenient.text(ask, "kind") == "question" or not verb:
+    verb = captions.VERBS.get(lenient.text(ask.call, "kind"), "")
+    if ask.is_question or not verb:
         return f"asks: {short('', text)}"
     return f"wants to {short(verb, captions.short_path(text, cwd))}"

@@ -11,8 +11,7 @@ from rookery.core.agent import message_blocks
 from rookery.core.agent.children import asker
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
-from rookery.core.asks import links
-from rookery.core.asks.asks import answer_to
+from rookery.core.ask import Ask, ask_of, from_agent
 from rookery.core.blocks import (
     Document,
     Op,
@@ -219,11 +218,11 @@ def _went_well(news: terminals.TerminalNews, call: Json) -> bool:
 # --- asks --------------------------------------------------------------------------------------
 
 
-def _closed(before: Json, after: Json, event: Event, ask: Json) -> list[Op]:
+def _closed(before: Json, after: Json, event: Event, ask: Ask) -> list[Op]:
     """Close the ask's block. Its call has not run so far, and does not if it was rejected."""
-    who = memory.asking(before, ask)
+    who = memory.asking(before, ask.session)
     before, after = memory.view(before, who), memory.view(after, who)
-    ops = change(ask["block"], **ask_actions.outcome(event.update, event.by, ask))
+    ops = change(ask.block, **ask_actions.outcome(event.update, event.by, ask))
     rejected = ask_actions.is_rejected(event.update, ask)
     for key in all_asked_of(before, ask):
         if (call := after["_tools"].get(key)) is not None:
@@ -232,44 +231,43 @@ def _closed(before: Json, after: Json, event: Event, ask: Json) -> list[Op]:
 
 
 def _ask(before: Json, after: Json, event: Event) -> list[Op]:
-    update, name = event.update, lenient.text(event.update, "id")
     if (kept := ask_actions.kept(before, after, event)) is not None:
         return kept
-    if update.get("state") != "asked":
-        ask = before["asks"].get(name)
-        return _closed(before, after, event, ask) if ask else []
-    who = memory.asking(after, update)
+    if event.update.get("state") != "asked":
+        known = ask_of(before, event.update.get("id"))
+        return _closed(before, after, event, known) if known else []
+    ask = from_agent(event.update)
+    who = memory.asking(after, ask.session)
     before, after = memory.view(before, who), memory.view(after, who)
-    call = lenient.mapping(update, "toolCall")
-    key = asked_of(before, update)
+    call, key = ask.call, asked_of(before, ask)
     ops = _tool_ops(before, after, event, call) if call and key == key_of(call) else []
-    if call and (changes := asks.changes(update)):
+    if call and (changes := asks.changes(ask)):
         ops += change(after["_tools"][key][0], proposed=changes)
-    does = next(lenient.mappings(update, "does"), {})
-    ruled = lenient.text(update, "ruled")  # its answer is the next event
+    does: Json = next(iter(ask.does or ()), {})
     block = make_block(
         block_id(after, event) + "?",  # where its call is news too, that takes the id of this event
         "ask",
         status="asked",
-        title=lenient.text(call, "title") or lenient.text(update, "message"),
-        kind=lenient.text(call, "kind") or lenient.text(does, "kind") or _kind(update),
+        title=lenient.text(call, "title") or ask.message,
+        kind=lenient.text(call, "kind") or lenient.text(does, "kind") or _kind(ask),
         parent=after["_tools"][key][0] if call else None,
-        actions=[] if ruled else ask_actions.answers(update),
-        agent=asker(update, after),
-        **{field: text for field in ("danger", "ruled") if (text := lenient.text(update, field))},
+        actions=[] if ask.ruled else ask_actions.answers(ask),  # its answer is the next event
+        agent=asker(event.update, after),
+        **({"danger": ask.danger} if ask.danger else {}),
+        **({"ruled": ask.ruled} if ask.ruled else {}),
     )
-    if isinstance(update.get("schema"), dict) and not links.is_one(update):
-        block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
-        block["answer"] = answer_to(update)
+    if ask.form is not None:
+        block["parts"] = parts.fit([{"type": "form", "schema": ask.form}])
+        block["answer"] = ask.answer
     else:
         block["parts"] = parts.from_tool_content(lenient.sequence(call, "content"), call)
-        block |= asks.fields(update, after)
+        block |= asks.fields(ask, after)
     child = memory.known(after).get(who)
     return [children.below(op, child) for op in (*ops, *put(block))]
 
 
-def _kind(update: Json) -> str:
-    return budgets.HOW if budgets.is_one(update) else "other"
+def _kind(ask: Ask) -> str:
+    return budgets.HOW if ask.is_about_budget else "other"
 
 
 def _judged(_before: Json, after: Json, event: Event) -> list[Op]:

@@ -9,7 +9,8 @@ Whatever is not in the table here needs `all`, including routes that are added l
 import re
 from collections.abc import Mapping
 
-from rookery.core.json import Json, lenient
+from rookery.core.ask import Ask
+from rookery.core.json import Json
 from rookery.operations.catalogue.finding import find
 
 LOOK, ANSWER, ALL = "look", "answer", "all"
@@ -115,18 +116,15 @@ def may_ask(role: str, method: str, path: str) -> bool:
     return row.kind == "read" and row.traits.role == LOOK
 
 
-def command_fault(role: str, command: Json, ask: object) -> str:
+def command_fault(role: str, command: Json, ask: Ask | None) -> str:
     """Return why a device of this role may not send this command, or "" if it may. `ask` is the one
     that the command answers, in the session's current state."""
     if role == ALL:
         return ""
     if role != ANSWER or command.get("do") != "answer":
         return MEANING.get(role, MEANING[LOOK])
-    chosen = [
-        lenient.text(each, "kind")
-        for each in lenient.mappings(ask, "options")
-        if each.get("optionId") == command.get("option")
-    ]
+    options = ask.options if ask else ()
+    chosen = [each.kind for each in options if each.id == command.get("option")]
     if not command.keys() <= ANSWERS or any(kind.endswith(ALWAYS) for kind in chosen):
         return "This device may answer once, and not for all time."
     return ""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from rookery.client import attach, fleet
-from rookery.core.json import Event, Json, lenient
+from rookery.core.ask import ask_of
+from rookery.core.json import Event, Json
 from rookery.daemon.access.devices import Device
 from rookery.daemon.access.recognition import forbidden
 from rookery.daemon.access.roles import ALL, command_fault
@@ -39,10 +40,10 @@ async def send(daemon: State, session: str, command: Json) -> Event:
 
 def _allowed(device: Device, command: Json, header: Json) -> Json:
     """Return the command, bound to the ask that was checked. Raises Problem."""
-    ask = header["asks"].get(command.get("ask"))
+    ask = ask_of(header, command.get("ask"))
     if why := command_fault(device.role, command, ask):
         raise forbidden(device, why)
-    nonce = lenient.text(ask, "nonce")
+    nonce = ask.nonce if ask else ""
     return command if command.get("nonce") or not nonce else command | {"nonce": nonce}
 
 

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.core import budgets
+from rookery.core.ask import asks_of
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.settings.notify import Notify
@@ -115,13 +115,11 @@ def _text(kind: str, header: Json) -> str:
         return lenient.text(lenient.mapping(header, "error"), "message")
     if kind != ASK:
         return ""
-    for ask in lenient.mapping(header, "asks").values():
-        if budgets.is_one(ask):
-            return f"Budget reached. {lenient.text(ask, 'message')}"
-        call = lenient.mapping(ask, "toolCall")
-        text = lenient.text(ask, "message") or lenient.text(call, "title")
-        if text or lenient.text(ask, "title"):
-            return text or lenient.text(ask, "title")
+    for ask in asks_of(header).values():
+        if ask.is_about_budget:
+            return f"Budget reached. {ask.message}"
+        if text := ask.message or lenient.text(ask.call, "title"):
+            return text
     return lenient.text(lenient.mapping(header, "error"), "message")
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from rookery.core import budgets
 from rookery.core.asks import forms
-from rookery.core.asks.asks import ALLOWS, REJECTS, pick
+from rookery.core.asks.asks import ALLOWS, REJECTS
+from rookery.core.blocks.ask_actions import first_action
 from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked
@@ -70,7 +71,8 @@ def _options(block: Block, session: str) -> str:
             buttons += _button(action, keys.get(place) or digit, digit)
         elif place == lasting[0]["place"]:
             buttons += _always(lasting)
-    reject, allow = pick(block["actions"], REJECTS), pick(block["actions"], ALLOWS[:1])
+    reject = first_action(block["actions"], REJECTS)
+    allow = first_action(block["actions"], ALLOWS[:1])
     if allow is not None and not plain:
         buttons += _alike(block, "allow") + ("" if allow.get("danger") else _amended(allow))
     if reject is not None and not ours:

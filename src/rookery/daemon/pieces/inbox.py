@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from rookery.core.ask import Ask, asks_of
 from rookery.core.asks import links, together
-from rookery.core.asks.kept_asks import is_waiting
 from rookery.core.blocks import ask_actions, asks
 from rookery.core.blocks.document import Block, make_block
 from rookery.core.json import Json, lenient
@@ -33,13 +33,13 @@ class Open(NamedTuple):
     """An ask that waits for the user."""
 
     head: Json
-    ask: Json
+    ask: Ask
     block: Block
     at: float
 
     @property
     def name(self) -> str:
-        return f"{self.head['id']}:{lenient.text(self.ask, 'id')}"
+        return f"{self.head['id']}:{self.ask.id}"
 
 
 class Context(NamedTuple):
@@ -51,35 +51,29 @@ class Context(NamedTuple):
 
 def open_asks(head: Json, header: Json) -> list[Open]:
     """Return the open asks of one session."""
-    asks = []
-    for name, known in header["asks"].items():
-        if is_waiting(known):
-            ask = {**known, "id": name}
-            at = lenient.number(ask, "at") or float(head["at"])
-            asks.append(Open(head, ask, _block(ask, header), at))
-    return asks
+    waiting = (ask for ask in asks_of(header).values() if ask.is_waiting)
+    return [Open(head, ask, _block(ask, header), float(ask.at or head["at"])) for ask in waiting]
 
 
-def _block(ask: Json, header: Json) -> Block:
+def _block(ask: Ask, header: Json) -> Block:
     """Build the ask's block, as the transcript shows it."""
-    call = lenient.mapping(ask, "toolCall")
     block = make_block(
-        str(ask.get("block") or "ask"),
+        ask.block or "ask",
         "ask",
         status="asked",
-        title=lenient.text(ask, "message") or lenient.text(call, "title"),
-        kind=links.KIND if links.is_one(ask) else lenient.text(call, "kind", "other"),
-        note=lenient.text(ask, "why"),
-        danger=lenient.text(ask, "danger"),
+        title=ask.message or lenient.text(ask.call, "title"),
+        kind=links.KIND if ask.is_link else lenient.text(ask.call, "kind", "other"),
+        note=ask.why,
+        danger=ask.danger,
         actions=ask_actions.answers(ask),
     )
-    block["step"] = ask.get("step")
-    block["same"] = together.alike(header["asks"]).get(ask["id"], [])
-    if isinstance(ask.get("schema"), dict) and not links.is_one(ask):
-        block["parts"] = [{"type": "form", "schema": ask["schema"]}]
-        block["answer"] = {"ask": ask["id"], "nonce": lenient.text(ask, "nonce")}
+    block["step"] = ask.step or None
+    block["same"] = together.alike(asks_of(header)).get(ask.id, [])
+    if ask.form is not None:
+        block["parts"] = [{"type": "form", "schema": ask.form}]
+        block["answer"] = {"ask": ask.id, "nonce": ask.nonce}
         return block
-    return block if ask.get("decide") else block | asks.fields(ask, header)
+    return block if ask.decide else block | asks.fields(ask, header)
 
 
 # --- as HTML -------------------------------------------------------------------------------------

@@ -6,8 +6,10 @@ from textual.timer import Timer
 
 from rookery import render
 from rookery.core.agent.names import agent_name
-from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
+from rookery.core.ask import answer_to, asks_of
+from rookery.core.asks.asks import ALLOWS, REJECTS
 from rookery.core.blocks import Block, asks
+from rookery.core.blocks.ask_actions import first_action
 from rookery.core.json import Json, lenient
 from rookery.tui import actions, system, windows
 from rookery.tui.keys.map import label
@@ -163,7 +165,7 @@ class Answers:
             self._leave_ask(block["id"])
 
     def _leave_ask(self, name: str) -> None:
-        others = [ask["id"] for ask in self._app.window.open_asks() if ask["id"] != name]
+        others = [each["id"] for each in self._app.window.open_asks() if each["id"] != name]
         if others and self._is_here:
             self._go(others[0], by_itself=True)
         else:
@@ -197,7 +199,7 @@ class Answers:
                 self._amend(block)
             case "allow alike" | "reject alike":
                 for each in lenient.sequence(block, "same"):
-                    answer = answer_to({"id": each["ask"], **each})
+                    answer = answer_to(each["ask"], each["nonce"])
                     self._app.send({**answer, "option": each[what.split(maxsplit=1)[0]]})
                 self.answered(block)
             case "fill":
@@ -245,7 +247,7 @@ class Answers:
 
     def _reject(self, block: Block) -> None:
         """Reject an ask by the agent's own option for that, with a reason."""
-        way = pick(block["actions"], REJECTS)
+        way = first_action(block["actions"], REJECTS)
         if way is None:
             self._app.notify("The agent has no option to reject this.", severity="warning")
             return
@@ -264,7 +266,7 @@ class Answers:
 
     def _amend(self, block: Block) -> None:
         """Allow a call once, with a remark to the agent."""
-        way = pick(block["actions"], ALLOWS[:1])
+        way = first_action(block["actions"], ALLOWS[:1])
         if way is None or way.get("danger"):
             self._app.notify("The agent has no option to allow this.", severity="warning")
             return
@@ -280,7 +282,7 @@ class Answers:
 
     def _go_on(self, block: Block, value: str) -> None:
         """Allow this call, and ask less from now on."""
-        app, way = self._app, pick(block["actions"], ALLOWS)
+        app, way = self._app, first_action(block["actions"], ALLOWS)
         if block.get("danger"):
             app.notify("This cannot be undone: press the number of the option.", severity="warning")
         elif way is None:
@@ -308,9 +310,6 @@ class Answers:
         self._app.ask(parts.form.FormScreen(block["title"], schema), answer)
 
     def _question(self, block: Block) -> Json | None:
-        """Return the beginning of the command that answers an ask, with the nonce from the header;
-        None if it is not open."""
-        for name, ask in self._app.window.header["asks"].items():
-            if ask.get("block") == block["id"]:
-                return answer_to({**ask, "id": name})
-        return None
+        """Return the beginning of the command that answers an ask; None if it is not open."""
+        known = asks_of(self._app.window.header).values()
+        return next((ask.answer for ask in known if ask.block == block["id"]), None)

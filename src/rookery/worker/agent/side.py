@@ -370,25 +370,24 @@ class AgentSide:
             return
         if asked is None:
             return
-        who = {"session": child} if child in self.children else {}
-        update, old = self.kept.stands_again(asked[1] | who)
-        name = update["id"]
-        incoming.cancelled = lambda: self._session.then(self.kept.withdraw, name)
+        asked = asked.with_(session=child) if child in self.children else asked
+        ask, old = self.kept.stands_again(asked)
+        incoming.cancelled = lambda: self._session.then(self.kept.withdraw, ask.id)
         is_hooks = self._session.profile().judged and hook_asks.is_one(given)
         if calls:
-            update |= judged.asked(update, about)
-            update |= {"does": self.auto_answer.details(about, given)}
-            answer = None if is_hooks else self.auto_answer.answer(update, calls)
+            does = self.auto_answer.details(about, given)
+            ask = ask.with_(**judged.asked(ask, about), does=does)
+            answer = None if is_hooks else self.auto_answer.answer(ask, calls)
         else:
-            answer = None if is_hooks else self.auto_answer.answer_for_nobody(update)
+            answer = None if is_hooks else self.auto_answer.answer_for_nobody(ask)
         if is_hooks:
-            calls, answer = [], self.auto_answer.answer_about_hooks(update)
+            calls, answer = [], self.auto_answer.answer_about_hooks(ask)
         if answer is None or self.kept.overrides(old, answer):
-            self.kept.announce(self.auto_answer.note(update, calls) if calls else update, old)
+            self.kept.announce(self.auto_answer.note(ask, calls) if calls else ask, old)
         else:  # clients need not ask anybody: the answer comes in the same breath
-            self._session.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
+            self._session.append(Draft(ask.with_(ruled=answer.draft.update["ruled"]).update))
             self._session.append(answer.draft, full=True)
-            self._session.then(self.asks.reply, name, answer.reply)
+            self._session.then(self.asks.reply, ask.id, answer.reply)
 
     def _close_asks(self, reason: str, *, kept: bool) -> None:
         """Close the open asks before anything else that is due: an ask ends before its turn

@@ -12,8 +12,9 @@ from rookery.client.config import rules as config_rules
 from rookery.client.config import toml_file
 from rookery.client.config.in_force import Waiting
 from rookery.core.agent.addresses import address_of
+from rookery.core.ask import Ask
 from rookery.core.asks import kept_asks
-from rookery.core.asks.asks import Answer, Judgement, Refusal, allowing, once_only
+from rookery.core.asks.asks import ALLOWS, Answer, Judgement, Refusal, once_only, pick
 from rookery.core.asks.identity import digest_of
 from rookery.core.blocks.parts import diffs
 from rookery.core.dangers.places import named
@@ -132,26 +133,25 @@ class AutoAnswer:
         own = key_of(given) if diffs(given) else None
         return [item for item in details if item["what"] != "diff" or item["call"] != own]
 
-    def note(self, ask: Json, calls: Sequence[policy_rules.Call]) -> Json:
+    def note(self, ask: Ask, calls: Sequence[policy_rules.Call]) -> Ask:
         """Return the ask with what only a snapshot would undo of it, and with what "always allow
         this" would allow."""
         from rookery.core.policy.explained import explained
 
-        ask = ask | {"explains": explained(calls, guarded="danger" in ask)}
-        if risk := named(call.risk for call in calls):
-            ask |= {"risk": risk}
-        name = lenient.text(ask, "id")
-        self._calls[name] = calls
+        risk = named(call.risk for call in calls)
+        ask = ask.with_(explains=explained(calls, guarded=bool(ask.danger)))
+        ask = ask.with_(risk=risk) if risk else ask
+        self._calls[ask.id] = calls
         if len(self._calls) > ASKS_KEPT:
             del self._calls[next(iter(self._calls))]
         offers = _choices(calls, self._project)
-        if isinstance(offers, str) or not allowing(ask):
+        if isinstance(offers, str) or not pick(ask.options, ALLOWS):
             return ask
         from rookery.core.policy.rule_choices import alike
 
         always = policy_rules.described(offers[0].rule)[:MAX_RULE_LENGTH]
-        ask |= {"always": always, "alwaysChoices": [each.label for each in offers]}
-        return ask | {"alwaysReach": [*map(self._reach, offers)], "alike": digest_of(alike(offers))}
+        ask = ask.with_(always=always, alwaysChoices=[each.label for each in offers])
+        return ask.with_(alwaysReach=[*map(self._reach, offers)], alike=digest_of(alike(offers)))
 
     @property
     def _project(self) -> str:
@@ -232,10 +232,10 @@ class AutoAnswer:
                 del self._left[next(iter(self._left))]
         return judgement
 
-    def answer(self, ask: Json, calls: Sequence[policy_rules.Call]) -> Answer | None:
+    def answer(self, ask: Ask, calls: Sequence[policy_rules.Call]) -> Answer | None:
         """Return the answer to an ask; None if it waits for the user."""
         known, order = self._config().rules, self._order
-        left = key_of(lenient.mapping(ask, "toolCall")) in self._left  # the mode had its say
+        left = key_of(ask.call) in self._left  # the mode had its say
         level = modes.level(self._session.header, self._session.profile())
         level = modes.EVERY if left else level
         plans = self._session.header["wanted"].get("mode") == planning.MODE
@@ -247,25 +247,25 @@ class AutoAnswer:
         ruling = modes.together(rulings)
         return None if ruling is None else modes.ruled(ask, ruling)
 
-    def covered(self) -> list[tuple[Json, Answer]]:
+    def covered(self) -> list[tuple[Ask, Answer]]:
         """Return the open asks that rules allow by now, as they would if asked now. A mode or a
         denial answers none of them."""
         self._config()
         matches = []
         for name, ask in kept_asks.live(self._session.header).items():
             calls = self._calls.get(name)
-            answer = self.answer(ask, calls) if calls and not ask.get("ruled") else None
+            answer = self.answer(ask, calls) if calls and not ask.ruled else None
             if answer and answer.draft.update.get("verdict") == "allow":
                 by_rule = (answer.draft.by or "").startswith("rule:")
                 matches += [(ask, answer)] if by_rule else []
         return matches
 
-    def answer_about_hooks(self, ask: Json) -> Answer | None:
+    def answer_about_hooks(self, ask: Ask) -> Answer | None:
         """Return the answer on whether a project's hooks may run, which no rule and no mode
         decides; None if it waits for the user."""
         return hook_asks.settled(self._order, ask)
 
-    def trust_hooks(self, ask: Json, option: str) -> Refusal | None:
+    def trust_hooks(self, ask: Ask, option: str) -> Refusal | None:
         """Remember the user's answer about a project's hooks before their agent hears it: it
         applies to the hooks as they are now, if the ask was about those. Return why it was refused,
         else None."""
@@ -276,7 +276,7 @@ class AutoAnswer:
         home, cwd = self._session.home, self._session.header["cwd"]
         try:
             now = hook_file.find(home, cwd)
-            fingerprint = hook_asks.fingerprint_in(ask["toolCall"])
+            fingerprint = hook_asks.fingerprint_in(ask.call)
             if now is None or now.fault or now.fingerprint != fingerprint:
                 return Refusal("hooks_changed", CHANGED)
             trust.remember(home, now, trusts=option == hook_asks.TRUST, asked=True)
@@ -284,19 +284,19 @@ class AutoAnswer:
             return Refusal("not_written", f"Nothing was answered: {error}")
         return None
 
-    def answer_for_nobody(self, ask: Json) -> Answer | None:
+    def answer_for_nobody(self, ask: Ask) -> Answer | None:
         """Answer an ask that has no call to be judged; None if it waits for the user."""
         order = self._order
         if order is None:
             return None
-        if ask.get("kind") == "question":
+        if ask.is_question:
             return unattended.answered(order, ask)
         return self.answer(ask, [policy_rules.Call(self._session.header["agent"], "other")])
 
-    def allow_always(self, ask: Json, choice: int = 1) -> policy_rules.Rule | Refusal:
+    def allow_always(self, ask: Ask, choice: int = 1) -> policy_rules.Rule | Refusal:
         """Add a rule to the file that allows what this ask is about. `choice`: the number of the
         rule among those that the ask lists."""
-        calls = self._calls.get(lenient.text(ask, "id"))
+        calls = self._calls.get(ask.id)
         if not calls:
             from rookery.core.policy.rule_choices import VAGUE
 

@@ -4,9 +4,10 @@ with what the agent then asks. The decisions are made in `core/asks/kept_asks`."
 from functools import partial
 
 from rookery.core.agent.names import agent_name
+from rookery.core.ask import Ask, ask_of
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import identity, kept_asks, links
-from rookery.core.asks.asks import WRONG_NONCE, Answer, Refusal, answer_to
+from rookery.core.asks.asks import ALLOWS, WRONG_NONCE, Answer, Refusal, pick_id
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import hook_asks, modes
 from rookery.core.tools.calls import ENDED, key_of
@@ -79,8 +80,8 @@ class KeptAsks:
 
     def ask_again(self, how: str) -> bool:
         """Begin the turn that brings kept asks back; False if its prompt is no longer known."""
-        marks = [ask["away"] for ask in kept_asks.away(self._session.header).values()]
-        turn = max((mark["turn"] for mark in marks), default=0)
+        kept = kept_asks.away(self._session.header).values()
+        turn = max((ask.away.turn for ask in kept if ask.away), default=0)
         of, prompt = self.prompt_of(turn)
         if not prompt and how != kept_asks.CONTINUE:
             return False
@@ -120,46 +121,43 @@ class KeptAsks:
             if len(self.calls) > CALLS_KEPT:
                 del self.calls[next(iter(self.calls))]
 
-    def stands_again(self, ask: Json) -> tuple[Json, Json | None]:
+    def stands_again(self, ask: Ask) -> tuple[Ask, Ask | None]:
         """Return the ask as it is logged, and the kept ask that it repeats, if any."""
-        key = key_of(lenient.mapping(ask, "toolCall"))
+        key = key_of(ask.call)
         others = [call for name, call in self.calls.items() if name != key]
         same = identity.digest(ask, self.calls.get(key), others)
         header = self._session.header
-        ask = {**ask, "same": same, "agent": agent_name(header)}
+        ask = ask.with_(same=same, agent=agent_name(header))
         old = kept_asks.matching(header, same, self._open.names())
         if old is not None:
-            self._open.rename(ask["id"], old["id"])
-            again: Json = {"id": old["id"], "nonce": lenient.text(old, "nonce"), "again": True}
-            return {**ask, **again}, old
+            self._open.rename(ask.id, old.id)
+            return ask.with_(id=old.id, nonce=old.nonce, again=True), old
         if self._session.turn.again and (gives_way := kept_asks.replaced(header)) is not None:
-            self.superseded.add(gives_way["id"])
+            self.superseded.add(gives_way.id)
             self._session.append(kept_asks.superseded(gives_way), full=True)
         return ask, None
 
-    def overrides(self, old: Json | None, ruling: Answer) -> bool:
+    def overrides(self, old: Ask | None, ruling: Answer) -> bool:
         """Tell whether a kept answer of the user's counts more than a mode's. A rule's denial does
         not give way."""
-        given = old is not None and bool(old.get("given"))
+        given = old is not None and old.given is not None
         return given and ruling.draft.update.get("verdict") != "deny"
 
-    def announce(self, ask: Json, old: Json | None) -> None:
+    def announce(self, ask: Ask, old: Ask | None) -> None:
         """Log an ask. If it was answered in the meantime, that answer is passed on, and clients
         need not ask anybody."""
-        given = lenient.mapping(old, "given")
-        if not given:
-            self._session.append(Draft(ask))
+        given = old.given if old else None
+        if given is None:
+            self._session.append(Draft(ask.update))
             return
-        command: Json = {key: given[key] for key in kept_asks.GIVEN if key in given}
-        command |= answer_to(ask) | {"id": None}
-        name, by = lenient.text(given, "name"), lenient.text(given, "by") or None
-        fits = not isinstance(kept_asks.kept_answer(ask, command, by), Refusal)
+        command = given.answer | ask.answer | {"id": None}
+        fits = not isinstance(kept_asks.kept_answer(ask, command, given.by), Refusal)
         if fits and not command.get("always"):  # a rule may still fail to be written
-            ask = {**ask, "ruled": f"you answered “{name}” while the agent was away"}
-        self._session.append(Draft(ask))
-        refusal = self.give(ask, command, by)
+            ask = ask.with_(ruled=f"you answered “{given.name}” while the agent was away")
+        self._session.append(Draft(ask.update))
+        refusal = self.give(ask, command, given.by)
         if refusal is not None:
-            text = f"The answer {name!r} was not sent to the agent: {refusal.message}"
+            text = f"The answer {given.name!r} was not sent to the agent: {refusal.message}"
             self._session.append(Draft(notice(text)))
 
     def mark_work(self, method: str) -> None:
@@ -198,8 +196,8 @@ class KeptAsks:
         if name in self._completed:  # told twice before the header could change
             return
         self._completed.add(name)
-        if ask := session.header["asks"].get(name):
-            answer = ask_rules.completed({**ask, "id": name})
+        if ask := ask_of(session.header, name):
+            answer = ask_rules.completed(ask)
             reply = partial(self._open.reply, name, answer.reply)
             session.do_next([messages.Append(answer.draft, full=True), reply])
         elif name:
@@ -213,22 +211,22 @@ class KeptAsks:
 
     # --- answers ------------------------------------------------------------------------------
 
-    def give(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
+    def give(self, ask: Ask, command: Json, by: str | None) -> Refusal | None:
         """Answer the agent that asks; return why that was refused, or None."""
         always = _always(command)
         if always:
-            command = {**command, "option": ask_rules.allowing(ask)}
+            command = {**command, "option": pick_id(ask.options, ALLOWS)}
         answer = ask_rules.answered(ask, command, by)
         if isinstance(answer, Refusal):
             return answer
-        session, notice, others = self._session, None, list[tuple[Json, Answer]]()
+        session, notice, others = self._session, None, list[tuple[Ask, Answer]]()
         if always:
             rule = self._auto_answer.allow_always(ask, always)
             if isinstance(rule, Refusal):
                 return rule
-            others = [each for each in self._auto_answer.covered() if each[0]["id"] != ask["id"]]
+            others = [each for each in self._auto_answer.covered() if each[0].id != ask.id]
             answer, notice = modes.with_rule(answer, rule, len(others))
-        if session.profile().judged and hook_asks.is_one(lenient.mapping(ask, "toolCall")):
+        if session.profile().judged and hook_asks.is_one(ask.call):
             option = "" if command.get("cancel") else lenient.text(command, "option")
             if refusal := self._auto_answer.trust_hooks(ask, option):
                 return refusal
@@ -241,18 +239,15 @@ class KeptAsks:
         session.then(self._open.reply, command["ask"], reply)
         reason = lenient.text(command, "reason").strip()
         if reason and not takes:
-            cause, allows = (
-                f"{command['id'] or ask['nonce']}.reason",
-                ask_rules.allows(ask, command),
-            )
+            cause, allows = f"{command['id'] or ask.nonce}.reason", ask_rules.allows(ask, command)
             self._pass_on(cause, reason, by, steers=allows and session.agent.steers)
         return None
 
-    def _close(self, answered: list[tuple[Json, Answer]]) -> None:
+    def _close(self, answered: list[tuple[Ask, Answer]]) -> None:
         """Close open asks that a rule allows by now."""
         for ask, answer in answered:
             self._session.append(answer.draft, full=True)
-            self._session.then(self._open.reply, ask["id"], answer.reply)
+            self._session.then(self._open.reply, ask.id, answer.reply)
 
     def _pass_on(self, cause: str, text: str, by: str | None, *, steers: bool) -> None:
         """Send the agent the text that the user gave with an answer, as a prompt: into the running
@@ -263,7 +258,7 @@ class KeptAsks:
         else:
             session.feed_turn(messages.Prompted(cause, prompt, by, reason=True))
 
-    def take_answer(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
+    def take_answer(self, ask: Ask, command: Json, by: str | None) -> Refusal | None:
         """Keep an answer until the agent asks again; or give the ask up; or send its prompt
         again."""
         session = self._session
@@ -281,19 +276,19 @@ class KeptAsks:
         self.want()
         return None
 
-    def _drop(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
+    def _drop(self, ask: Ask, command: Json, by: str | None) -> Refusal | None:
         closed = kept_asks.dropped(ask, command, by)
         if isinstance(closed, Refusal):
             return closed
         session = self._session
         session.append(closed, full=True)
-        if kept_asks.away(session.header).keys() == {ask["id"]}:
+        if kept_asks.away(session.header).keys() == {ask.id}:
             busy = session.turn.again and session.turn.phase != "idle"
             session.feed_turn(messages.CancelWanted(None, by) if busy else messages.Freed())
         return None
 
-    def _send_again(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
-        if command.get("nonce") != ask.get("nonce"):
+    def _send_again(self, ask: Ask, command: Json, by: str | None) -> Refusal | None:
+        if command.get("nonce") != ask.nonce:
             return WRONG_NONCE
         self._session.done(command, by, "sent again")
         self._deaths = 0

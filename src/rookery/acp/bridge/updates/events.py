@@ -13,6 +13,7 @@ from rookery.acp.bridge.updates.terminals import Screens
 from rookery.core.agent import children as memory
 from rookery.core.agent import pictures
 from rookery.core.agent.message_blocks import is_system_prompt
+from rookery.core.ask import Ask
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
 from rookery.core.blocks.notices import meets_others
@@ -154,10 +155,10 @@ class Sharing:
 
     # --- tool calls ------------------------------------------------------------------------------
 
-    def shown_call(self, ask: Json) -> Json:
+    def shown_call(self, ask: Ask) -> Json:
         """Return the tool call that a permission is asked for."""
-        call = lenient.mapping(ask, "toolCall")
-        if who := memory.asking(self.header, ask):
+        call = ask.call
+        if who := memory.asking(self.header, ask.session):
             return self._child_call(who, call)
         key = asked_of(self.header, ask)
         block = block_of(self.header, key)
@@ -179,8 +180,8 @@ class Sharing:
 
     def _ask(self, before: Json, update: Json) -> list[Json]:
         """Announce a call before it is asked about."""
-        call = lenient.mapping(update, "toolCall")
-        if update.get("state") != "asked" or not call or memory.asking(self.header, update):
+        call, session = lenient.mapping(update, "toolCall"), lenient.text(update, "session")
+        if update.get("state") != "asked" or not call or memory.asking(self.header, session):
             return []
         fresh = self._is_fresh(before, call)
         updates = self._call(before, {"status": "pending", **call}) if fresh else []

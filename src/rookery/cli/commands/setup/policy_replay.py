@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rookery.core.ask import Ask, from_agent
 from rookery.core.empty_header import EMPTY
 from rookery.core.header import advance
 from rookery.core.json import Event, Json, kind_of, lenient
@@ -57,7 +58,7 @@ class _Play:
         self._session = session
         self._rules = known
         self._calls = TurnCalls()
-        self._open: dict[str, tuple[int, Json]] = {}
+        self._open: dict[str, tuple[int, Ask]] = {}
         self._asks: list[Replayed] = []
         self._header = EMPTY
         self._lay = call_paths.lay(paths.home(), os.environ)
@@ -95,8 +96,9 @@ class _Play:
         given = lenient.mapping(update, "toolCall")
         if given:
             about = self._calls.stands_for(given)
-            self._calls.asked(update, about)
-            self._open[name] = (len(self._asks), update)
+            ask = from_agent(update)
+            self._calls.asked(ask, about)
+            self._open[name] = (len(self._asks), ask)
             self._asks.append(self._replayed(event, about, "", ""))
 
     def _replayed(self, event: Event, about: list[Json], answer: str, by: str) -> Replayed:
@@ -117,10 +119,10 @@ class _Play:
         return Replayed(self._session, event.seq, header["turn"], what, answer, by, verdict)
 
 
-def _reply(ask: Json, outcome: Json) -> str:
+def _reply(ask: Ask, outcome: Json) -> str:
     if outcome.get("outcome") == "cancelled":
         return "cancelled"
-    for option in lenient.mappings(ask, "options"):
-        if option.get("optionId") == outcome.get("optionId"):
-            return "allow" if lenient.text(option, "kind").startswith("allow") else "deny"
+    for option in ask.options:
+        if option.id == outcome.get("optionId"):
+            return "allow" if option.allows else "deny"
     return "cancelled"

@@ -13,7 +13,8 @@ from rookery.cli.session.open_asks import (
     write_card,
 )
 from rookery.cli.session.send import perform
-from rookery.core.asks.asks import MEANINGS, Refusal, allows, answer_to, meant, once_only
+from rookery.core.ask import Option, answer_to
+from rookery.core.asks.asks import MEANINGS, Refusal, allows, meant, once_only
 from rookery.core.json import Json, lenient
 
 WORD = "confirm"
@@ -105,13 +106,11 @@ def answer(
     danger = _danger(asked, reply)
     if danger and not confirm and not _confirmed(screen, danger, asked):
         return exits.REFUSED
-    return _send(
-        screen, session, answer_to(asked.ask) | reply | ({"confirm": True} if danger else {})
-    )
+    return _send(screen, session, asked.ask.answer | reply | ({"confirm": True} if danger else {}))
 
 
 def _always(asked: Asked, number: int) -> Json:
-    if danger := clean_line(lenient.text(asked.ask, "danger")):
+    if danger := clean_line(asked.ask.danger):
         raise Unavailable(once_only(danger))
     return {"always": number if number > 1 else True}
 
@@ -128,7 +127,7 @@ def _answer_alike(screen: Screen, session: str, asked: Asked, reply: Json) -> in
         screen.note("Not answered. The questions stay open.")
         return exits.REFUSED
     codes = [
-        _send(screen, session, answer_to({"id": each["ask"], **each}) | {"option": each[verdict]})
+        _send(screen, session, answer_to(each["ask"], each["nonce"]) | {"option": each[verdict]})
         for each in group
     ]
     return max(codes)
@@ -137,10 +136,10 @@ def _answer_alike(screen: Screen, session: str, asked: Asked, reply: Json) -> in
 def _rule_of(asked: Asked, option: str) -> int:
     """Return the number of our rule that an option stands for, or 0 if it is none: our rules are
     numbered after the agent's own options."""
-    if not asked.ask.get("always") or not option.isdecimal():
+    if not asked.ask.always or not option.isdecimal():
         return 0
-    offered = max(1, min(4, len(lenient.texts(asked.ask, "alwaysChoices"))))
-    number = int(option[:4]) - len(asked.options)
+    offered = max(1, min(4, len(asked.ask.always_choices)))
+    number = int(option[:4]) - len(asked.ask.options)
     return number if 1 <= number <= offered else 0
 
 
@@ -165,42 +164,41 @@ def _chosen(asked: Asked, option: str, values: tuple[str, ...]) -> Json:
         if "action" not in reply:
             return reply
         option = reply["action"]
-    if asked.ask.get("kind") == "question":
+    if asked.ask.is_question:
         return form_answer(asked.ask, option, values)
     if values:
         raise click.BadParameter("this question has no form.", param_hint="--set")
-    options = asked.options
+    options = asked.ask.options
     if option.isdecimal() and 1 <= int(option) <= len(options):
-        return {"option": options[int(option) - 1]["optionId"]}
+        return {"option": options[int(option) - 1].id}
     wanted = option.lower()
     # "allow" is what is allowed once, also where "Allow always" begins like it; so is "go".
     for word, exact in ((wanted, True), (f"{wanted}_once", True), (wanted, False)):
         matches = [each for each in options if _matches(each, word, exact)]
-        once = [each for each in matches if lenient.text(each, "kind").endswith("_once")]
+        once = [each for each in matches if each.kind.endswith("_once")]
         if len(matches) == 1 or (matches and exact):
-            return {"option": matches[0]["optionId"]}
+            return {"option": matches[0].id}
         if len(once) == 1:
-            return {"option": once[0]["optionId"]}
+            return {"option": once[0].id}
     if wanted == "cancel":
         return {"cancel": True}
-    shown = [clean_line(lenient.text(each, "name")) for each in options]
+    shown = [clean_line(each.name) for each in options]
     names = ("; " if any("," in name for name in shown) else ", ").join(shown)
     raise click.BadParameter(f"{option!r} is not one of: {names}.", param_hint="OPTION")
 
 
-def _matches(option: Json, wanted: str, exact: bool) -> bool:
-    names = [lenient.text(option, key).lower() for key in ("optionId", "name", "kind")]
+def _matches(option: Option, wanted: str, exact: bool) -> bool:
+    names = [option.id.lower(), option.name.lower(), option.kind.lower()]
     return wanted in names if exact else any(name.startswith(wanted) for name in names)
 
 
 def _danger(asked: Asked, command: Json) -> str:
     """Return why the chosen option needs a second yes, or "" if it does not."""
-    danger = clean_line(lenient.text(asked.ask, "danger"))
-    chosen = [each for each in asked.options if each["optionId"] == command.get("option")]
-    kind = lenient.text(chosen[0], "kind") if chosen else ""
-    if danger and kind == "allow_always":
+    danger = clean_line(asked.ask.danger)
+    chosen = [each for each in asked.ask.options if each.id == command.get("option")]
+    if danger and chosen and chosen[0].kind == "allow_always":
         raise Unavailable(once_only(danger))
-    return danger if kind.startswith("allow") else ""
+    return danger if chosen and chosen[0].allows else ""
 
 
 class Unavailable(click.ClickException):
