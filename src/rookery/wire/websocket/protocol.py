@@ -34,7 +34,7 @@ CODES = {
 
 
 class _Frames(Protocol):
-    """What the library does once a connection is open, with a parser that skips and collects."""
+    """The library's protocol of an open connection, with a parser that skips and collects."""
 
     max_message_size: int
 
@@ -130,7 +130,7 @@ class Client(ClientProtocol, _Frames):
 
     @property
     def objection(self) -> str:
-        """What is wrong with an answer that accepts our handshake; "" if it is as it should be."""
+        """Say what is wrong with an answer that accepts our handshake; "" if nothing is."""
         match self.handshake_exc:
             case None:
                 return ""
