@@ -10,7 +10,7 @@ from rookery.client.fleet import heads
 from rookery.core.clock_slip import is_snoozed
 from rookery.core.json.events import Draft, Event
 from rookery.core.limits import Policy
-from rookery.core.turn import idle, rate_limit
+from rookery.core.turn import rate_limit, worker_idle
 from rookery.core.view.fleet import is_hidden
 from rookery.home import paths, resting
 from rookery.log.store import Writer
@@ -72,7 +72,7 @@ def test_a_snooze_of_that_clock_does_not_last_a_year(home: Path) -> None:
     assert entry.until == 0, "nor is it hidden as one at rest"
     directory = paths.session_dir(str(home), glitched)
     with Writer.open(directory) as log:
-        assert not idle.is_put_away(log.header, now())
+        assert not worker_idle.is_put_away(log.header, now())
 
 
 def test_a_prompt_that_met_a_limit_then_is_sent_again() -> None:

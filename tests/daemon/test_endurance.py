@@ -20,7 +20,7 @@ from rookery.client.daemon import local
 from rookery.core.refusals import Refused
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.process import lifecycle
-from rookery.daemon.process.room import NEWCOMERS, Guest, Room
+from rookery.daemon.process.connection_limit import NEWCOMERS, Guest, Room
 from rookery.home.log_rotation import BEFORE, LOG_BYTES
 from rookery.processes import tree
 from tests.client.test_fleet import no_descriptor_left
@@ -70,7 +70,9 @@ def test_a_crowd_of_idle_connections_keeps_nobody_out(home: Path) -> None:
 
 
 def test_a_process_may_open_more_files_than_its_shell_said(home: Path) -> None:
-    program = "from rookery.daemon.process.room import raise_limit as r; import resource;"
+    program = (
+        "from rookery.daemon.process.connection_limit import raise_limit as r; import resource;"
+    )
     program += "print(r(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     shell = ["sh", "-c", 'ulimit -S -n 256 && exec "$@"', "sh", sys.executable, "-c", program]
     said = subprocess.run(shell, check=True, capture_output=True, text=True, timeout=120).stdout

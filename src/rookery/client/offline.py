@@ -17,8 +17,8 @@ from rookery.core.commands import Command
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.json.safe_text import count
 from rookery.core.limits import Policy
-from rookery.core.turn.idle import post_mortem
 from rookery.core.turn.messages import rejected
+from rookery.core.turn.worker_idle import post_mortem
 from rookery.home import paths
 from rookery.log.errors import BadPlace, LogError, NoSession, TooNew
 from rookery.log.reader import Reader

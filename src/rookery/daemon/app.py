@@ -12,7 +12,7 @@ from rookery.daemon.access.gate import App, Gate
 from rookery.daemon.access.journal import journalled
 from rookery.daemon.api import ROUTERS
 from rookery.daemon.branches import api as branches
-from rookery.daemon.operations import aliases, form, versions
+from rookery.daemon.operations import aliases, api_versions, form
 from rookery.daemon.operations import api as operations
 from rookery.daemon.page import ROUTERS as SCREENS
 from rookery.daemon.state import State
@@ -43,7 +43,7 @@ def build_app(state: State, control: str) -> App:
     api = build_api()
     api.state.rookery = state
     gate = Gate(journalled(api, state.home), state.options, state.devices, control)
-    return versions.Versions(gate, api.routes)
+    return api_versions.Versions(gate, api.routes)
 
 
 def build_api() -> FastAPI:
@@ -95,7 +95,7 @@ class _Api(FastAPI):
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
         operations.documented(document)
-        versions.documented(document)
+        api_versions.documented(document)
         schemas = document["components"]["schemas"]
         schemas["Fault"] = errors.Fault.model_json_schema()
         document["components"]["schemas"] = dict(sorted(schemas.items()))

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from rookery.operations.catalogue.arguments import Arg
 from rookery.operations.catalogue.row import At, Preview, read, work
-from rookery.operations.merging.shapes import Dropped, Merged, MergePlan, Moved
+from rookery.operations.merging.results import Dropped, Merged, MergePlan, Moved
 
 type Way = Literal["merge", "rebase", "squash", "apply"]
 

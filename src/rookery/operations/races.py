@@ -6,7 +6,7 @@ from typing import Annotated
 from rookery.operations.branches import How, Message
 from rookery.operations.catalogue.arguments import Arg
 from rookery.operations.catalogue.row import At, Preview, read, work
-from rookery.operations.merging.shapes import Picked, Race, RaceDropped
+from rookery.operations.merging.results import Picked, Race, RaceDropped
 
 GROUP = "Start and talk"
 DROPS = "drop worktrees"

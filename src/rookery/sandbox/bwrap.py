@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from rookery.core.settings.sandbox import LISTED, ON
 from rookery.processes import LINUX, landlock
 from rookery.sandbox import git, visible
-from rookery.sandbox.limit import ProcessLimit
 from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
+from rookery.sandbox.process_limit import ProcessLimit
 from rookery.sandbox.proxy import Proxy
 from rookery.sandbox.relay import Relay, listening, port_here
 from rookery.sandbox.visible import is_in

@@ -20,7 +20,7 @@ from rookery.tui.reader import ReaderThread
 from rookery.tui.system import git_branch
 from rookery.tui.system.clock import now
 from rookery.tui.system.driver import Driver
-from rookery.tui.transcript.reading import Transcript
+from rookery.tui.transcript.cursor import Transcript
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets.composer import Composer
 from rookery.tui.widgets.session_list import Fleet

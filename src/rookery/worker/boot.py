@@ -16,7 +16,7 @@ from rookery.client.start import connectable
 from rookery.core import safety
 from rookery.core.json import Draft
 from rookery.core.limits import Policy
-from rookery.core.turn.idle import post_mortem
+from rookery.core.turn.worker_idle import post_mortem
 from rookery.home import config, paths, slots
 from rookery.log.errors import Busy, LogError
 from rookery.log.place import check_home

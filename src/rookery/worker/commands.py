@@ -15,8 +15,8 @@ from rookery.core.critic.state import CHOICES
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import go_asks, modes, unattended
 from rookery.core.settings.held import CONFIRM
-from rookery.core.turn import idle
 from rookery.core.turn import messages as turns
+from rookery.core.turn import worker_idle
 from rookery.core.turn.remedies import why_busy
 from rookery.core.vendors import options
 from rookery.core.vendors.errors import error_words
@@ -296,7 +296,7 @@ class Commands:
         """Record a reversible stop, and stop once no turn runs; the host's upkeep does the rest."""
         session, update = self._session, self._update(command)
         session.append(Draft(update, command["id"], by), full=True)
-        reason = next((field for field in idle.HIDING if update.get(field)), None)
+        reason = next((field for field in worker_idle.HIDING if update.get(field)), None)
         if reason is None or session.turn.phase != "idle":
             return
         if reason == "archived":

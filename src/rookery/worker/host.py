@@ -11,8 +11,8 @@ from rookery.client.config.in_force import InForce
 from rookery.core.agent import imported, messages
 from rookery.core.asks import kept_asks
 from rookery.core.tools import calls
-from rookery.core.turn import idle as turn_idle
 from rookery.core.turn import messages as turns
+from rookery.core.turn import worker_idle as turn_idle
 from rookery.home import paths, scratch
 from rookery.home.log_rotation import turn_over
 from rookery.home.seen import seen

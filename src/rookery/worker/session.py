@@ -35,9 +35,9 @@ from rookery.core.limits import CriticPolicy, Policy
 from rookery.core.policy import modes
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.sandbox import NONE
-from rookery.core.turn import idle, rate_limit, watchdogs
 from rookery.core.turn import machine as turn_machine
 from rookery.core.turn import messages as turns
+from rookery.core.turn import rate_limit, watchdogs, worker_idle
 from rookery.core.turn.queue import Queued
 from rookery.core.units import duration
 from rookery.core.vendors import profiles
@@ -80,7 +80,7 @@ class Session:
         self.agent = messages.Agent(past=messages.Past(parked=parked))
         self.critic = critic_loop.restored(self.header)
         self.watch = watchdogs.Watch()
-        self.rest = idle.Rest(event_at=now(), left_at=now())
+        self.rest = worker_idle.Rest(event_at=now(), left_at=now())
         self.commands: deque[tuple[Json, Sender]] = deque()
         self.asked: set[str] = set()
         """Ids of commands whose outcome is not in the log yet."""
@@ -236,7 +236,7 @@ class Session:
 
     def is_idle(self) -> bool:
         """Tell whether nothing runs, waits, or is to be resumed."""
-        return idle.is_idle(self.header) and self.resumes_at() is None
+        return worker_idle.is_idle(self.header) and self.resumes_at() is None
 
     # --- settings --------------------------------------------------------------------------------
 

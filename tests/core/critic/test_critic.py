@@ -15,8 +15,8 @@ from rookery.core.empty_header import EMPTY
 from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event, Json
 from rookery.core.limits import CriticPolicy
-from rookery.core.turn.idle import post_mortem
 from rookery.core.turn.messages import Append
+from rookery.core.turn.worker_idle import post_mortem
 from tests.core.hostile import machines
 
 ASKS = CriticPolicy(command="pytest -q", refine=True, timeout=60)

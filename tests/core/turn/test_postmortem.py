@@ -2,7 +2,7 @@
 
 import pytest
 
-from rookery.core.turn.idle import post_mortem
+from rookery.core.turn.worker_idle import post_mortem
 from tests.core.making import Json, asked, call, idle, only, play, prompt, running, update
 
 READY = update("_agent", state="ready", name="crow", sessionId="x")

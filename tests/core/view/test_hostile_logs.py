@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rookery.core.blocks.document import Document, join, size_of
 from rookery.core.empty_header import EMPTY
 from rookery.core.json.events import Event, dumps, loads
-from rookery.core.turn.idle import post_mortem
+from rookery.core.turn.worker_idle import post_mortem
 from rookery.core.view.fleet import head_of
 from rookery.core.view.reduce import fold, reduce
 from tests.core.hostile import FIELDS, KINDS, junk, logs, nested, shapely_logs

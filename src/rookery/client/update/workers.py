@@ -17,7 +17,7 @@ from rookery.client.daemon import local as daemon
 from rookery.client.start import is_awake
 from rookery.core.json import Json, lenient
 from rookery.core.tools import terminals
-from rookery.core.turn import idle
+from rookery.core.turn import worker_idle
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
@@ -63,7 +63,7 @@ def _sleeps(home: str, session: str) -> bool:
 def is_replaceable(header: Json, worker: Json) -> bool:
     """Tell whether a session has nothing to do and runs no command left over from a turn, which
     would end with its worker. Earlier builds do not check this themselves."""
-    if not idle.is_idle(header):
+    if not worker_idle.is_idle(header):
         return False
     if not terminals.are_running(header):
         return True

@@ -16,7 +16,7 @@ from rookery.daemon.page import shell
 from rookery.daemon.state import Daemon
 from rookery.export.html.text import esc_line, tag
 from rookery.operations.merging import race as races
-from rookery.operations.merging.shapes import Runner
+from rookery.operations.merging.results import Runner
 
 router = APIRouter(include_in_schema=False)
 

@@ -20,9 +20,9 @@ from websockets.http11 import Response
 from rookery.daemon.access.gate import DEVICE, HEADERS, NOT_KEPT, PEER, App
 from rookery.daemon.access.peers import Peer
 from rookery.daemon.metrics.measures import RESPONSES
+from rookery.daemon.process.connection_limit import Guest, Room
 from rookery.daemon.process.faults import Bugs, refused, unreadable
 from rookery.daemon.process.parser import Parser
-from rookery.daemon.process.room import Guest, Room
 
 HEADER_SECONDS = 10.0
 """For the header of a request to arrive."""

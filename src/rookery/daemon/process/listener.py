@@ -9,7 +9,7 @@ import ssl
 import time
 from collections.abc import Callable
 
-from rookery.daemon.process.room import Guest, Room
+from rookery.daemon.process.connection_limit import Guest, Room
 
 BATCH = 32
 """Connections that are accepted before others get their turn."""

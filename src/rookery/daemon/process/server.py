@@ -15,9 +15,9 @@ from rookery.client.daemon.local import socket_path
 from rookery.core.refusals import Refused
 from rookery.daemon.access.gate import App
 from rookery.daemon.options import NONE, Options
+from rookery.daemon.process.connection_limit import MAX_LOCAL, Guest, Room, raise_limit
 from rookery.daemon.process.connections import GUEST, ROOM, Http, WebSocket
 from rookery.daemon.process.listener import Listener
-from rookery.daemon.process.room import MAX_LOCAL, Guest, Room, raise_limit
 from rookery.home import paths
 from rookery.processes import landlock
 from rookery.wire.credentials import listening, listening_at

@@ -22,7 +22,7 @@ from rookery.daemon.notify.notifier import Notifier
 from rookery.daemon.notify.subscriptions import Subscriptions
 from rookery.daemon.options import Options
 from rookery.daemon.pieces.regions import regions
-from rookery.daemon.process import record, welcome
+from rookery.daemon.process import record, startup_messages
 from rookery.daemon.process.server import Server, Sockets
 from rookery.daemon.state import State
 from rookery.daemon.tail import live_of
@@ -109,7 +109,7 @@ def _announce(state: State, written: Json, say: Json, *, background: bool) -> No
         sys.stdout.close()
         return
     report = partial(print, flush=True)
-    address = welcome.announce(state.home, state.options, state.login_link, report)
+    address = startup_messages.announce(state.home, state.options, state.login_link, report)
     report("Ctrl-C stops it; sessions keep running.")
     shown = {"qr": bool(say.get("qr")), "browser": bool(say.get("open"))}
-    welcome.show(state.options, address, report, **shown)
+    startup_messages.show(state.options, address, report, **shown)

@@ -15,8 +15,8 @@ from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import state_of
 from rookery.home import paths
 from rookery.operations.merging.changed import changed
+from rookery.operations.merging.results import Moved
 from rookery.operations.merging.session import STOPS, check_idle, put_to_sleep, tell, tree_of
-from rookery.operations.merging.shapes import Moved
 from rookery.snapshots import place
 
 POLL = 0.1

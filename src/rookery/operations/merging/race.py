@@ -19,7 +19,7 @@ from rookery.log.reader import Reader
 from rookery.operations.calling.carrying import check_agreed, preview_of
 from rookery.operations.catalogue.row import At, Preview
 from rookery.operations.merging import session as branch
-from rookery.operations.merging.shapes import Picked, Race, RaceDropped, Runner
+from rookery.operations.merging.results import Picked, Race, RaceDropped, Runner
 
 LATEST = "latest"
 PASSED, FAILED, RUNNING = "passed", "failed", "running"

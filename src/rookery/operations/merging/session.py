@@ -31,7 +31,7 @@ from rookery.log.lock import becomes_free
 from rookery.operations.calling.carrying import preview_of
 from rookery.operations.calling.local_session import LocalSession
 from rookery.operations.catalogue.row import Preview
-from rookery.operations.merging.shapes import Merged, MergePlan
+from rookery.operations.merging.results import Merged, MergePlan
 
 AGAIN = "Then merge again."
 STOPS = 20.0

@@ -6,7 +6,7 @@ from textual.widgets import Input, Label
 
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
-from rookery.tui.transcript.reading import Transcript
+from rookery.tui.transcript.cursor import Transcript
 
 
 class FindBar(Horizontal, inherit_bindings=False):

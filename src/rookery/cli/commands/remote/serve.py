@@ -16,7 +16,7 @@ from rookery.core.units import duration
 from rookery.daemon import options
 from rookery.daemon.access.roles import ALL, ROLES
 from rookery.daemon.options import Options
-from rookery.daemon.process import lifecycle, units, welcome
+from rookery.daemon.process import lifecycle, startup_messages, units
 from rookery.home import paths
 
 USED: dict[str, tuple[str, ...]] = {
@@ -175,7 +175,7 @@ def new_link(home: str, wish: Json | None = None) -> str:
 
 def _tell(screen: Screen, record: Json, given: dict[str, Any]) -> None:
     home, used = paths.home(), options.from_json(record["options"])
-    address = welcome.announce(home, used, partial(new_link, home), screen.line)
+    address = startup_messages.announce(home, used, partial(new_link, home), screen.line)
     if screen.as_json:
         screen.result({**(lifecycle.status(home) or {}), "link": address})
     _show(screen, record, address, given)
@@ -184,7 +184,7 @@ def _tell(screen: Screen, record: Json, given: dict[str, Any]) -> None:
 
 def _show(screen: Screen, record: Json, link: str, given: dict[str, Any]) -> None:
     used = options.from_json(lenient.mapping(record, "options"))
-    welcome.show(used, link, screen.line, qr=given["qr"], browser=given["open_"])
+    startup_messages.show(used, link, screen.line, qr=given["qr"], browser=given["open_"])
 
 
 def _status(screen: Screen, home: str) -> int:

@@ -16,7 +16,7 @@ from rookery.cli.checkup.agent_list import listed, with_versions, write_table
 from rookery.cli.output import clean_line, standard
 from rookery.cli.setup.agent_image import make
 from rookery.cli.setup.agent_login import complete_methods, log_in, log_out
-from rookery.cli.setup.agent_server import add as add_agent
+from rookery.cli.setup.agents_add import add as add_agent
 from rookery.client.config import own_agents
 from rookery.client.fleet import heads
 from rookery.client.guard import require_person

@@ -6,7 +6,7 @@ from rookery.core.empty_header import EMPTY
 from rookery.core.header import advance
 from rookery.core.json.events import Event
 from rookery.core.limits import Policy
-from rookery.core.turn.idle import Rest, deadline, is_done_with, is_idle, is_put_away
+from rookery.core.turn.worker_idle import Rest, deadline, is_done_with, is_idle, is_put_away
 from rookery.core.view.fleet import is_hidden
 
 POLICY = Policy(idle_stop_secs=60, abandoned_after=1000)
