@@ -13,6 +13,7 @@ from pathlib import Path
 LIST = Path(__file__).resolve().parents[1] / "tests" / "lengthy.txt"
 ROW = re.compile(r"^ *([\d.]+)s (?:call|setup|teardown) +(tests/\S+?\.py::.*)$", re.MULTILINE)
 STAY = (
+    "tests/daemon/test_bot.py",
     "tests/e2e/test_self_approval.py",
     "tests/log/test_killed.py",
     "tests/page/test_live.py",
@@ -20,7 +21,8 @@ STAY = (
     "tests/tui/test_first_ten_minutes.py",
     "tests/agent/test_under_worker.py",
 )
-"""Files whose tests are never listed: a kill, a page, a sandbox, a terminal, the own agent."""
+"""Files whose tests are never listed: the bot of the docs, a kill, a page, a sandbox, a terminal,
+the own agent."""
 
 
 def lengthy(log: str, share: float) -> list[str]:
