@@ -1,14 +1,11 @@
 """Stamps a wheel with the source that it is built from, for `rookery/build.py` to read: the commit
 and its time; where the tree was changed, or has no git, the time of the latest change and a digest.
-Minifies the page's scripts and styles in it.
 
-It runs where a wheel is built, before anything is installed: only what `build-system.requires` in
-pyproject.toml names is there.
+Standard library and hatchling alone: it runs where a wheel is built, before anything is installed.
 """
 
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
 import time
@@ -19,49 +16,27 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 STAMP = "build-stamp.txt"
 PACKAGE = "src/rookery"
-ASSETS = "daemon/assets"
-MINIFIED = {".js": "application/javascript", ".css": "text/css"}
 
 
-class Hook(BuildHookInterface[Any]):
+class Stamp(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
 
     @override
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if version == "editable":
-            return  # a checkout knows its commit, and serves the page as it is written
-        root, package = Path(self.root), PACKAGE if self.target_name == "sdist" else "rookery"
-        made = {} if self.target_name == "sdist" else minified(root)
-        if not (root / PACKAGE / STAMP).exists():  # else it is a source archive
-            made[STAMP] = stamp(root) + "\n"
-        self._folder = Path(tempfile.mkdtemp(prefix="rookery-build-"))
-        for name, text in made.items():
-            file = self._folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-            build_data["force_include"][str(file)] = f"{package}/{name}"
+        root = Path(self.root)
+        if version == "editable" or (root / PACKAGE / STAMP).exists():
+            return  # a checkout knows its commit; a source archive has its stamp already
+        place = Path(tempfile.mkdtemp(prefix="rookery-build-")) / STAMP
+        place.write_text(stamp(root) + "\n")
+        folder = PACKAGE if self.target_name == "sdist" else "rookery"
+        build_data["force_include"][str(place)] = f"{folder}/{STAMP}"
+        self._place = place
 
     @override
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        if (folder := getattr(self, "_folder", None)) is not None:
-            shutil.rmtree(folder)
-
-
-def minified(root: Path) -> dict[str, str]:
-    """Return the page's scripts and styles, minified, by their paths in the package; none where
-    there is no minifier, and they are shipped as they are written."""
-    try:
-        import minify
-    except ImportError:
-        return {}
-    package = root / PACKAGE
-    return {
-        path.relative_to(package).as_posix(): minify.string(
-            MINIFIED[path.suffix], path.read_text(encoding="utf-8")
-        )
-        for path in sorted((package / ASSETS).glob("*"))
-        if path.suffix in MINIFIED
-    }
+        if (place := getattr(self, "_place", None)) is not None:
+            place.unlink()
+            place.parent.rmdir()
 
 
 def stamp(root: Path) -> str:

@@ -1,5 +1,4 @@
-"""The web page's own assets: scripts, styles and icons. A wheel has the scripts and styles minified
-(`hatch_build.py`); a checkout serves them as they are written.
+"""The web page's own assets: scripts, styles and icons, served as they are written, and compressed.
 
 Their address contains a digest of all of them, so that browsers can cache them for ever and see a
 new build at once."""
