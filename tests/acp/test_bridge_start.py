@@ -7,7 +7,7 @@ import pytest
 
 from rookery.acp.bridge.door import parse
 
-SLOW = ["click", "sqlite3", "argparse", "rookery.client.session", "rookery.log", "websockets"]
+SLOW = ["click", "sqlite3", "argparse", "rookery.client.session", "rookery.log"]
 
 
 def test_initialize_needs_nothing_heavy() -> None:
