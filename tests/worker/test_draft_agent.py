@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rookery.core.asks.asks import answer_to
+from rookery.core.ask import from_agent
 from tests.worker.aviary import Aviary, Bird, is_agent, is_ask, is_idle, is_text, kinds
 
 DRAFT: dict[str, Any] = {"start": {"draft": True}}
@@ -35,7 +35,7 @@ async def test_an_ask_is_answered(aviary: Aviary) -> None:
     bird = aviary.hatch(DRAFT)
     begun = await bird.prompt([{"ask": "May I?", "allowed": [{"text": "Thanks"}]}])
     ask = (await bird.until(is_ask, begun.seq)).update
-    await bird.send(**answer_to(ask), option="allow")
+    await bird.send(**from_agent(ask).answer, option="allow")
     await bird.until(lambda event: is_text(event, "Thanks"), begun.seq)
     assert (await bird.until(is_idle, begun.seq)).update["reason"] == "end_turn"
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rookery.core.ask import from_agent
 from rookery.core.turn.calls import KEPT, LOST, TurnCalls
 
 type Json = dict[str, Any]
@@ -47,7 +48,7 @@ def test_also_under_an_id_that_was_announced_itself() -> None:
 def test_what_has_ended_or_was_allowed_is_not_asked_again() -> None:
     calls = TurnCalls()
     calls.remember(run("a", "ls"))
-    calls.asked({"id": "1", **OPTIONS}, calls.stands_for(CONFIRM))
+    calls.asked(from_agent({"id": "1", **OPTIONS}), calls.stands_for(CONFIRM))
     calls.answered("1", {"outcome": {"outcome": "selected", "optionId": "yes"}})
     calls.remember(run("b", "make"))
     assert names(calls.stands_for(CONFIRM)) == ["b"]
@@ -58,7 +59,7 @@ def test_what_has_ended_or_was_allowed_is_not_asked_again() -> None:
 def test_what_was_refused_may_be_asked_again() -> None:
     calls = TurnCalls()
     calls.remember(run("a", "rm -rf build"))
-    calls.asked({"id": "1", **OPTIONS}, calls.stands_for(CONFIRM))
+    calls.asked(from_agent({"id": "1", **OPTIONS}), calls.stands_for(CONFIRM))
     calls.answered("1", {"outcome": {"outcome": "selected", "optionId": "no"}})
     calls.remember(run("b", "ls"))
     assert names(calls.stands_for(CONFIRM)) == ["a", "b"]
