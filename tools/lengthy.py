@@ -1,7 +1,7 @@
 """Writes tests/lengthy.txt, the tests that `make test` leaves to CI: `python -m tools.lengthy LOG`.
 
 LOG is what a whole run printed: `make test ARGS="-m 'not long' --durations=0 --durations-min=0.1"`.
-Tests are listed from the slowest on until the others take three tenths of the time. A few of each
+Tests are listed from the slowest on until the others take a fifth of the time. A few of each
 kind stay: whoever runs `make test` should see each part of the product work once.
 """
 
@@ -43,6 +43,6 @@ def lengthy(log: str, share: float) -> list[str]:
 
 if __name__ == "__main__":
     log, *share = sys.argv[1:]
-    rows = lengthy(Path(log).read_text(encoding="utf-8"), float(share[0]) if share else 0.3)
+    rows = lengthy(Path(log).read_text(encoding="utf-8"), float(share[0]) if share else 0.2)
     LIST.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     print(f"{len(rows)} tests are in {LIST.name}")
