@@ -109,7 +109,7 @@ def test_a_bug_leaves_a_sentence_and_a_trace(
     home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # A damaged installation stands for a bug: a module that cannot be used.
-    (tmp_path / "shlex.py").write_text("raise RuntimeError('a bug')\n")
+    (tmp_path / "shutil.py").write_text("raise RuntimeError('a bug')\n")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *_python_path()]))
     code, said = trouble("run", "--cmd", "agent", "x")
     assert code == 1

@@ -11,15 +11,15 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "rookery"
 
 LINES = {
-    "core": 23_544,
+    "core": 23_545,
     "log": 5_807,
     "worker": 10_136,
     "wire": 4_758,
     "home": 7_069,
     "operations": 22_134,
     "agent": 21_840,
-    "cli": 14_962,
-    "tui": 16_179,
+    "cli": 14_973,
+    "tui": 16_276,
     "acp": 5_431,
     "daemon": 12_400,
     "export": 1_703,

@@ -5,7 +5,6 @@ import os
 from typing import TYPE_CHECKING
 
 from rookery.home import paths
-from rookery.operations.calling.reaching import rookery_at
 
 if TYPE_CHECKING:
     from rookery.core.json import Json
@@ -52,6 +51,8 @@ def check(command: str) -> None:
 def other(patience: float) -> "Rookery | None":
     """Return the Rookery of another machine, or None if none was named. `patience`: seconds that a
     command waits for a broken link. Raises RemoteError and its like."""
+    from rookery.operations.calling.reaching import rookery_at
+
     return rookery_at(paths.home(), url(), patience) if url() else None
 
 
@@ -59,6 +60,8 @@ def rookery() -> "Rookery":
     """Return the Rookery that commands work with. Raises RemoteError and its like."""
     place = url()
     if place not in _reached:
+        from rookery.operations.calling.reaching import rookery_at
+
         reached = rookery_at(paths.home(), place)
         if not place:
             return reached  # a home may change between two commands of a test

@@ -6,13 +6,15 @@ import importlib.util
 import os
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rookery import agents
 from rookery.cli import target
-from rookery.core.limits import INTERFACES, BadValue, Interface, checked
 from rookery.home import paths
 from rookery.processes import without_tls
+
+if TYPE_CHECKING:
+    from rookery.core.limits import Interface
+
 
 WAITS = 600.0
 """Seconds for which what is sent waits for a connection that broke."""
@@ -30,7 +32,9 @@ def is_installed() -> bool:
 def why_not(session: str = "") -> str:
     """Return why it cannot be opened, and what to use instead."""
     if not is_installed():
-        return agents.registry.missing_extra("The terminal interface", "tui")
+        from rookery.agents.registry import missing_extra
+
+        return missing_extra("The terminal interface", "tui")
     sentence = "The terminal interface needs a terminal."
     if session:
         return f"{sentence} Elsewhere, use rookery show {session} or rookery tail {session}."
@@ -64,6 +68,8 @@ def _paint_often() -> None:
 def taste_of(home: str) -> "Interface":
     """Return the display settings for the first picture, read from the plain lines of config.toml
     alone: a TOML parser takes too long to load. The file is read properly afterwards."""
+    from rookery.core.limits import Interface
+
     try:
         with open(os.path.join(home, "config.toml"), encoding="utf-8") as file:
             text = file.read()
@@ -90,6 +96,8 @@ _LINE = re.compile(
 
 
 def _is_sound(name: str, value: object) -> bool:
+    from rookery.core.limits import INTERFACES, BadValue, checked
+
     known = {each.name: each for each in INTERFACES}
     try:
         return name in known and bool(checked(known[name], value) == value)

@@ -6,7 +6,6 @@ only its growth counts, and one that restarts at a lower amount is a new count. 
 an agent has a count of its own, so that a reload, a clear or a switch counts nothing twice."""
 
 from rookery.core.json import Event, Json, lenient
-from rookery.core.vendors.profiles import profile_for
 
 MAX_COUNT = 10**15
 """The largest number that is believed of an agent's report."""
@@ -86,6 +85,8 @@ def after(header: Json, event: Event) -> Json:
 
 def _opened(header: Json, update: Json) -> Json:
     """Set the count of a resumed conversation: its past cost is not this session's."""
+    from rookery.core.vendors.profiles import profile_for  # a header without events needs none
+
     memory, before = header["_spent"], lenient.number(update, "counted")
     if before is not None and 0 <= before <= MAX_COUNT:
         return {"_spent": {**memory, "counts": {lenient.text(update, "sessionId"): before}}}

@@ -2,7 +2,6 @@
 sends commands and watches the session list."""
 
 import asyncio
-import importlib
 import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -14,7 +13,6 @@ from textual.message import Message
 from rookery.core.blocks import Document, Op
 from rookery.core.json import Json
 from rookery.core.refusals import Refused, sentences
-from rookery.operations.calling.reaching import rookery_at
 from rookery.tui.messages import (
     Fetched,
     FleetChanged,
@@ -81,6 +79,8 @@ class ReaderThread:
     @property
     def rookery(self) -> "Rookery":
         if self._rookery is None:
+            from rookery.operations.calling.reaching import rookery_at  # not for the first paint
+
             self._rookery = rookery_at(self.home)
         return self._rookery
 
@@ -265,6 +265,8 @@ class ReaderThread:
         """Load what the first block will need, before it is needed."""
 
         async def load() -> None:
+            import importlib
+
             for module in modules:
                 importlib.import_module(module)
                 await asyncio.sleep(0)

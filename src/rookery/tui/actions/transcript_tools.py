@@ -1,21 +1,20 @@
 """Find, the palette, search in all sessions, images, the side panel, the export, and the note about
 a worker that is silent."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rookery.core.blocks import Block, Op, make_block
-from rookery.core.blocks.parts import kept_pictures, unshown
+from rookery.core.blocks.parts import kept_pictures
 from rookery.core.json import Json
 from rookery.home.paths import with_tilde
-from rookery.log.errors import LogError
-from rookery.tui import actions, system, windows
 from rookery.tui.actions.windows import Windows
 from rookery.tui.keys.map import label
 from rookery.tui.messages import HungChanged, LinkChanged
 from rookery.tui.widgets.composer import Composer
-from rookery.tui.widgets.side_panel import LEAST, SidePanel
 from rookery.tui.widgets.status import Status
-from rookery.tui.writing import commands
+
+if TYPE_CHECKING:
+    from rookery.tui.widgets.side_panel import SidePanel
 
 HUNG = "The session's worker does not respond"
 HUNG_WORDS = (
@@ -59,7 +58,9 @@ class TranscriptTools(Windows):
     # --- the palette ---------------------------------------------------------------------------
 
     def action_palette(self) -> None:
-        def chosen(entry: windows.search.Entry) -> None:
+        from rookery.tui.windows.search import Entry, PaletteScreen, entries
+
+        def chosen(entry: Entry) -> None:
             if entry.session:
                 self.open_session(entry.session)
             elif entry.action:
@@ -67,20 +68,23 @@ class TranscriptTools(Windows):
             else:
                 self._begin_command(entry.slash)
 
-        self.ask(windows.search.PaletteScreen(windows.search.entries(self)), chosen)
+        self.ask(PaletteScreen(entries(self)), chosen)
 
     def action_search_all(self, query: str = "") -> None:
+        from rookery.tui.actions.seeking import Place
+        from rookery.tui.windows.search_all import EverythingScreen, word_of
+
         def chosen(hit: Json) -> None:
             if hit["session"] != self.session:
                 self.open_session(hit["session"])
-            self.seeking.begin(
-                actions.seeking.Place(hit["session"], hit["seq"], windows.search_all.word_of(hit))
-            )
+            self.seeking.begin(Place(hit["session"], hit["seq"], word_of(hit)))
 
-        self.ask(windows.search_all.EverythingScreen(query), chosen)
+        self.ask(EverythingScreen(query), chosen)
 
     def _begin_command(self, name: str) -> None:
         """Run a command of ours that takes no value; put any other into the composer."""
+        from rookery.tui.writing import commands
+
         known = commands.ours().get(name)
         if known is not None and not known.hint:
             self.composer.post_message(Composer.Submitted(f"/{name}", self.session))
@@ -93,16 +97,18 @@ class TranscriptTools(Windows):
     def open_outside(self, block: Block, text: str, *, link: bool) -> None:
         """Open a link that was clicked; else an image of the block; else its text, in the
         browser."""
+        from rookery.tui.system import external_programs
+
         pictures = any(part.get("type") == "image" for part in block["parts"])
         if link:
-            self.notify(system.external_programs.follow(text), markup=False)
+            self.notify(external_programs.follow(text), markup=False)
         elif pictures or block["role"] not in ("answer", "thought") or not text.strip():
             self._show_image(block["parts"])
         else:
             from rookery.export.html.page import of_text
 
             page = of_text(self.window.header["title"], text)
-            self.notify(system.external_programs.show(page.encode(), "text/html"), markup=False)
+            self.notify(external_programs.show(page.encode(), "text/html"), markup=False)
 
     def _show_image(self, parts: list[dict[str, Any]]) -> None:
         for part in kept_pictures(parts):
@@ -112,6 +118,8 @@ class TranscriptTools(Windows):
 
     def view_pictures(self, block: Block) -> None:
         """Show the pictures of a block in a window, if the terminal can draw them."""
+        from rookery.core.blocks.parts import unshown
+
         images = [part for part in kept_pictures(block["parts"]) if not unshown(part)]
         if not images:
             self._show_image(block["parts"])  # says why not
@@ -119,11 +127,15 @@ class TranscriptTools(Windows):
             text = f"This terminal draws no pictures. {label(self, 'block.show')} opens a viewer."
             self.notify(text, severity="warning", markup=False)
         else:
-            self.push_screen(windows.picture.PictureScreen(images, self.session, self.pictures))
+            from rookery.tui.windows.picture import PictureScreen
+
+            self.push_screen(PictureScreen(images, self.session, self.pictures))
 
     # --- the side panel ------------------------------------------------------------------------
 
     def action_panel(self) -> None:
+        from rookery.tui.widgets.side_panel import LEAST
+
         panel = self.panel
         if self.size.width < LEAST:
             self.notify(f"The side panel needs {LEAST} columns.", severity="warning")
@@ -146,6 +158,7 @@ class TranscriptTools(Windows):
         if self.is_elsewhere("This session", f"export {self.session}"):
             return
         from rookery.export.files import to_new_file
+        from rookery.log.errors import LogError
 
         home, session, cwd = self.start.home, self.session, str(self.window.header["cwd"])
 

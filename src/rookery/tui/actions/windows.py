@@ -5,17 +5,12 @@ Each is imported when it is opened: the first paint needs none of them.
 
 from typing import Any
 
-from rookery import agents, models
-from rookery.client import config as client_config
 from rookery.core.json import Json
 from rookery.core.limits import Interface
-from rookery.core.policy import modes
 from rookery.core.refusals import Refused
-from rookery.core.vendors import options
-from rookery.tui import actions, messages, windows
+from rookery.tui import messages
 from rookery.tui.actions.parts import Parts
 from rookery.tui.look.runs import clean_line
-from rookery.tui.splash import look_around, look_around_there
 from rookery.tui.widgets.session_list import Fleet
 
 BEHIND = frozenset(
@@ -36,6 +31,8 @@ class Windows(Parts):
         return super().check_action(action, parameters)
 
     def look_around(self) -> None:
+        from rookery.tui.splash import look_around, look_around_there
+
         place = (self.start.home, self.start.cwd, self.start.agent)
         tell, rookery = self.post_message, self.start.rookery
         self.reader.fetch(
@@ -50,48 +47,56 @@ class Windows(Parts):
 
     def action_keys(self) -> None:
         """Show the help on keys, also over a window; the second time closes it."""
-        if isinstance(self.screen, windows.key_help.KeysScreen):
+        from rookery.tui.windows.key_help import KeysScreen, all_keys
+
+        if isinstance(self.screen, KeysScreen):
             self.screen.action_leave()
         else:
-            self.push_screen(windows.key_help.KeysScreen(windows.key_help.all_keys(self)))
+            self.push_screen(KeysScreen(all_keys(self)))
 
     def take_keys(self, chosen: dict[str, str]) -> None:
         """Apply the keys of config.toml."""
         if chosen == self._own_keys:
             return
+        from rookery.tui.windows.key_help import take_keys
 
         self._own_keys = chosen
-        windows.key_help.take_keys(self, chosen)
+        take_keys(self, chosen)
 
     # --- settings ------------------------------------------------------------------------------
 
     def action_settings(self) -> None:
         if self.is_elsewhere("The settings of these sessions"):
             return
+        from rookery.tui.windows.hub import SettingsScreen
 
-        self.push_screen(windows.hub.SettingsScreen())
+        self.push_screen(SettingsScreen())
 
     def action_model(self) -> None:
         if self.is_elsewhere("The model of these sessions"):
             return
+        from rookery.models import profiles
+        from rookery.tui.windows.model import ModelForm
 
         def saved(answer: Json) -> None:
             self.notify(answer["words"], markup=False)
             self.look_around()
 
-        self.ask(windows.model.ModelForm(models.profiles.look(self.start.home)[0]), saved)
+        self.ask(ModelForm(profiles.look(self.start.home)[0]), saved)
 
     def action_models(self) -> None:
         if self.is_elsewhere("The models of these sessions"):
             return
+        from rookery.tui.windows.model import ModelsScreen
 
-        self.push_screen(windows.model.ModelsScreen())
+        self.push_screen(ModelsScreen())
 
     def action_servers(self) -> None:
         if self.is_elsewhere("The list of MCP servers"):
             return
+        from rookery.tui.windows.server import ServersScreen
 
-        self.push_screen(windows.server.ServersScreen())
+        self.push_screen(ServersScreen())
 
     def take_taste(self, taste: Interface) -> None:
         """Apply the interface settings of config.toml."""
@@ -114,13 +119,17 @@ class Windows(Parts):
         home = self.start.home
 
         def write() -> str:
-            return client_config.edit.attempt(lambda: client_config.edit.change(home, wanted))
+            from rookery.client.config import edit
+
+            return edit.attempt(lambda: edit.change(home, wanted))
 
         def written(why: str) -> None:
+            from rookery.tui.windows.hub import SettingsScreen
+
             if why:
                 self.notify(f"Not saved: {why}", severity="warning", markup=False)
-            elif isinstance(self.screen, windows.hub.SettingsScreen):
-                self.screen.reload()  # it may have read what was before
+            elif isinstance(self.screen, SettingsScreen):  # it may have read what was before
+                self.screen.reload()
 
         self.reader.fetch(write, written)
 
@@ -136,6 +145,9 @@ class Windows(Parts):
         other = f"switch-agent {session} AGENT" if session else "run --agent AGENT --cwd DIR"
         if self.is_elsewhere("The list of agents", other):
             return
+        from rookery.agents.registry import title_of
+        from rookery.tui.actions import working
+        from rookery.tui.windows.agent import AgentsScreen
 
         current = str(self.window.header["agent"]) if session else ""
 
@@ -145,36 +157,43 @@ class Windows(Parts):
                 self.look_around()
                 self.notify(f"{name} answers your first prompt.", markup=False)
                 return
-            title_of = agents.registry.title_of
             question = f"Switch from {title_of(current)} to {title_of(name)}?"
 
             def send() -> None:
                 self.send({**command, "agent": name}, session)
 
-            actions.working.foresee(self, "switch", session, send, question, agent=name)
+            working.foresee(self, "switch", session, send, question, agent=name)
 
-        self.ask(windows.agent.AgentsScreen(current, title), chosen)
+        self.ask(AgentsScreen(current, title), chosen)
 
     def action_rewind(self) -> None:
         """Choose the turn to go back to."""
-        actions.going_back.choose(self)
+        from rookery.tui.actions import going_back
+
+        going_back.choose(self)
 
     # --- keys of the session list --------------------------------------------------------------
 
     def on_fleet_requested(self, message: Fleet.Requested) -> None:
+        from rookery.tui.actions import operating
+
         block = message.block
         session, title = str(block["id"]), clean_line(block["title"], 60)
         match message.what:
             case "menu":
-                actions.operating.menu(self, block)
+                operating.menu(self, block)
             case "rename" | "archive" | "stop":
-                actions.operating.choose(self, message.what, block)
+                operating.choose(self, message.what, block)
             case "delete":
-                actions.restoring.ask_to_delete(self, session, title)
+                from rookery.tui.actions import restoring
+
+                restoring.ask_to_delete(self, session, title)
 
     def action_restore(self) -> None:
         """Choose the session to bring back from the trash."""
-        actions.restoring.choose(self)
+        from rookery.tui.actions import restoring
+
+        restoring.choose(self)
 
     # --- choices of a session ------------------------------------------------------------------
 
@@ -190,6 +209,7 @@ class Windows(Parts):
         if not name:
             self._pick_option(offered)
             return
+        from rookery.core.vendors import options
 
         option = options.find(offered, name)
         if option is None:
@@ -200,28 +220,31 @@ class Windows(Parts):
         self._pick_value(option)
 
     def _pick_option(self, offered: list[Json]) -> None:
+        from rookery.tui.windows.choice import ChoiceScreen, of_session
+
         if not offered:
             self.notify(_not_yet(self.window.header["agent"]), severity="warning", markup=False)
             return
 
         by_name = {each["id"]: each for each in reversed(offered)}
         title = f"Options of {self.window.header['agent']}"
-        screen = windows.choice.ChoiceScreen(title, windows.choice.of_session(self.window.header))
+        screen = ChoiceScreen(title, of_session(self.window.header))
         self.ask(screen, lambda name: self._pick_value(by_name[name]))
 
     def _pick_value(self, option: Json) -> None:
+        from rookery.tui.windows.choice import ChoiceScreen, command, of_option
+
         session, hint = self.session, "The change appears once the agent confirms it."
-        screen = windows.choice.ChoiceScreen(
-            str(option["name"]), windows.choice.of_option(option), hint
-        )
-        self.ask(screen, lambda value: self.send(windows.choice.command(option, value), session))
+        screen = ChoiceScreen(str(option["name"]), of_option(option), hint)
+        self.ask(screen, lambda value: self.send(command(option, value), session))
 
     def action_confirm_mode(self) -> None:
         """Choose how the session asks for approval."""
         if self.is_elsewhere("This session", f"set {self.session or 'SESSION'} confirm VALUE"):
             return
+        from rookery.tui.windows.confirm import open_dialog
 
-        windows.confirm.open_dialog(self)
+        open_dialog(self)
 
     def is_told(self, message: messages.Sent) -> bool:
         """Report a command that was done, or reopen its window; return whether nothing is left to
@@ -230,21 +253,27 @@ class Windows(Parts):
             if message.command["do"] == "set":
                 self.tell_set(message)
             else:
-                actions.operating.report_done(self, message.command, message.session)
+                from rookery.tui.actions import operating
+
+                operating.report_done(self, message.command, message.session)
             return True
         if message.command["do"] != "rewind" or message.session != self.session:
             return False
+        from rookery.tui.actions import going_back
 
-        return actions.going_back.changed(self, message.command, message.problem)
+        return going_back.changed(self, message.command, message.problem)
 
     def tell_set(self, message: messages.Sent) -> None:
         """Say which option was set."""
+        from rookery.core.policy import modes
+        from rookery.tui.windows import choice, confirm
+
         command, here = message.command, message.session == self.session
         if command["option"] == modes.OPTION:
             header = self.window.header if here else {"agent": "", "argv": []}
-            self.notify(windows.confirm.outcome_text(command, header), markup=False)
+            self.notify(confirm.outcome_text(command, header), markup=False)
         else:
-            self.notify(windows.choice.outcome_text(command, message.outcome or {}), markup=False)
+            self.notify(choice.outcome_text(command, message.outcome or {}), markup=False)
 
     # --- actions of blocks ---------------------------------------------------------------------
 
@@ -254,7 +283,9 @@ class Windows(Parts):
             case {"command": dict(command), "choose": "agent"}:
                 self._choose_agent(command, "Which agent continues this session?")
             case {"command": {"do": "rewind", "undo": True}}:
-                actions.going_back.show(self, None)
+                from rookery.tui.actions import going_back
+
+                going_back.show(self, None)
             case {"command": dict(command)}:
                 self.send(command)
             case {"compose": {"recap": int(before)}}:
@@ -270,7 +301,9 @@ class Windows(Parts):
             case {"window": "servers"}:
                 self.action_servers()
             case {"window": "move"}:
-                actions.racing.move(self, self.session)
+                from rookery.tui.actions import racing
+
+                racing.move(self, self.session)
             case {"window": "login", "agent": str(agent)}:
                 if not self.is_elsewhere(f"The login of {agent}"):
                     self.notify(self.log_in(agent), markup=False)
@@ -281,8 +314,10 @@ class Windows(Parts):
                 self.notify("This needs a newer version of Rookery.", severity="warning")
 
     def _show_log(self, of: str) -> None:
+        from rookery.tui.windows.whole import LogScreen
+
         title = "the worker" if of == "worker" else str(self.window.header["agent"])
-        self.push_screen(windows.whole.LogScreen(self.session, title, of))
+        self.push_screen(LogScreen(self.session, title, of))
 
     def _kill(self) -> None:
         """Kill the processes of a session that does not respond."""

@@ -11,7 +11,6 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import Theme
 
-from rookery.tui.look.colours import contrast
 from rookery.tui.look.palette import PALETTES, Look, Palette, look_of
 
 STRONG, WEAK = 3.0, 1.2
@@ -86,6 +85,7 @@ class Colourless(LineFilter):
 def _bare(style: Style, paper: ColorTriplet) -> Style:
     if not style.color and not style.bgcolor:
         return style
+    from rookery.tui.look.colours import contrast
 
     ground = style.bgcolor.triplet if style.bgcolor else None
     bare = style.without_color

@@ -17,7 +17,6 @@ from rookery.tui.record import Record
 from rookery.tui.system.kept_lines import KeptLines
 from rookery.tui.system.painted_at_once import PaintedAtOnce
 from rookery.tui.writing.history import Past
-from rookery.tui.writing.pasted import image_paths, is_long
 
 if TYPE_CHECKING:
     from rookery.tui.widgets.suggestions import Suggestion, Suggestions
@@ -284,6 +283,8 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
     # --- pasting -------------------------------------------------------------------------------
 
     async def _on_paste(self, event: events.Paste) -> None:
+        from rookery.tui.writing.pasted import image_paths, is_long
+
         if paths := image_paths(event.text):
             event.stop()
             event.prevent_default()

@@ -1,29 +1,22 @@
 """The status line under the transcript: state, agent, usage, and the keys that matter now."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import Json
-from rookery.core.policy import modes
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, strip_of, trimmed
 from rookery.tui.system.clock import FRAME, now
 from rookery.tui.system.kept_lines import KeptLines
-from rookery.tui.widgets.status_line import (
-    IDLE,
-    PROGRESS,
-    About,
-    Doing,
-    Place,
-    line,
-    of_new,
-    sign_at,
-)
+
+if TYPE_CHECKING:
+    from rookery.tui.widgets.status_line import Doing, Place
+
 
 OFTEN, SELDOM = 20, 5
 """Seconds."""
@@ -109,6 +102,17 @@ class Status(LineWidget):
         header, look, at = self.header, self.look, self._clock()
         if header is None and self.agent is None:
             return []
+        from rookery.core.policy import modes
+        from rookery.tui.widgets.status_line import (
+            IDLE,
+            PROGRESS,
+            About,
+            Doing,
+            Place,
+            line,
+            of_new,
+            sign_at,
+        )
 
         place = self.place or Place()
         work = Doing(f"{sign_at(at)} {self.work}", least=PROGRESS) if self.work else IDLE
@@ -121,4 +125,6 @@ class Status(LineWidget):
 
 
 def _waits(header: Json) -> bool:
+    from rookery.core.asks.kept_asks import unanswered
+
     return bool(unanswered(header))
