@@ -1,11 +1,13 @@
 """Tracking tool calls in the fold: which block shows a call, and its state when its turn ends."""
 
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rookery.core.ask import Ask
 from rookery.core.json import Event, Json, dumps, kind_of, lenient
 from rookery.core.tools import terminals
+
+if TYPE_CHECKING:
+    from rookery.core.ask import Ask
 
 TOOLS_KEPT = 1000
 """Tool calls remembered within a turn; a later update of a forgotten one starts a new block."""
@@ -46,18 +48,15 @@ def unfinished(header: Json) -> list[str]:
     return [block for block, status, _ in tools if status not in (*ENDED, *LEFT)]
 
 
-def asked_of(header: Json, ask: Ask) -> str:
+def asked_of(header: Json, ask: "Ask") -> str:
     """Return the id of the call that an ask belongs to: its own, or that of the first call
     announced in this turn that the ask names."""
     own, tools = key_of(ask.call), header["_tools"]
-    if own in tools and in_turn(header, tools[own][0]):
-        return own
-    return next(
-        (key for key in ask.announced if key in tools and in_turn(header, tools[key][0])), own
-    )
+    keys = (key for key in (own, *ask.announced) if key in tools)
+    return next((key for key in keys if in_turn(header, tools[key][0])), own)
 
 
-def all_asked_of(header: Json, ask: Ask) -> list[str]:
+def all_asked_of(header: Json, ask: "Ask") -> list[str]:
     """Return the same, and the turn's other announced calls: one ask may be about several."""
     tools, own = header["_tools"], asked_of(header, ask)
     announced = [key for key in ask.announced if key in tools]
@@ -111,7 +110,7 @@ def upsert(header: Json, event: Event, call: Json) -> Json:
     return changes if mine is header["_terminals"] else changes | {"_terminals": mine}
 
 
-def after_answer(header: Json, ask: Ask, at: int) -> Json:
+def after_answer(header: Json, ask: "Ask", at: int) -> Json:
     """Return the header's changes after an answer: while the user thinks, no time counts."""
     key, tools = asked_of(header, ask), header["_tools"]
     if key not in tools:
@@ -121,7 +120,7 @@ def after_answer(header: Json, ask: Ask, at: int) -> Json:
     return {"_tools": _with(tools, key, [name, status, since + waited], grows=False)}
 
 
-def after_ask(header: Json, event: Event, ask: Ask) -> Json:
+def after_ask(header: Json, event: Event, ask: "Ask") -> Json:
     """Return the header's changes after an ask, which describes its own call, unless it belongs to
     one announced before."""
     if not ask.call or asked_of(header, ask) != key_of(ask.call):
