@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rookery.tui.shell import Shell
+from rookery.tui.system.private import driver_of
 
 if TYPE_CHECKING:
     from rookery.tui.actions.answers import Answers
@@ -64,7 +65,7 @@ class Parts(Shell):
         from rookery.tui.pictures.shown import Pictures
         from rookery.tui.system.driver import Driver
 
-        driver = self._driver
+        driver = driver_of(self)
         return Pictures(self, driver if isinstance(driver, Driver) else None)
 
     def on_answered(self, message: "Answered") -> None:
@@ -100,5 +101,6 @@ class Parts(Shell):
 
     def _write(self, text: str) -> None:
         """Write to the terminal unchanged."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(text)
+        driver = driver_of(self)
+        if driver is not None and not self.is_headless:
+            driver.write(text)
