@@ -7,6 +7,7 @@ part says how much."""
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rookery.core import json
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.tools.calls import key_of
 from rookery.core.tools.edit_lines import Line, in_content, in_input, lines_of
@@ -104,9 +105,7 @@ def unshown(picture: Part) -> str:
         return ""
     if width <= 0 or height <= 0:
         return "not a picture that can be shown"
-    from rookery.core.json.image_bytes import Picture  # a first picture of the screen has none
-
-    return Picture("", width, height).refusal
+    return json.image_bytes.Picture("", width, height).refusal
 
 
 def _name(image: object) -> Part:

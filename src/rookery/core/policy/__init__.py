@@ -1,1 +1,10 @@
 """The rules and modes that answer asks without asking the user."""
+
+from typing import TYPE_CHECKING
+
+from rookery import late_modules
+
+if TYPE_CHECKING:
+    from rookery.core.policy import modes
+else:
+    __getattr__ = late_modules(__name__)

@@ -3,6 +3,7 @@ types."""
 
 from textual.events import Event, Key, Paste, Resize
 
+from rookery import core, render
 from rookery.core.json import Json, lenient
 from rookery.tui.actions.parts import Parts
 from rookery.tui.keys.map import NO_KEY, label, learn, shown
@@ -109,12 +110,14 @@ class Focus(Parts):
 
     def _own_words(self) -> dict[str, str]:
         """Return labels of the answer keys for a link or a budget: there is nothing to allow."""
-        from rookery.render.ask_choices import choices, is_link, is_ours
-
         block = self.transcript.current
-        if block is None or not (is_link(block) or is_ours(block)):
+        if block is None or not (
+            render.ask_choices.is_link(block) or render.ask_choices.is_ours(block)
+        ):
             return {}
-        short = {each.name: each.label.partition(":")[0] for each in choices(block)[0]}
+        short = {
+            each.name: each.label.partition(":")[0] for each in render.ask_choices.choices(block)[0]
+        }
         return {name: f"{text[:1].lower()}{text[1:]}" for name, text in short.items()}
 
     def _help(self, *, writing: bool) -> tuple[str, str]:
@@ -123,9 +126,7 @@ class Focus(Parts):
         return (label(self, "help") if writing and self.composer.text else letter, "keys")
 
     def _is_asked(self, header: Json) -> bool:
-        from rookery.core.asks.kept_asks import unanswered
-
-        return bool(unanswered(header))
+        return bool(core.asks.kept_asks.unanswered(header))
 
     # --- places --------------------------------------------------------------------------------
 

@@ -1,1 +1,10 @@
 """The widgets of the screen."""
+
+from typing import TYPE_CHECKING
+
+from rookery import late_modules
+
+if TYPE_CHECKING:
+    from rookery.tui.widgets import feedback, find_bar, side_panel, status_line, suggestions
+else:
+    __getattr__ = late_modules(__name__)
