@@ -2,8 +2,8 @@
 
 from rookery import late_modules
 
-TYPE_CHECKING = False  # as in typing, which takes milliseconds to load
+TYPE_CHECKING = False  # as in rookery
 if TYPE_CHECKING:
-    from rookery.core import asks, json, policy, vendors, view
+    from rookery.core import asks, dangers, json, policy, tools, vendors, view
 else:
     __getattr__ = late_modules(__name__)

@@ -3,3 +3,11 @@ lines that add an extra, update it, remove it, or move it to its present name.
 
 Standard library only, so that `scripts/install` can run it from a checkout. `importlib.metadata` is
 slow to import, so nothing here is called unless something is wrong."""
+
+from rookery import late_modules
+
+TYPE_CHECKING = False  # as in rookery
+if TYPE_CHECKING:
+    from rookery.installation import commands
+else:
+    __getattr__ = late_modules(__name__)

@@ -5,7 +5,7 @@ from rookery.core.blocks.document import Block, Document, Op, make_block
 
 TYPE_CHECKING = False  # as in rookery
 if TYPE_CHECKING:
-    from rookery.core.blocks import asks, captions, failures
+    from rookery.core.blocks import ask_details, asks, captions, failures
 else:
     __getattr__ = late_modules(__name__)
 

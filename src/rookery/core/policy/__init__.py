@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from rookery import late_modules
 
 if TYPE_CHECKING:
-    from rookery.core.policy import modes
+    from rookery.core.policy import explained, modes, rule_choices
 else:
     __getattr__ = late_modules(__name__)

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from rookery import late_modules
 
 if TYPE_CHECKING:
-    from rookery.core.vendors import options
+    from rookery.core.vendors import options, profiles
 else:
     __getattr__ = late_modules(__name__)

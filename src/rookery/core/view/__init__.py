@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from rookery import late_modules
 
 if TYPE_CHECKING:
-    from rookery.core.view import reduce
+    from rookery.core.view import recap, reduce
 else:
     __getattr__ = late_modules(__name__)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from rookery import client
 from rookery.home import paths
 from rookery.log.errors import Full, StoreError
 
@@ -31,13 +32,9 @@ class Space:
 
     def _make(self) -> None:
         if os.path.isdir(paths.trash(self._home)) and os.listdir(paths.trash(self._home)):
-            from rookery.client.trash import emptying  # seldom, and not small
-
-            emptying.start(self._home)
+            client.trash.emptying.start(self._home)
 
     def _say(self) -> None:
         if os.path.exists(os.path.join(paths.trash(self._home), "early.json")):
-            from rookery.client.trash import emptying
-
-            for text in emptying.untold(self._home):
+            for text in client.trash.emptying.untold(self._home):
                 self._tell(text)
