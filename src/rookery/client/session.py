@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import AbstractContextManager, suppress
 from itertools import chain
 
-from rookery import client
 from rookery.build import OLDER, build, compare
 from rookery.client import guard, waking
 from rookery.client.daemon.origin import client_name
@@ -308,7 +307,9 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         if not await self._is_older():
             return
         worker = paths.read_json(os.path.join(self.directory, paths.WORKER)) or {}
-        if not client.update.workers.is_replaceable(self.log.header(), worker):
+        from rookery.client.update.workers import is_replaceable  # seldom: after an update
+
+        if not is_replaceable(self.log.header(), worker):
             return
         link = await Link.open(self._socket, self.name, self.log.last_seq())
         if link is not None:

@@ -5,7 +5,6 @@ only know how much the context grew, which is less. A cost is what the conversat
 only its growth counts, and one that restarts at a lower amount is a new count. Each conversation of
 an agent has a count of its own, so that a reload, a clear or a switch counts nothing twice."""
 
-from rookery import core
 from rookery.core.json import Event, Json, lenient
 
 MAX_COUNT = 10**15
@@ -86,14 +85,12 @@ def after(header: Json, event: Event) -> Json:
 
 def _opened(header: Json, update: Json) -> Json:
     """Set the count of a resumed conversation: its past cost is not this session's."""
+    from rookery.core.vendors.profiles import profile_for  # a header without events needs none
+
     memory, before = header["_spent"], lenient.number(update, "counted")
     if before is not None and 0 <= before <= MAX_COUNT:
         return {"_spent": {**memory, "counts": {lenient.text(update, "sessionId"): before}}}
-    return (
-        {"_spent": {**memory, "counts": {}}}
-        if core.vendors.profiles.profile_for(header).cost_restarts
-        else {}
-    )
+    return {"_spent": {**memory, "counts": {}}} if profile_for(header).cost_restarts else {}
 
 
 def added(spent: Json, tokens: int, cost: float = 0.0, currency: str = "") -> Json:

@@ -1,8 +1,6 @@
 """The terminal interface: shows blocks and sends actions; it knows no kinds of events."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.tui import (

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 
 from rookery import tui
-from rookery.core import view
 from rookery.core.blocks import Document, Op
 from rookery.core.json import Json
 from rookery.core.refusals import Refused, sentences
@@ -327,6 +326,7 @@ class ReaderThread:
 
     async def _stream(self, client: "Session", document: Document, seq: int) -> None:
         """Follow the session's events until a rewind."""
+        from rookery.core.view.reduce import reduce
 
         def tell(ops: list[Op]) -> None:
             self._tell(News(client.session, ops))
@@ -335,7 +335,7 @@ class ReaderThread:
         turn, hidden = document.header["turn"], document.header.get("hidden", [])
         async with aclosing(client.follow(seq)) as events:  # type: ignore[type-var]
             async for event in events:
-                ops = view.reduce.reduce(document, event)
+                ops = reduce(document, event)
                 pace.add(ops)
                 if document.header.get("hidden", []) != hidden:
                     return

@@ -11,7 +11,6 @@ from textual.notifications import SeverityLevel
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
-from rookery import core
 from rookery.core.json import Json
 from rookery.core.limits import Interface
 from rookery.render.signs import SIGNS
@@ -196,7 +195,9 @@ class Shell(App[str]):
     def show_bytes(self, data: bytes | None) -> None:
         """Show a picture in the system's viewer, by its real type, whatever the agent calls it: the
         system would run some kinds of file."""
-        picture = core.json.image_bytes.look_at(data or b"")
+        from rookery.core.json.image_bytes import look_at
+
+        picture = look_at(data or b"")
         if data is None:
             self.notify("The image is no longer in the log.", severity="warning")
         elif picture is None:

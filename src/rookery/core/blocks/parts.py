@@ -7,7 +7,6 @@ part says how much."""
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rookery.core import json, tools
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.tools.calls import key_of
 from rookery.core.tools.edit_lines import Line, in_content, in_input, lines_of
@@ -53,9 +52,11 @@ def _tool_parts(item: object, lines: Iterator[Line]) -> list[Part]:
 
 
 def _hunks(patch: str) -> list[Part]:
+    from rookery.core.tools.git_patches import hunks  # few agents send one
+
     return [
         diff_part(each.path, each.old, each.new, each.line) | {"newLine": each.new_line}
-        for each in tools.git_patches.hunks(patch)
+        for each in hunks(patch)
     ]
 
 
@@ -103,7 +104,9 @@ def unshown(picture: Part) -> str:
         return ""
     if width <= 0 or height <= 0:
         return "not a picture that can be shown"
-    return json.image_bytes.Picture("", width, height).refusal
+    from rookery.core.json.image_bytes import Picture  # a first picture of the screen has none
+
+    return Picture("", width, height).refusal
 
 
 def _name(image: object) -> Part:

@@ -1,8 +1,6 @@
 """The rules and modes that answer asks without asking the user."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.core.policy import explained, modes, rule_choices

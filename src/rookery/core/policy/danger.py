@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rookery import core
 from rookery.core.command_line.words import MAX_LINE_LENGTH, line_of
 from rookery.core.dangers.places import Ground, named, normal, outside, special
 from rookery.core.json import Json, lenient
@@ -56,11 +55,14 @@ def _of_text(call: Json, ground: Ground, files: "list[Overwrite]") -> tuple[list
     lines, statements = _commands(call), _statements(call)
     if not lines and not statements:
         return [], []
-    dangers = [why for line in lines for why in core.dangers.catalogue.judge(line, ground)]
+    # Here, not above: most that import this never judge a command.
+    from rookery.core.dangers import catalogue, overwrites, sql
+
+    dangers = [why for line in lines for why in catalogue.judge(line, ground)]
     if code := _code(call):
-        dangers += core.dangers.catalogue.judge_code(code, ground)
-    dangers += map(core.dangers.sql.judge, statements)
-    lost, risks = core.dangers.overwrites.judge(files, ground)
+        dangers += catalogue.judge_code(code, ground)
+    dangers += map(sql.judge, statements)
+    lost, risks = overwrites.judge(files, ground)
     return dangers + lost, risks
 
 
@@ -70,9 +72,11 @@ def overwritten(call: Json, ground: Ground) -> "list[Overwrite]":
     lines, code = _commands(call), _code(call)
     if not lines and not code:
         return []
+    from rookery.core.dangers import catalogue
+
     ground = _placed(call, ground)
-    affected = [each for line in lines for each in core.dangers.catalogue.overwritten(line, ground)]
-    return affected + (core.dangers.catalogue.overwritten_by_code(code, ground) if code else [])
+    affected = [each for line in lines for each in catalogue.overwritten(line, ground)]
+    return affected + (catalogue.overwritten_by_code(code, ground) if code else [])
 
 
 def _placed(call: Json, ground: Ground) -> Ground:

@@ -3,8 +3,9 @@ types."""
 
 from textual.events import Event, Key, Paste, Resize
 
-from rookery import core, render
-from rookery.core.json import Json, lenient
+from rookery import render
+from rookery.core.json import lenient
+from rookery.tui import widgets
 from rookery.tui.actions.parts import Parts
 from rookery.tui.keys.map import NO_KEY, label, learn, shown
 from rookery.tui.shell import Start
@@ -78,7 +79,7 @@ class Focus(Parts):
         text, help_ = self.composer.text, self._help(writing=True)
         others = [each for each in self.fleet.sessions if each["status"] == "needs-you"]
         ask = (label(self, "ask.next"), "next ask")
-        if header is not None and self._is_asked(header):
+        if header is not None and widgets.status_line.waits(header):
             return [(ask[0], "answer"), help_]
         if header is None or header["state"] == "idle":
             if text:
@@ -124,9 +125,6 @@ class Focus(Parts):
         """Return the key for help: the letter, unless it would be part of a text."""
         letter = label(self, "help.letter")
         return (label(self, "help") if writing and self.composer.text else letter, "keys")
-
-    def _is_asked(self, header: Json) -> bool:
-        return bool(core.asks.kept_asks.unanswered(header))
 
     # --- places --------------------------------------------------------------------------------
 

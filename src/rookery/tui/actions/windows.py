@@ -5,7 +5,7 @@ Each is imported when it is opened: the first paint needs none of them.
 
 from typing import Any
 
-from rookery import core, tui
+from rookery import tui
 from rookery.core.json import Json
 from rookery.core.limits import Interface
 from rookery.core.refusals import Refused
@@ -189,7 +189,9 @@ class Windows(Parts):
         if not name:
             self._pick_option(offered)
             return
-        option = core.vendors.options.find(offered, name)
+        from rookery.core.vendors import options
+
+        option = options.find(offered, name)
         if option is None:
             who = self.window.header["agent"]
             text = f"{who} has no {name} option." if offered else _not_yet(who)
@@ -235,8 +237,10 @@ class Windows(Parts):
 
     def tell_set(self, message: messages.Sent) -> None:
         """Say which option was set."""
+        from rookery.core.policy import modes
+
         command, here = message.command, message.session == self.session
-        if command["option"] == core.policy.modes.OPTION:
+        if command["option"] == modes.OPTION:
             header = self.window.header if here else {"agent": "", "argv": []}
             self.notify(tui.windows.confirm.outcome_text(command, header), markup=False)
         else:

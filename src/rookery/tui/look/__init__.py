@@ -1,8 +1,6 @@
 """Rendering blocks as lines of a terminal: pure functions of a block, a width and a look."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.tui.look import block, colours

@@ -1,8 +1,6 @@
 """Pictures drawn in the terminal: what it can draw, and the encoding of each protocol."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.tui.pictures import shown

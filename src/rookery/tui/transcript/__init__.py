@@ -1,8 +1,6 @@
 """The transcript: loaded pages, layout, scrolling."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.tui.transcript import folding, outline, pages, painting

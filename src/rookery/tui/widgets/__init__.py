@@ -1,8 +1,6 @@
 """The widgets of the screen."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.tui.widgets import feedback, find_bar, side_panel, status_line, suggestions

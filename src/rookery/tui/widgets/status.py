@@ -8,7 +8,6 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from rookery import core
 from rookery.core.json import Json
 from rookery.tui import widgets
 from rookery.tui.look.palette import Look, look_of
@@ -88,7 +87,7 @@ class Status(LineWidget):
         for the user."""
         if self._turns is None or self._counts is None:
             return
-        waits = header is not None and _waits(header)
+        waits = header is not None and widgets.status_line.waits(header)
         works = bool(self.work or (header and header["state"] != "idle" and not waits))
         self._counted = self._counted if waits else 0
         for timer, runs in ((self._turns, works), (self._counts, waits)):
@@ -110,12 +109,8 @@ class Status(LineWidget):
         if self.work:
             work = row.Doing(f"{row.sign_at(at)} {self.work}", least=row.PROGRESS)
         if header is None:
-            new = core.policy.modes.beginning(self.agent or "demo", self.confirm)
-            return [row.of_new(new, row.About(work=work, place=place, keys=self.keys), look, width)]
+            about = row.About(work=work, place=place, keys=self.keys)
+            return [row.of_new(self.agent or "demo", self.confirm, about, look, width)]
         hung = self.hung != "" and self.hung == header["id"]
         about = row.About(self.doing or row.IDLE, place, self.keys, hung, self.others, work)
         return [row.line(header, about, look, at, width)]
-
-
-def _waits(header: Json) -> bool:
-    return bool(core.asks.kept_asks.unanswered(header))

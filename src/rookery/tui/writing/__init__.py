@@ -1,8 +1,6 @@
 """Support for writing prompts: history, files, clipboard, slash commands."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.tui.writing import clipboard, commands, drafts, pasted

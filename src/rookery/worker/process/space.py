@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 
-from rookery import client
 from rookery.home import paths
 from rookery.log.errors import Full, StoreError
 
@@ -32,9 +31,13 @@ class Space:
 
     def _make(self) -> None:
         if os.path.isdir(paths.trash(self._home)) and os.listdir(paths.trash(self._home)):
-            client.trash.emptying.start(self._home)
+            from rookery.client.trash import emptying  # seldom, and not small
+
+            emptying.start(self._home)
 
     def _say(self) -> None:
         if os.path.exists(os.path.join(paths.trash(self._home), "early.json")):
-            for text in client.trash.emptying.untold(self._home):
+            from rookery.client.trash import emptying
+
+            for text in emptying.untold(self._home):
                 self._tell(text)

@@ -2,7 +2,6 @@
 metadata for agents that know us."""
 
 from rookery import client
-from rookery.core import view
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.log.reader import Reader
@@ -16,7 +15,9 @@ def due(session: Session, prompt: list[Json]) -> list[Json]:
     before = lenient.integer(session.header, "recapDue") or 0
     if not before:
         return []
-    if not view.recap.goes_with(words_of(prompt)):
+    from rookery.core.view.recap import goes_with  # seldom
+
+    if not goes_with(words_of(prompt)):
         return []
     with Reader.open(session.directory) as log:
         text = client.reading.recap(log, before).recap
