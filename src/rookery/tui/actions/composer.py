@@ -10,6 +10,7 @@ from rookery.client.attach import Attachment as Chip
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Refused
 from rookery.core.view import below_asks
+from rookery.operations.work_tree import finder
 from rookery.tui import actions, windows, writing
 from rookery.tui.actions.shell_line import ShellLines
 from rookery.tui.keys.map import label
@@ -164,8 +165,6 @@ class ComposerActions:
         """Return file names that match; for a session not yet created, those of its directory, if
         that is on this machine."""
         if not session:
-            from rookery.operations.work_tree import finder
-
             return [] if self._app.start.address else finder().find(cwd, query)
         try:
             reply = self._app.reader.rookery.call("files", session, query=query, limit=8)
