@@ -1,4 +1,4 @@
-"""Private parts of Textual that `tui/system` uses: none has a public name yet, and all are there."""
+"""Private parts of Textual that `tui/system` uses: none has a public name, and all are there."""
 
 from collections.abc import Iterator
 

@@ -19,7 +19,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import rookery
+from rookery import client
 from rookery.build import build
+from rookery.client.leftovers import end_leftovers
 from rookery.client.offline import note
 from rookery.core.json import Draft, notice
 from rookery.core.refusals import Kind, Refused
@@ -215,23 +217,19 @@ def _sweep(home: str) -> None:
     """End what killed workers of any session left behind; their logs record it."""
     if not os.path.isdir(roots.directory(home)):
         return
-    from rookery.client.leftovers import end_leftovers
-
     end_leftovers(home)
 
 
 def _warm_ahead(home: str, directory: str) -> None:
     """Start a warm process for sessions of our own agent. The worker cannot: whatever it starts
     ends with it."""
-    from rookery.client import warm_agent
-
     try:
         with Reader.open(directory) as log:
             header = log.header()
     except LogError:
         return
     if header["agent"] == OWN_AGENT and not header["argv"]:  # else it is another program
-        warm_agent.ahead(home, connectable)
+        client.warm_agent.ahead(home, connectable)
 
 
 def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeout: float) -> bytes:
