@@ -27,7 +27,7 @@ from mcp.types import (
 from openhands.sdk.mcp.client import MCPClient, ToolsReconciledCallback
 from pydantic import ValidationError
 
-from rookery.agent.sdk_patches import private
+from rookery.agent.sdk_patches import mcp_calls
 from rookery.core.json import Json, lenient
 from rookery.wire import mcp
 from rookery.wire.failures import RpcError, RpcFailure
@@ -52,7 +52,7 @@ def connect(
     channel: Channel, server: str, timeout: float, on_tools_reconciled: ToolsReconciledCallback
 ) -> MCPClient:
     """Connect like the SDK's `create_mcp_tools`, over a transport that it does not have."""
-    client, list_tools = private.client_over(Transport(channel, server), on_tools_reconciled)
+    client, list_tools = mcp_calls.client_over(Transport(channel, server), on_tools_reconciled)
     with ExitStack() as undo:
         undo.callback(client.sync_close)
         client.call_async_from_sync(list_tools, timeout=timeout, client=client)

@@ -3,9 +3,11 @@
 Made for openhands-sdk 1.58 and openhands-tools 1.58, which have no public way to do these things.
 Each function is unnecessary once the name that its test asks for is public."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
+
+from openhands.sdk.critic.impl.api import chat_template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,24 +95,8 @@ def set_tools(agent: Any, client: "MCPClient", tools: Any) -> None:
     agent._on_mcp_tools_reconciled(client, tools)
 
 
-def client_over(transport: Any, on_tools: Any) -> tuple["MCPClient", Callable[..., Any]]:
-    """Make a client as `create_mcp_tools` does, over a transport that it does not know. Return it
-    with the function that connects it."""
-    from openhands.sdk.mcp import utils
-    from openhands.sdk.mcp.client import MCPClient
-
-    handler = utils._ToolListChangedHandler(client=None)  # type: ignore[arg-type]
-    made: Any = MCPClient  # without types
-    client: MCPClient = made(transport, log_handler=utils.log_handler, message_handler=handler)
-    handler._client = client
-    client._tools_reconciled_callback = on_tools
-    return client, utils._connect_and_list_tools
-
-
 def forget_template(critic: Any) -> None:
     """Remove a critic's stored template, which may be half of one."""
-    from openhands.sdk.critic.impl.api import chat_template
-
     chat_template._get_cache_path(critic.tokenizer_name).unlink(missing_ok=True)
 
 
