@@ -176,7 +176,7 @@ def _is_glob(word: Word) -> bool:
 
 
 def _deletes(tokens: Sequence[Word]) -> tuple[bool, bool]:
-    """Tell whether `rm` would delete directories with these, and whether by force; those
+    """Tell whether `rm` would delete directories with these arguments, and whether by force; those
     that are known only when it runs count as what they may become."""
     given = set[str]()
     for word in tokens:
