@@ -11,15 +11,15 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "rookery"
 
 LINES = {
-    "core": 23_544,
+    "core": 23_542,
     "log": 5_807,
     "worker": 10_130,
     "wire": 4_758,
     "home": 7_069,
     "operations": 22_128,
-    "agent": 21_840,
-    "cli": 14_967,
-    "tui": 16_198,
+    "agent": 21_836,
+    "cli": 14_962,
+    "tui": 16_195,
     "acp": 5_429,
     "daemon": 12_399,
     "export": 1_703,

@@ -29,7 +29,7 @@ from rookery.core.settings.sandbox import SANDBOX
 from rookery.core.settings.web import WEB
 from rookery.forms.form import PASSWORD, Form, Saved, choices, described, in_titles
 from rookery.home import config, confirmed
-from rookery.models import profiles, setup
+from rookery.models import profiles, saved_models
 from rookery.models.profiles import Settings
 
 PLACES: dict[str, tuple[str, tuple[Setting, ...]]] = {
@@ -278,7 +278,7 @@ class CriticForm(SettingsForm):
         wished = answers.get(JUDGE, self._judge)
         if wished == self._judge:
             return super().save(home, rest)
-        outcome = setup.outcome(lambda: setup.judge(home, _judge_wanted(wished)))
+        outcome = saved_models.outcome(lambda: saved_models.judge(home, _judge_wanted(wished)))
         if not outcome.ok:
             return Saved(False, outcome.message, {JUDGE: f": {outcome.message}"})
         self._judge = wished
@@ -386,5 +386,5 @@ class CondenserForm(Form):
             "keep_first": answers["keep_first"],
             "profile": "" if profile == OWN_MODEL else profile,
         }
-        outcome = setup.outcome(partial(setup.condense, home, wanted))
+        outcome = saved_models.outcome(partial(saved_models.condense, home, wanted))
         return Saved(outcome.ok, outcome.message)

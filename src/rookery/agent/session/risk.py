@@ -22,7 +22,7 @@ from openhands.sdk.security.ensemble import EnsembleSecurityAnalyzer
 from openhands.tools.terminal.definition import TerminalAction
 
 from rookery.core.command_line import read_only
-from rookery.core.command_line.words import MAX_LINE_LENGTH
+from rookery.core.command_line.syntax import MAX_LINE_LENGTH
 from rookery.core.policy.planning import WEB
 
 ORDER = ("LOW", "MEDIUM", "UNKNOWN", "HIGH")

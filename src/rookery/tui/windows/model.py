@@ -10,7 +10,7 @@ from rookery.core.json import Json
 from rookery.forms import models
 from rookery.forms.form import Saved
 from rookery.forms.lists import Row, model_rows
-from rookery.models import profiles, setup
+from rookery.models import profiles, saved_models
 from rookery.models.draft import Draft
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
@@ -83,25 +83,25 @@ class ModelsScreen(RowsScreen[None]):
         self.shell.ask(ModelForm(self._saved), self._set_up)
 
     def _set_up(self, answer: Json) -> None:
-        self._changed(setup.Outcome(True, answer["words"]))
+        self._changed(saved_models.Outcome(True, answer["words"]))
 
     def action_default(self) -> None:
         if self.current:
-            self._do(setup.use, self.current.name)
+            self._do(saved_models.use, self.current.name)
 
     def action_test(self) -> None:
         if self.current:
             self.tell(f"Testing {self.current.name} …")
             draft = Draft(name=self.current.name)
-            self.fetch(partial(setup.attempt, self.home, draft, keep=False), self._changed)
+            self.fetch(partial(saved_models.attempt, self.home, draft, keep=False), self._changed)
 
     def drop(self, name: str) -> None:
-        self._do(setup.forget, name)
+        self._do(saved_models.forget, name)
 
     def _do(self, change: Callable[[str, str], str], name: str) -> None:
         work = partial(change, self.home, name)
-        self.fetch(lambda: setup.outcome(work), self._changed)
+        self.fetch(lambda: saved_models.outcome(work), self._changed)
 
-    def _changed(self, outcome: setup.Outcome) -> None:
+    def _changed(self, outcome: saved_models.Outcome) -> None:
         self.ended(outcome.message if outcome.ok else f"✗ {outcome.message}")
         self.shell.look_around()
