@@ -309,8 +309,8 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     if not draft.model and not draft.provider and known is None:
         _refuse_nothing(draft)
     if screen.as_json:
-        wanted = {"test": not given["no_test"], "keep": not given["trial"]}
-        return _tell(screen, saved_models.attempt(home, draft, default=given["default"], **wanted))
+        options = {"test": not given["no_test"], "keep": not given["trial"]}
+        return _tell(screen, saved_models.attempt(home, draft, default=given["default"], **options))
     profile = profile_of(draft, settings.profiles.get(draft.name))
     saved_models.check_fallback(settings, draft)
     if saved_models.lacks_key(profile):

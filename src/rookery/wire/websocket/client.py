@@ -225,8 +225,8 @@ class WebSocket:
         if end < 0:
             return False
         fields, body = fields_of(bytes(self._head[:end]))[1], len(self._head) - end - 4
-        wanted = fields.get("content-length", "")
-        return body >= min(int(wanted) if wanted.isdecimal() else 0, BODY_BYTES)
+        length = fields.get("content-length", "")
+        return body >= min(int(length) if length.isdecimal() else 0, BODY_BYTES)
 
     def _check(self, where: str, key: bytes) -> None:
         from hashlib import sha1
