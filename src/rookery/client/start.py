@@ -34,6 +34,7 @@ from rookery.processes import roots
 from rookery.processes.lineage import unmarked
 from rookery.wire import frames
 from rookery.wire.credentials import peer_of
+from rookery.wire.websocket import library
 
 TIMEOUT = 60.0  # seconds until the worker must have said that it is ready
 LINE_LIMIT = 64 * 1024  # bytes of the ready line
@@ -43,7 +44,6 @@ TAIL = 2_000  # bytes of worker.log in an error
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "4194304"}
 """For glibc, of the worker alone: its large blocks go back to the system when they are freed. Left
 to itself it keeps them from the second one on, and one line of 10 MiB costs 50 for ever."""
-
 
 TOO_MANY, STARTING = "too_many", "starting"
 """Reasons that pass: no more workers may be awake; too many start."""
@@ -272,7 +272,7 @@ def _failed(name: str, message: str, log: str, before: int) -> StartError:
 def worker_argv() -> list[str]:
     package = os.path.dirname(os.path.abspath(rookery.__file__))
     # -X utf8: file names and texts mean the same under every locale.
-    flags = ["-I", "-S", "-X", "utf8", *(["-B"] if sys.dont_write_bytecode else [])]
+    flags = ["-I", "-S", "-X", "utf8", *library.option(), *["-B"] * sys.dont_write_bytecode]
     return [sys.executable, *flags, os.path.join(package, "worker", "__main__.py")]
 
 
