@@ -10,7 +10,7 @@ from textual.widgets import Input, Label, Static
 
 from rookery.core.asks import forms
 from rookery.core.json import Json, lenient
-from rookery.forms.form import Form, Saved, about, complaint, hinted, is_shown
+from rookery.forms.form import Form, Saved, about, complaint, hinted, is_shown, labels
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.windows.parts.fields import MAX_FIELDS, control_of, value_of
@@ -23,8 +23,12 @@ class FormScreen(Modal[Json]):
     BINDINGS = bindings.FORM
     KIND = "window form"
 
-    def __init__(self, title: str, schema: Json, values: Json | None = None) -> None:
+    def __init__(
+        self, title: str, schema: Json, values: Json | None = None, first: str = ""
+    ) -> None:
+        """`first`: the field where the cursor begins; "": the first one."""
         super().__init__(title)
+        self._first = first
         self._schema, self._values = schema, values or {}
         self.fields = list(lenient.mapping(schema, "properties").items())[:MAX_FIELDS]
 
@@ -37,7 +41,7 @@ class FormScreen(Modal[Json]):
     def _field(self, number: int) -> ComposeResult:
         name, field = self.fields[number]
         needed = " (required)" if name in lenient.texts(self._schema, "required") else ""
-        title = clean_line(lenient.text(field, "title") or name)
+        title = clean_line(labels(name, field)[0])
         with Vertical(classes="field"):
             yield Label(f"{title}{needed}", markup=False, classes="name")
             yield control_of(field, self._values.get(name), f"field{number}")
@@ -50,7 +54,9 @@ class FormScreen(Modal[Json]):
             about.display = bool(str(about.content))
             self.query_one(f"#wrong{number}", Static).display = False
         if self.fields:  # at once: the first key is meant for it
-            self.set_focus(self._focusable(0), scroll_visible=False)
+            names = [name for name, _ in self.fields]
+            at = names.index(self._first) if self._first in names else 0
+            self.set_focus(self._focusable(at), scroll_visible=False)
 
     def _focusable(self, number: int) -> Widget:
         control = self.query_one(f"#field{number}")
@@ -134,8 +140,8 @@ class SavedForm(FormScreen):
 
     BINDINGS = bindings.SAVED
 
-    def __init__(self, form: Form) -> None:
-        super().__init__(form.title, form.schema, form.values)
+    def __init__(self, form: Form, first: str = "") -> None:
+        super().__init__(form.title, form.schema, form.values, first)
         self.form = form
         self.busy = False
 
