@@ -116,7 +116,7 @@ async def test_every_setting_has_a_field_and_wrong_values_are_named(home: str) -
         assert wrong(app) == {
             "worker.silent_after": "✗ Silence timeout must be 0 (off) or 120 to 86,400 seconds",
             "worker.queue_most": "✗ Queue length must be a whole number (0 to 1,000 prompts)",
-            "worker.stop_grace": "✗ Stop timeout must be a number",
+            "worker.stop_grace": "✗ Stop timeout must be a number (0 to 60 seconds)",
         }
     assert config.load(home).policy.cancel_grace == 5
 
