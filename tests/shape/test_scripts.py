@@ -84,3 +84,8 @@ def test_every_export_is_used_elsewhere() -> None:
 
 def names_in(names: str) -> list[str]:
     return [each.split(" as ")[0].strip() for each in names.split(",") if each]
+
+
+def test_one_function_draws_the_rows_of_lists_to_choose_from() -> None:
+    own = re.compile(r'\belement\("\w+", \{[^}]*(?:role: "option"|class: ["`]row\b)')
+    assert not [name for name, text in SCRIPTS.items() if own.search(text)], "use `rowOf`"

@@ -7,7 +7,7 @@ import { remove } from "./trash.js";
 
 /** As rows of a menu: those that apply. `about`: id, title, status or running and awake, archived, snoozed, pinned, worktree. */
 export async function rows(about) {
-  return [...(await offered(about)), { label: "Delete", more: "to the trash, for 14 days", run: () => remove(about.id, about.title), kind: "bad" }];
+  return [...(await offered(about)), { label: "Delete", more: "to the trash, for 14 days", run: () => remove(about.id, about.title), look: "bad" }];
 }
 
 /** Of a row of the list. */

@@ -3,6 +3,16 @@ import { element } from "./main.js";
 
 let number = 0;
 
+/** A row of any list to choose from, as an element of that name: label, more (below or beside it), kind (in a word). */
+export const rowOf = (name, attributes, { label, more, kind }) => element(name, attributes, element("span", { dir: "auto" }, label),
+  ...(more || kind ? [element("small", { dir: "auto" }, more ?? "")] : []), ...(kind ? [element("small", { class: "kind" }, kind)] : []));
+
+/** Whether each word stands somewhere in a row. */
+export function fits(words, { label, more, kind }) {
+  const text = `${label} ${more ?? ""} ${kind ?? ""}`.toLowerCase();
+  return words.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
+
 /** Smaller is better, null: no match. All letters in order. */
 export function score(query, name) {
   const [wanted, low] = [query.toLowerCase(), name.toLowerCase()];
@@ -34,9 +44,7 @@ export function listbox(field, list, choose) {
     draw(given, place = 0) {
       rows = given;
       list.replaceChildren(...rows.map((row, n) => {
-        const { label, more, kind } = row;
-        const item = element("li", { role: "option", id: `${list.id}-${n}` }, element("span", { dir: "auto" }, label),
-          ...(more || kind ? [element("small", { dir: "auto" }, more)] : []), ...(kind ? [element("small", { class: "kind" }, kind)] : []));
+        const item = rowOf("li", { role: "option", id: `${list.id}-${n}` }, row);
         item.addEventListener("pointerdown", (event) => event.preventDefault()); // else the field would lose the focus
         item.addEventListener("click", (event) => choose(row, event));
         return item;

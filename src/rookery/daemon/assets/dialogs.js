@@ -1,18 +1,17 @@
 // Menus and questions, the same on every screen.
 import { $, $$, copy, element, styled, told } from "./main.js";
+import { fits, rowOf } from "./complete.js";
 
 await styled("dialogs.css"); // before it a menu has no place
 
-/** A list to choose from, under its button; a sheet on a phone. A row: label, more, current, run. */
+/** A list to choose from, under its button; a sheet on a phone. A row: label, more, current, look (a class), and run, href or does. */
 export function menu(anchor, title, rows) {
   const list = element("div", { class: "rows" });
   const dialog = element("dialog", { class: "menu", "aria-label": title }, element("h2", {}, title), list);
   const draw = (words = "") => {
-    const wanted = words.toLowerCase().split(/\s+/);
-    const fits = (row) => wanted.every((word) => `${row.label} ${row.more ?? ""}`.toLowerCase().includes(word));
-    list.replaceChildren(...rows.filter((row) => row.heading ? !words : fits(row)).map((row) => row.heading
+    list.replaceChildren(...rows.filter((row) => row.heading ? !words : fits(words, row)).map((row) => row.heading
       ? element("h3", {}, row.heading)
-      : drawn(row, dialog)));
+      : entry(row, dialog)));
     if (!list.childElementCount) list.append(element("p", { class: "soft" }, "No matches."));
   };
   if (rows.filter((row) => !row.href).length > 20) {
@@ -28,10 +27,9 @@ export function menu(anchor, title, rows) {
   return dialog;
 }
 
-function drawn(row, dialog) {
-  const words = [element("span", { dir: "auto" }, row.label), ...(row.more ? [element("small", { dir: "auto" }, row.more)] : [])];
-  if (row.href) return element("a", { class: "row", href: row.href, download: true }, ...words);
-  const button = element("button", { type: "button", class: `row ${row.kind ?? ""}`, "data-do": row.does, "aria-current": row.current ? "true" : null }, ...words);
+function entry(row, dialog) {
+  if (row.href) return rowOf("a", { class: "row", href: row.href, download: true }, row);
+  const button = rowOf("button", { type: "button", class: `row ${row.look ?? ""}`, "data-do": row.does, "aria-current": row.current ? "true" : null }, row);
   button.addEventListener("click", () => {
     dialog.close();
     const act = () => Promise.resolve(row.run()).catch((error) => told(error, act));

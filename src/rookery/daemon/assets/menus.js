@@ -57,7 +57,7 @@ async function pickAgent(button) {
     })),
     ...(rest.length ? [{ heading: "Not installed: choose one to copy its install command" }] : []),
     ...rest.map((each) => ({
-      label: each.title, more: each.install, kind: "off",
+      label: each.title, more: each.install, look: "off",
       run: () => copy(each.install).then(() => toast(`Copied: ${each.install}`)),
     })),
   ]);
@@ -134,7 +134,7 @@ acts["force-end"] = deeds.force_end;
 acts.move = deeds.move;
 acts.more = async (button) => {
   const now = facts(), more = await rows(shown());
-  const row = (label, more, run, kind = "") => ({ label, more, run, kind });
+  const row = (label, more, run, look = "") => ({ label, more, run, look });
   menu(button, "This session", [
     ...(now.running && isStuck() ? [row("Force end", isStuck(), deeds.force_end, "bad")] : []),
     ...(Number(now.turn) ? [

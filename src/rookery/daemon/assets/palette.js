@@ -1,6 +1,6 @@
 // Ctrl+K: sessions, what can be done here, places, settings and the session's files, found by a few letters.
 import { $, $$, api, element, readOnly, role, screenOf, styled, told } from "./main.js";
-import { listbox, score } from "./complete.js";
+import { fits, listbox, score } from "./complete.js";
 import { open as show } from "./dialogs.js";
 import { actable, label as keyLabel } from "./help.js";
 
@@ -44,11 +44,10 @@ async function files(words, signal) {
 const write = (text) => document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text } }));
 
 /** Smaller is better, null: no match. The label counts most; each word may stand anywhere. */
-function rank(words, { label, more, kind }) {
-  const whole = score(words, label);
+function rank(words, row) {
+  const whole = score(words, row.label);
   if (whole != null) return whole;
-  const parts = words.toLowerCase().split(/\s+/), text = `${label} ${more} ${kind}`.toLowerCase();
-  return parts.every((part) => text.includes(part)) ? 300 + text.length : null;
+  return fits(words, row) ? 302 + `${row.label}${row.more}${row.kind}`.length : null;
 }
 
 function ranked(words, rows) {

@@ -28,6 +28,7 @@ from rookery.export.html.text import esc, esc_line, tag
 from rookery.forms import catalog
 from rookery.forms.lists import Row
 from rookery.forms.sections import LISTS
+from rookery.render import qr
 from rookery.render.local_time import ago
 
 router = APIRouter(include_in_schema=False)
@@ -296,8 +297,6 @@ async def link(daemon: Daemon, request: Request, wish: Wish | None = None) -> HT
 
 def _qr(text: str) -> str:
     """Render a QR code, dark on light in every theme, since cameras need that."""
-    from rookery.render import qr
-
     try:
         rows = qr.code(text, border=4)
     except qr.TooLong:

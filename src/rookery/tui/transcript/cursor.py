@@ -14,6 +14,7 @@ from textual.strip import Strip
 from rookery.core.blocks import Block
 from rookery.core.blocks.parts import kept_pictures
 from rookery.core.json import Json
+from rookery.tui import look
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import clean_line, count, cut, strip_of
 from rookery.tui.look.view import ALL_ALIKE, Drawing, View
@@ -277,11 +278,9 @@ class Transcript(Answerable, Finding):
             self._toggle(self._items[here])
 
     def _toggle(self, item: Item) -> None:
-        from rookery.tui.look.block import can_open
-
         if item.block["role"] == "ask" and item.block["status"] == "asked":
             self.action_want("open")
-        elif item.members or can_open(item.block, item.terminals):
+        elif item.members or look.block.can_open(item.block, item.terminals):
             self.following = self.following and item is self._items[-1]
             self.window.toggle(item.name, to=not self.is_open(item))
             self.settle()
@@ -294,14 +293,12 @@ class Transcript(Answerable, Finding):
         self.post_message(TasteChosen({"diff": "split" if self.split else "unified"}))
 
     def action_want(self, what: str) -> None:
-        from rookery.tui.look.block import text_of
-
         here = self._here()
         if here is not None:
             item = self._items[here]
-            text = text_of(item.block, item.terminals)
+            text = look.block.text_of(item.block, item.terminals)
             if item.members:
-                text = "\n".join(text_of(member, []) for member in item.members)
+                text = "\n".join(look.block.text_of(member, []) for member in item.members)
             self.post_message(self.Requested(what, item.block, text))
 
     @override
