@@ -87,7 +87,7 @@ def wrong(app: Still) -> dict[str, str]:
     assert isinstance(app.screen, FormScreen)
     lines = [app.screen.query_one(f"#wrong{n}", Static) for n in range(len(app.screen.fields))]
     pairs = zip(app.screen.fields, lines, strict=True)
-    return {name: str(line.content) for (name, _), line in pairs if line.display}
+    return {field.name: str(line.content) for field, line in pairs if line.display}
 
 
 # --- settings ----------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ async def test_every_setting_has_a_field_and_wrong_values_are_named(home: str) -
         await open_section(app, pilot, "Times and limits")
         assert isinstance(app.screen, FormScreen)
         own = {f"worker.{name}" for name in config.Policy._fields}
-        assert {name for name, _ in app.screen.fields} == {*own, "devices.idle_days"}
+        assert {field.name for field in app.screen.fields} == {*own, "devices.idle_days"}
         put(app, "worker.silent_after", "60")
         put(app, "worker.queue_most", "1.5")
         put(app, "worker.stop_grace", "soon")

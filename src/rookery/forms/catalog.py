@@ -12,7 +12,7 @@ from rookery.core.json import Json
 from rookery.core.refusals import Refused
 from rookery.forms import agents, login, models, rules, server_login, servers
 from rookery.forms import lists as forms_lists
-from rookery.forms.form import Form, Saved, labels, typed
+from rookery.forms.form import Form, Saved, typed
 from rookery.forms.lists import Row
 from rookery.forms.sections import FORMS, LISTS, SECTIONS
 from rookery.forms.settings import CondenserForm, CriticForm, SettingsForm
@@ -35,6 +35,13 @@ def _missing(message: str) -> Refused:
 def form_of(home: str, kind: str, name: str = "") -> Form:
     """Return the form of this kind. `name`: which one, if there are several; "" for a new one.
     Raises Refused."""
+    try:
+        return _form(home, kind, name)
+    except (mcp.BadServer, registry.UnknownAgent) as error:
+        raise _missing(str(error)) from None
+
+
+def _form(home: str, kind: str, name: str) -> Form:
     match kind:
         case "critic":
             return CriticForm(config.load(home), profiles.load(home))
@@ -43,7 +50,7 @@ def form_of(home: str, kind: str, name: str = "") -> Form:
         case "models":
             return _model(profiles.load(home), name)
         case "servers":
-            return servers.ServerForm(_server(home, name) if name else None)
+            return servers.ServerForm(mcp.find(home, name) if name else None)
         case "rules":
             return _rule(home, name)
         case "agents":
@@ -51,9 +58,9 @@ def form_of(home: str, kind: str, name: str = "") -> Form:
                 raise _missing(f"There is no agent {name!r} of your own.")
             return agents.AgentForm(home, name)
         case "login":
-            return _login(home, name)
+            return login.LoginForm(home, name)
         case "server_login":
-            return login_to_server(home, name)
+            return server_login.ServerLoginForm(home, name)
         case _ if kind in FORMS:
             return SettingsForm(FORMS[kind], config.load(home))
     raise _missing("Not found.")
@@ -73,32 +80,11 @@ def _model(saved: profiles.Settings, name: str) -> Form:
     return models.ModelForm(saved, name)
 
 
-def _login(home: str, name: str) -> Form:
-    try:
-        return login.LoginForm(home, name)
-    except registry.UnknownAgent as error:
-        raise _missing(str(error)) from None
-
-
-def login_to_server(home: str, name: str) -> server_login.ServerLoginForm:
-    try:
-        return server_login.ServerLoginForm(home, name)
-    except mcp.BadServer as error:
-        raise _missing(str(error)) from None
-
-
 def _rule(home: str, name: str) -> Form:
     try:
         return rules.RuleForm(home, name)
     except KeyError:
         raise _missing(rules.GONE) from None
-
-
-def _server(home: str, name: str) -> mcp.Server:
-    try:
-        return mcp.find(home, name)
-    except mcp.BadServer as error:
-        raise _missing(str(error)) from None
 
 
 def answers_of(form: Form, sent: Json) -> Json:
@@ -140,7 +126,8 @@ def entries(home: str) -> list[Match]:
         known.append(Match(name, "", section.title, section.about))
         form = opened(home, name) if name in FORMS else ""
         if isinstance(form, Form):  # else its own screen says what is wrong
-            known += [Match(name, key, *labels(key, each)) for key, each in form.fields.items()]
+            each = forms.fields_of(form.schema)
+            known += [Match(name, field.name, field.title, field.about) for field in each]
     return known
 
 

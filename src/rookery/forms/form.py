@@ -85,11 +85,6 @@ def choices(rows: Mapping[str, str]) -> list[Json]:
 # --- what a field says -------------------------------------------------------------------------
 
 
-def labels(name: str, field: object) -> tuple[str, str]:
-    """Return what a field is called and its description."""
-    return lenient.text(field, "title") or name, lenient.text(field, "description")
-
-
 def about(field: object) -> str:
     """Return a field's description, and what is allowed."""
     parts = [lenient.text(field, "description")[:MAX_DESCRIPTION], allowed(field)]
@@ -123,7 +118,7 @@ FORMATS = {"email": ["An e-mail address"], "uri": ["An address"], "date": ["YYYY
 
 def complaint(name: str, field: object, why: str) -> str:
     """Describe what is wrong with a field, as a sentence."""
-    label = labels(name, field)[0]
+    label = lenient.text(field, "title") or name
     return "Required" if why == forms.NEEDED else f"{label} {why}".replace(" : ", ": ")
 
 

@@ -45,7 +45,7 @@ def schema(shown: Sequence[str] = ("exact",), *, new: bool = True) -> Json:
             type="boolean",
             when={"do": ["allow"]},
         ),
-        "reason": described("Reason", "What the agent is told.", when={"do": ["deny"]}),
+        "reason": described("Reason", "Sent to the agent.", when={"do": ["deny"]}),
         "name": described("Name", "Empty: its number.", maxLength=LONGEST_NAME),
     }
     if new:

@@ -28,6 +28,7 @@ from rookery.export.html.text import esc, esc_line, tag
 from rookery.forms import catalog
 from rookery.forms.lists import Row
 from rookery.forms.sections import LISTS
+from rookery.forms.server_login import ServerLoginForm
 from rookery.render import qr
 from rookery.render.local_time import ago
 
@@ -142,7 +143,8 @@ async def log_in(daemon: Daemon, name: Name = "", session: Name = "") -> HTMLRes
 @router.get("/settings/servers/login")
 async def log_in_to_server(daemon: Daemon, name: Name = "") -> HTMLResponse:
     """First the button, then the address that it led to; without a script, its text."""
-    form = await asyncio.to_thread(catalog.login_to_server, daemon.home, name)
+    form = await asyncio.to_thread(catalog.form_of, daemon.home, "server_login", name)
+    assert isinstance(form, ServerLoginForm)
     url, back = form.url, "/settings/servers"
     drawn = forms.form(
         form.schema,

@@ -6,17 +6,17 @@ import json
 from typing import Any
 
 from rookery.core.asks import forms
-from rookery.core.asks.forms import Choice
+from rookery.core.asks.forms import Choice, Field
 from rookery.core.json import Json, lenient
 from rookery.export.html.text import esc, esc_line, tag
-from rookery.forms.form import about, hinted, is_shown, labels, spelled
+from rookery.forms.form import about, hinted, is_shown, spelled
 
 ONLY_BY_SCRIPT = 'method="dialog"'
 """For a form that only a script sends: outside of a dialog, a browser then submits nothing by
 itself. Otherwise a key or prompt entered before the script has loaded would end up in the page's
 URL."""
 
-MAX_FIELDS, MAX_CHOICES, MAX_TITLE = 50, 200, 200
+MAX_CHOICES, MAX_TITLE = 200, 200
 RADIOS = 6
 """How many choices that say what they mean are shown without opening a list."""
 LONG = 200
@@ -28,11 +28,9 @@ INPUTS = {"email": "email", "uri": "url", "date": "date"}
 def fields(schema: Json, values: Json, place: str = "") -> str:
     """Render all fields; those that do not apply to the current choices are hidden. `place` sets
     the ids of several forms on a page apart; without it, a field has its name in its own."""
-    required = lenient.texts(schema, "required")
-    properties = list(lenient.mapping(schema, "properties").items())[:MAX_FIELDS]
     return "".join(
-        _field(f"{place}-{number}" if place else f"f-{name}", str(name), field, values, required)
-        for number, (name, field) in enumerate(properties)
+        _field(f"{place}-{number}" if place else f"f-{each.name}", each, values)
+        for number, each in enumerate(forms.fields_of(schema))
     )
 
 
@@ -59,18 +57,18 @@ def form(
     )
 
 
-def _field(here: str, name: str, field: Any, values: Json, required: list[str]) -> str:
+def _field(here: str, each: Field, values: Json) -> str:
+    here, name, field = esc_line(here, 200), each.name, each.schema
     given = values.get(name)
     value = field.get("default") if given is None and isinstance(field, dict) else given
     kind, offered = lenient.text(field, "type", "string"), forms.choices(field)[:MAX_CHOICES]
-    must = name in required
-    title = esc_line(labels(name, field)[0])
-    star = tag("span", " required", "needs") if must else ""
+    title = esc_line(each.title)
+    star = tag("span", " required", "needs") if each.required else ""
     hint = hinted(field, values)
     note = esc_line(about(field) if hint is None else hint, 700)
     note = f'<p class="about" id="{here}-about">{note}</p>'
     aria = f'aria-describedby="{here}-about {here}-wrong"'
-    shared = f'name="{esc_line(name, 200)}" {aria}' + (" required" if must else "")
+    shared = f'name="{esc_line(name, 200)}" {aria}' + (" required" if each.required else "")
     if offered and (kind == "array" or _explained(offered)):
         boxes = _boxes(offered, value, kind == "array", shared)
         inner = f"<fieldset><legend>{title}{star}</legend>{note}{boxes}</fieldset>"

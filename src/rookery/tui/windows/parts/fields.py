@@ -14,9 +14,6 @@ from rookery.forms.form import spelled, typed
 from rookery.tui.look.runs import clean_line
 from rookery.tui.windows.parts.text_line import TextLine
 
-MAX_FIELDS = 50
-"""How many fields of one form are shown."""
-
 
 class Tick(Checkbox):
     """A checkbox whose state is a sign, not only a colour."""
