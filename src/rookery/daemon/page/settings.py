@@ -164,7 +164,7 @@ async def matches(daemon: Daemon, q: Annotated[str, Query(max_length=200)]) -> H
     known = await asyncio.to_thread(catalog.entries, daemon.home)
     rows = "".join(_match(each) for each in catalog.matching(known, q))
     listed = tag("ul", rows, "saved") if rows else tag("p", "No setting matches.", "none")
-    return HTMLResponse(f'<div role="status"><h1>Search</h1>{listed}</div>')
+    return HTMLResponse(f'<h1>Search</h1><div role="status">{listed}</div>')
 
 
 def _match(match: Match) -> str:
