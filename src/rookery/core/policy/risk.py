@@ -175,11 +175,11 @@ def _is_glob(word: Word) -> bool:
     return not word.made_by and "$" not in word.text
 
 
-def _deletes(words: Sequence[Word]) -> tuple[bool, bool]:
-    """Tell whether `rm` would delete directories with these words, and whether by force; those
+def _deletes(tokens: Sequence[Word]) -> tuple[bool, bool]:
+    """Tell whether `rm` would delete directories with these arguments, and whether by force; those
     that are known only when it runs count as what they may become."""
     given = set[str]()
-    for word in words:
+    for word in tokens:
         if word.text == "--" and word.certain:
             break
         options = [word.text] if word.certain else _expansions(word.text)
