@@ -11,15 +11,15 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "rookery"
 
 LINES = {
-    "core": 23_884,
-    "log": 5_807,
+    "core": 23_881,
+    "log": 5_805,
     "worker": 10_130,
-    "wire": 4_725,
+    "wire": 4_726,
     "home": 7_069,
     "operations": 22_122,
-    "agent": 21_783,
-    "cli": 14_938,
-    "tui": 16_177,
+    "agent": 21_926,
+    "cli": 14_935,
+    "tui": 16_217,
     "acp": 5_429,
     "daemon": 12_308,
     "export": 1_702,

@@ -15,7 +15,7 @@ from rookery.core.blocks import failures
 from rookery.core.policy.unattended import Order
 from rookery.forms.servers import HIDDEN
 from rookery.home import config, mcp
-from rookery.models import setup
+from rookery.models import saved_models
 from rookery.models.draft import Draft
 from rookery.models.secrets import Secret
 from rookery.processes.lineage import MARK, home_tag
@@ -320,22 +320,22 @@ def test_an_agent_cannot_change_saved_models(home: str, monkeypatch: pytest.Monk
     before = Path(home, "agent_settings.json").read_text()
     monkeypatch.setenv(MARK, f"{home_tag(home)}.0")
     for work in (
-        lambda: setup.use(home, "local"),
-        lambda: setup.forget(home, "work"),
-        lambda: setup.condense(home, {"enabled": False}),
-        lambda: setup.judge(home, {"enabled": False}),
+        lambda: saved_models.use(home, "local"),
+        lambda: saved_models.forget(home, "work"),
+        lambda: saved_models.condense(home, {"enabled": False}),
+        lambda: saved_models.judge(home, {"enabled": False}),
     ):
-        outcome = setup.outcome(work)
+        outcome = saved_models.outcome(work)
         assert (outcome.ok, "An agent cannot set up models" in outcome.message) == (False, True)
     draft = Draft(model="openai/x", base_url="http://127.0.0.1:9/v1", key=Secret("sk-1"))
-    assert not setup.attempt(home, draft, test=False).ok
+    assert not saved_models.attempt(home, draft, test=False).ok
     assert Path(home, "agent_settings.json").read_text() == before
 
 
 def test_what_fails_says_why_and_about_which_field(home: str) -> None:
-    outcome = setup.outcome(lambda: setup.forget(home, "none"))
+    outcome = saved_models.outcome(lambda: saved_models.forget(home, "none"))
     assert outcome == (False, "there is no saved model 'none'; saved: work, local.", "remove")
-    outcome = setup.attempt(home, Draft(model="anthropic/x"), test=False)
+    outcome = saved_models.attempt(home, Draft(model="anthropic/x"), test=False)
     assert outcome == (False, "anthropic/x needs a key.", "key")
 
 

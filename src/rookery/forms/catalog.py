@@ -17,7 +17,7 @@ from rookery.forms.lists import Row
 from rookery.forms.sections import FORMS, LISTS, SECTIONS
 from rookery.forms.settings import CondenserForm, CriticForm, SettingsForm
 from rookery.home import config, mcp
-from rookery.models import profiles, setup
+from rookery.models import profiles, saved_models
 from rookery.models.draft import Draft
 
 type FormName = str
@@ -195,12 +195,12 @@ def done(home: str, kind: str, name: str, do: str) -> Saved:
 
 
 def _outcome(work: Callable[[], str]) -> Saved:
-    outcome = setup.outcome(work)
+    outcome = saved_models.outcome(work)
     return Saved(outcome.ok, outcome.message)
 
 
 def _test_model(home: str, name: str) -> Saved:
-    outcome = setup.attempt(home, Draft(name=name), keep=False)
+    outcome = saved_models.attempt(home, Draft(name=name), keep=False)
     return Saved(outcome.ok, outcome.message)
 
 
@@ -241,8 +241,8 @@ def _default_agent(home: str, name: str) -> Saved:
 
 
 _DEEDS: dict[tuple[str, str], Callable[[str, str], Saved]] = {
-    ("models", "default"): lambda home, name: _outcome(partial(setup.use, home, name)),
-    ("models", "remove"): lambda home, name: _outcome(partial(setup.forget, home, name)),
+    ("models", "default"): lambda home, name: _outcome(partial(saved_models.use, home, name)),
+    ("models", "remove"): lambda home, name: _outcome(partial(saved_models.forget, home, name)),
     ("models", "test"): _test_model,
     ("servers", "on"): partial(_turn, on=True),
     ("servers", "off"): partial(_turn, on=False),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rookery.core.asks import forms
 from rookery.core.json import Json
 from rookery.forms.form import PASSWORD, Form, Saved, choices, described
-from rookery.models import profiles, setup
+from rookery.models import profiles, saved_models
 from rookery.models.draft import USUAL, Draft
 from rookery.models.providers import PROVIDERS, Provider, find, key_variable
 from rookery.models.secrets import Secret
@@ -47,7 +47,7 @@ class ModelForm(Form):
 
     def _attempt(self, home: str, answers: Json, *, test: bool = True, keep: bool = True) -> Saved:
         draft, default = self._drafted(answers), bool(answers.get("default"))
-        outcome = setup.attempt(home, draft, default=default, test=test, keep=keep)
+        outcome = saved_models.attempt(home, draft, default=default, test=test, keep=keep)
         wrong = {outcome.field: f": {outcome.message}"} if outcome.field in self.fields else {}
         return Saved(outcome.ok, outcome.message, wrong)
 

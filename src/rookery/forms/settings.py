@@ -26,7 +26,7 @@ from rookery.core.settings.notify import EFFECT
 from rookery.forms.form import PASSWORD, Form, Saved, choices, described, in_titles
 from rookery.forms.sections import FORMS, Section
 from rookery.home import config, confirmed
-from rookery.models import profiles, setup
+from rookery.models import profiles, saved_models
 from rookery.models.profiles import Settings
 
 NO_AGENT = "Rookery's own, or the demo until a model is set up"
@@ -197,7 +197,7 @@ class CriticForm(SettingsForm):
         wished = answers.get(JUDGE, self._judge)
         if wished == self._judge:
             return super().save(home, rest)
-        outcome = setup.outcome(lambda: setup.judge(home, _judge_wanted(wished)))
+        outcome = saved_models.outcome(lambda: saved_models.judge(home, _judge_wanted(wished)))
         if not outcome.ok:
             return Saved(False, outcome.message, {JUDGE: f": {outcome.message}"})
         self._judge = wished
@@ -305,5 +305,5 @@ class CondenserForm(Form):
             "keep_first": answers["keep_first"],
             "profile": "" if profile == OWN_MODEL else profile,
         }
-        outcome = setup.outcome(partial(setup.condense, home, wanted))
+        outcome = saved_models.outcome(partial(saved_models.condense, home, wanted))
         return Saved(outcome.ok, outcome.message)

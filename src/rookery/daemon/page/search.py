@@ -47,8 +47,8 @@ async def search_screen(
     role: Literal["", "prompt", "answer", "thought", "tool", "other"] = "",
     piece: bool = False,
 ) -> HTMLResponse:
-    wanted = hits.SearchQuery(q, agent, within, since, role)
-    html = await asyncio.to_thread(_results, daemon, wanted)
+    query = hits.SearchQuery(q, agent, within, since, role)
+    html = await asyncio.to_thread(_results, daemon, query)
     if piece:
         return HTMLResponse(html)
     heads = [head for head in daemon.fleet.heads if not head.get("damaged")]
@@ -57,7 +57,7 @@ async def search_screen(
     return shell.page(
         daemon,
         title=f"{q[:80]} · Search" if q else "Search",
-        main=hits.screen(wanted, html, agents, directories),
+        main=hits.screen(query, html, agents, directories),
         here="search",
         modules=("search.js",),
         styles=("changes.css",),
@@ -90,10 +90,10 @@ def unfinished(query: str) -> str:
 async def matches(daemon: Daemon, words: Annotated[str, Query(max_length=200)] = "") -> Response:
     """The closest sessions and settings; without words, the newest sessions and all sections."""
     settings = await asyncio.to_thread(_settings, daemon)
-    wanted = words.strip().lower()
-    if not wanted:
+    text = words.strip().lower()
+    if not text:
         settings = [each for each in settings if "#" not in each["href"]]
-    entries = [*_closest(wanted, _sessions(daemon)), *_closest(wanted, settings)]
+    entries = [*_closest(text, _sessions(daemon)), *_closest(text, settings)]
     return JSONResponse(entries)
 
 

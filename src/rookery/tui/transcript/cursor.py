@@ -20,6 +20,7 @@ from rookery.tui.look.runs import clean_line, count, cut, strip_of
 from rookery.tui.look.view import ALL_ALIKE, Drawing, View
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
+from rookery.tui.system.private import keymap
 from rookery.tui.transcript.ask_keys import Answerable, AskKeys, is_open
 from rookery.tui.transcript.finding import Finding
 from rookery.tui.transcript.item import Item, offered
@@ -77,7 +78,7 @@ class Transcript(Answerable, Finding):
                 explains=self.asks.explains == item.block["id"],
                 chosen=self.asks.chosen_of(item.block),
                 focused=self.has_focus and self.cursor == item.name,
-                keys=self.app._keymap,
+                keys=keymap(self.app),
                 drawing=self._drawing,
             )
         )

@@ -18,7 +18,7 @@ from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, clean_line, prefixed, strip_of, trimmed, width_of_line
 from rookery.tui.look.view import View
 from rookery.tui.record import Record
-from rookery.tui.system.kept_lines import KeptLines
+from rookery.tui.system.private import KeptLines
 from rookery.tui.transcript.window import Window
 
 LEAST = 160
