@@ -141,7 +141,7 @@ def _settings(daemon: State) -> list[Json]:
         entries += [
             {
                 "label": each.title,
-                "more": each.about,
+                "more": each.about.partition(". ")[0].rstrip("."),
                 "kind": FORMS[each.section].title,
                 "href": each.address,
             }
