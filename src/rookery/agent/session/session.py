@@ -14,7 +14,7 @@ from openhands.tools.terminal import TerminalTool
 
 from rookery.agent import stopping, terminal
 from rookery.agent.conversation import hooks, repairs, steps, subagents
-from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
+from rookery.agent.conversation.assembly import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.conversation.choices import PLAN, Choices, ChoiceValues
 from rookery.agent.conversation.steps import Judged, Seams, pending
 from rookery.agent.mcp import names

@@ -134,14 +134,13 @@ def of_item(item: Part, paint: Paint) -> str:
 
 
 def of_form(part: Part) -> list[str]:
-    schema = lenient.mapping(part, "schema")
-    needed = lenient.texts(schema, "required")
     lines = []
-    for name, field in lenient.mapping(schema, "properties").items():
-        label = lenient.text(field, "title") or lenient.text(field, "description")
-        kind = lenient.text(field, "type", "text") + (", required" if name in needed else "")
-        lines.append(clean_line(f"{name} ({kind})" + (f": {label}" if label else "")))
-        lines += [f"  {clean_line(choice.line)}" for choice in forms.choices(field)[:CHOICES]]
+    for field in forms.fields_of(lenient.mapping(part, "schema")):
+        label = lenient.text(field.schema, "title") or field.about
+        kind = lenient.text(field.schema, "type", "text") + (", required" * field.required)
+        lines.append(clean_line(f"{field.name} ({kind})" + (f": {label}" if label else "")))
+        choices = forms.choices(field.schema)[:CHOICES]
+        lines += [f"  {clean_line(choice.line)}" for choice in choices]
     return lines
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import SHELLS, Simple, Word, options_table
+from rookery.core.command_line.syntax import SHELLS, Simple, Word, options_table
 from rookery.core.dangers import catalogue
 
 LEVELS = ("LOW", "MEDIUM", "UNKNOWN", "HIGH")

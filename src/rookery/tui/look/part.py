@@ -154,19 +154,15 @@ def _link(part: Part, view: View) -> list[Line]:
 
 def form(part: Part, view: View) -> list[Line]:
     look = view.look
-    schema = lenient.mapping(part, "schema")
-    needed = lenient.texts(schema, "required")
     output: list[Line] = []
-    for name, field in list(lenient.mapping(schema, "properties").items())[:50]:
-        label = clean_line(lenient.text(field, "title") or name)
-        about = clean_line(lenient.text(field, "description"))
-        runs = [("▢ ", look.faint), (label, look.ink)]
-        if name in needed:
+    for field in forms.fields_of(lenient.mapping(part, "schema")):
+        runs = [("▢ ", look.faint), (clean_line(field.title), look.ink)]
+        if field.required:
             runs.append((" required", look.needs))
-        if about:
-            runs.append((f"  {about}", look.soft))
+        if field.about:
+            runs.append((f"  {clean_line(field.about)}", look.soft))
         output += wrap(runs, view.prose)
-        for choice in forms.choices(field)[:CHOICES]:
+        for choice in forms.choices(field.schema)[:CHOICES]:
             label = clean_line(choice.name)
             option: Line = [(label, look.ink), (f"  {clean_line(choice.about)}", look.soft)]
             lines = wrap(option, max(1, view.prose - 4))

@@ -93,9 +93,9 @@ class Composer(Field, PaintedAtOnce, KeptLines, TextArea):
     def sizing(self) -> None:
         """Allow a scrollbar only if the text is higher than the field. Otherwise every new line
         would show one and remove it again, each time with a layout of the whole screen."""
-        wanted = "auto" if self.wrapped_document.height > HIGHEST else "hidden"
-        if self.styles.overflow_y != wanted:
-            self.styles.overflow_y = wanted
+        overflow = "auto" if self.wrapped_document.height > HIGHEST else "hidden"
+        if self.styles.overflow_y != overflow:
+            self.styles.overflow_y = overflow
 
     @override
     def made_lines(self, crop: Region) -> list[Strip]:

@@ -97,8 +97,8 @@ class KeysScreen(Modal[None]):
         self.action_scroll(pages * max(1, self.query_one(VerticalScroll).size.height - 1))
 
     def _listed(self, letters: str) -> Content:
-        wanted = letters.casefold().split()
-        matches = [key for key in self._keys if _has(key, wanted)]
+        terms = letters.casefold().split()
+        matches = [key for key in self._keys if _has(key, terms)]
         if not matches:
             return Content("No matches.")
         parts: list[Any] = []
