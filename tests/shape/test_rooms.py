@@ -17,7 +17,7 @@ LINES = {
     "wire": 4_726,
     "home": 7_069,
     "operations": 22_122,
-    "agent": 21_925,
+    "agent": 21_927,
     "cli": 14_935,
     "tui": 16_217,
     "acp": 5_429,
