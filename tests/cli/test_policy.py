@@ -118,7 +118,7 @@ def test_policy_test_replays_the_log_and_lists_differences(home: Path) -> None:
     steps = play(run("git status"), run("git push"), run("make"))
     with Running("run", "--approve", "ask", "--title", "Past", steps) as running:
         for said in ("allow", "allow", "reject"):
-            running.read_err_until("  1  ")
+            running.read_err_until("┃ 1  ")
             assert rookery("answer", "Past", said).code == 0
         running.end()
     nothing = rookery("policy", "test")
@@ -164,7 +164,7 @@ def test_always_allow_makes_a_rule_from_an_ask(home: Path) -> None:
         done = rookery("answer", "House", "--always-allow")
         assert done.code == 0
         assert "rookery policy remove demo-execute" in done.err
-        running.read_err_until("  1  ")
+        running.read_err_until("┃ 1  ")
         refused = rookery("answer", "House", "--always-allow")
         assert refused.code == 3
         assert "Can't be always-allowed" in refused.err

@@ -18,11 +18,11 @@ LINES = {
     "home": 7_069,
     "operations": 22_134,
     "agent": 21_840,
-    "cli": 14_973,
-    "tui": 16_276,
+    "cli": 14_698,
+    "tui": 16_530,
     "acp": 5_431,
-    "daemon": 12_400,
-    "export": 1_703,
+    "daemon": 12_305,
+    "export": 1_803,
 }
 """Lines of Python, all counted."""
 NO_ROOM = {"__init__.py", "__main__.py", "build.py"}

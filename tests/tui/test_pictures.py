@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.color import ColorSystem
 from textual.message import Message
 
-from rookery.tui.look.runs import clean
+from rookery.render.runs import clean
 from rookery.tui.pictures import drawing, kitty, sequences, sixel, terminal
 from rookery.tui.pictures.terminal import Ability, ability, can_be_asked, fitted
 from rookery.tui.system import driver

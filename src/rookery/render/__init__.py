@@ -6,6 +6,6 @@ from typing import TYPE_CHECKING
 from rookery import late_modules
 
 if TYPE_CHECKING:
-    from rookery.render import ask_choices, call, diff
+    from rookery.render import ask_choices, call, diff, lines
 else:
     __getattr__ = late_modules(__name__)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import count, repeat, zip_longest
 from typing import Any, NamedTuple
 
-from rookery.render.plain import clean
+from rookery.render.runs import clean
 
 type Part = dict[str, Any]
 type Marks = tuple[tuple[int, int], ...]

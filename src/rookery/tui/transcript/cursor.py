@@ -11,12 +11,13 @@ from rich.style import Style
 from textual import events
 from textual.strip import Strip
 
+from rookery import render
 from rookery.core.blocks import Block
 from rookery.core.blocks.parts import kept_pictures
 from rookery.core.json import Json
+from rookery.render.runs import clean_line, count, cut
 from rookery.tui.keys import bindings
-from rookery.tui.look.runs import clean_line, count, cut, strip_of
-from rookery.tui.look.view import ALL_ALIKE, Drawing, View
+from rookery.tui.look.runs import strip_of
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
 from rookery.tui.transcript.ask_keys import Answerable, AskKeys, is_open
@@ -65,24 +66,23 @@ class Transcript(Answerable, Finding):
         self.asks.leave()
         super().show(window)
 
-    def view_of(self, item: Item) -> View:
-        return (
-            super()
-            .view_of(item)
-            ._replace(
-                split=self.split,
-                doubtful=self.asks.step_of(item.block),
-                more=self.asks.more == item.block["id"],
-                explains=self.asks.explains == item.block["id"],
-                chosen=self.asks.chosen_of(item.block),
-                focused=self.has_focus and self.cursor == item.name,
-                keys=self.app._keymap,
-                drawing=self._drawing,
-            )
-        )
+    def view_of(self, item: Item) -> "render.lines.view.View":
+        from rookery.tui.look.keyboard import Keyboard, Pressed  # the first paint has no block
 
-    def _drawing(self) -> Drawing | None:
-        pictures: Drawing | None = getattr(self.app, "pictures", None)
+        asks, block = self.asks, item.block
+        pressed = Pressed(
+            doubtful=asks.step_of(block),
+            more=asks.more == block["id"],
+            explains=asks.explains == block["id"],
+            chosen=asks.chosen_of(block),
+            focused=self.has_focus and self.cursor == item.name,
+        )
+        keyboard = Keyboard(self.app._keymap, pressed)
+        view = super().view_of(item)
+        return view._replace(split=self.split, controls=keyboard, drawing=self._drawing)
+
+    def _drawing(self) -> "render.lines.view.Drawing | None":
+        pictures: render.lines.view.Drawing | None = getattr(self.app, "pictures", None)
         return pictures
 
     @override
@@ -277,11 +277,9 @@ class Transcript(Answerable, Finding):
             self._toggle(self._items[here])
 
     def _toggle(self, item: Item) -> None:
-        from rookery.tui.look.block import can_open
-
         if item.block["role"] == "ask" and item.block["status"] == "asked":
             self.action_want("open")
-        elif item.members or can_open(item.block, item.terminals):
+        elif item.members or render.lines.block.can_open(item.block, item.terminals):
             self.following = self.following and item is self._items[-1]
             self.window.toggle(item.name, to=not self.is_open(item))
             self.settle()
@@ -294,8 +292,7 @@ class Transcript(Answerable, Finding):
         self.post_message(TasteChosen({"diff": "split" if self.split else "unified"}))
 
     def action_want(self, what: str) -> None:
-        from rookery.tui.look.block import text_of
-
+        text_of = render.lines.block.text_of
         here = self._here()
         if here is not None:
             item = self._items[here]
@@ -341,6 +338,8 @@ class Transcript(Answerable, Finding):
 
     def action_confirm(self) -> None:
         """Take the second key for an action that cannot be undone."""
+        from rookery.tui.look.keyboard import ALL_ALIKE
+
         block, place = self.current, self.asks.step_of(self.current) if self.current else None
         self.asks.step = None
         if block is not None and place in ALL_ALIKE:

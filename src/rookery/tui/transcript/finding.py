@@ -6,6 +6,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from rookery import render
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.scroll import Scroll
 
@@ -29,8 +30,6 @@ class Finding(Scroll):
 
     def reveal_match(self, name: str) -> None:
         """Scroll to the first occurrence in a block; a folded block is opened."""
-        from rookery.tui.look.block import can_open
-
         at = next((at for at, item in enumerate(self._items) if item.name == name), None)
         if at is None:
             return
@@ -39,7 +38,7 @@ class Finding(Scroll):
         self.settle()
         row = self._row_of(name)
         item = next(item for item in self._items if item.name == name)
-        folded = item.members or can_open(item.block, item.terminals)
+        folded = item.members or render.lines.block.can_open(item.block, item.terminals)
         if row is None and folded and not self.is_open(item):
             self.window.toggle(name, to=True)
             self.settle()
@@ -78,11 +77,11 @@ class Finding(Scroll):
 
 
 def _text(item: Item) -> str:
-    from rookery.tui.look.block import text_of
-
     members = item.members or [item.block]
     terminals = [] if item.members else item.terminals
-    return "\n".join(f"{each['title']}\n{text_of(each, terminals)}" for each in members)
+    return "\n".join(
+        f"{each['title']}\n{render.lines.block.text_of(each, terminals)}" for each in members
+    )
 
 
 def _marked(line: Strip, query: str, style: Style) -> Strip:

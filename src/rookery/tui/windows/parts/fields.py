@@ -10,7 +10,7 @@ from textual.widgets import Checkbox, Select
 
 from rookery.core.json import lenient
 from rookery.forms.form import is_secret, spelled, titled, typed
-from rookery.tui.look.runs import clean_line
+from rookery.render.runs import clean_line
 from rookery.tui.windows.parts.text_line import TextLine
 
 MAX_FIELDS = 50
