@@ -7,7 +7,7 @@ import pytest
 
 from rookery.acp.bridge.door import parse
 
-SLOW = ["click", "sqlite3", "argparse", "rookery.client.session", "rookery.log"]
+SLOW = ["click", "sqlite3", "argparse", "rookery.client.session", "rookery.log", "websockets"]
 
 
 def test_initialize_needs_nothing_heavy() -> None:

@@ -11,7 +11,7 @@ FLAWS = {
     "a cancel that waits for the model": "cancel: cancel_before_the_first_word",
     "a cancel that is answered end_turn": "cancel: cancel_while_the_model_speaks",
     "a server that stands still meanwhile": "cancel: other_sessions_are_served_during_a_command",
-    "a loop that is held": "process: the_loop_is_never_late",
+    "a loop that is held": "process: nothing_holds_the_loop",
     "permissions with made-up ids": "permissions: the_real_call_is_asked_about_before_it_runs",
     "in_progress before the permission": "permissions: the_real_call_is_asked_about_before_it_runs",
     "instructions from elsewhere": "surroundings: instructions_come_from_the_sessions_directory",

@@ -50,7 +50,7 @@ def test_ps_loads_little(home: Path) -> None:
         "import sys; sys.argv = ['rookery', 'ps']\n"
         "from rookery.cli import main\n"
         "try:\n    main()\nexcept SystemExit: pass\n"
-        "heavy = ('asyncio', 'rookery.acp', 'tomllib', 'importlib.metadata')\n"
+        "heavy = ('asyncio', 'rookery.acp', 'tomllib', 'importlib.metadata', 'websockets')\n"
         "print([name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)

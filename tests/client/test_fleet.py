@@ -48,7 +48,7 @@ def test_a_head_with_a_wrong_field_is_rebuilt(
 
 def test_a_head_without_asks_is_valid(home: Path) -> None:
     """Else every list would open its log."""
-    order = unattended.Order("all", told="run")
+    order = unattended.Order("all", origin="run")
     made = create_session(str(home), agent="demo", argv=[], cwd="/", order=order)
     head = paths.read_json(os.path.join(paths.session_dir(str(home), made), paths.HEAD))
     assert head is not None

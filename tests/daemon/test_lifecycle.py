@@ -293,7 +293,7 @@ def test_without_the_extra_it_says_what_to_install(home: Path, tmp_path: Path) -
         "class Without(PathFinder):\n"
         "    @classmethod\n"
         "    def find_spec(cls, name, path=None, target=None):\n"
-        "        if name not in ('fastapi', 'uvicorn', 'websockets'):\n"
+        "        if name not in ('fastapi', 'uvicorn'):\n"
         "            return PathFinder.find_spec(name, path, target)\n"
         "sys.meta_path[sys.meta_path.index(PathFinder)] = Without\n"
     )

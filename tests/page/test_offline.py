@@ -47,6 +47,30 @@ def test_prompts_typed_offline_are_sent_once_and_in_order(site: Site) -> None:
     assert prompts(site, session) == ["first", "second", "third"]
 
 
+def test_scripts_that_a_lost_connection_kept_away_come_with_the_next(site: Site) -> None:
+    site.expected = ("ERR_INTERNET_DISCONNECTED", "WebSocket", "Failed to load resource", "net::")
+    session = site.session({"otherwise": [{"text": "Wrote notes.md there."}]})
+    (site.directory / "agent-1" / "work" / "notes.md").write_text("x")
+    page = site.page()
+    page.route("**/paths.js", lambda route: route.abort())
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/paths.js")):
+        page.goto(f"{site.served.address}/sessions/{session}")
+    field = page.get_by_label("Prompt", exact=True)
+    field.fill("Write.")
+    field.press("Enter")
+    expect(page.locator("#transcript")).to_contain_text("Wrote notes.md there.")
+    page.context.set_offline(True)
+    page.unroute("**/paths.js")
+    expect(page.locator("#connection")).to_be_visible()
+    page.get_by_role("button", name="More actions").click()
+    expect(page.locator(".toast.failed")).to_contain_text("Rookery cannot be reached.")
+    page.context.set_offline(False)
+    expect(page.locator("#connection")).to_be_hidden()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("button", name="Snooze for an hour")).to_be_visible()
+    expect(page.locator(".answer a.file-link")).to_have_text("notes.md")
+
+
 @pytest.mark.long
 def test_a_lost_response_and_a_reload_send_nothing_twice(site: Site) -> None:
     site.expected = ("Failed to load resource", "ERR_FAILED", "net::")

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "rookery"
 PAGE = ROOT / "docs" / "contributing" / "imports.md"
 
-INSIDE_FUNCTIONS = 320
+INSIDE_FUNCTIONS = 207
 """Outside operations/, whose rows import what carries them out. Only ever lowered."""
 
 Import = ast.Import | ast.ImportFrom

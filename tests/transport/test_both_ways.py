@@ -263,7 +263,7 @@ async def test_the_approval_mode_is_chosen_at_the_start(way: Way) -> None:
     with way.rookery.history(session) as log:
         header = log.header()
     assert (header["confirm"], header["critic"]["enabled"]) == ("all", False)
-    assert header["unattended"] == order._asdict()
+    assert header["unattended"] == order.json()
 
 
 async def test_the_session_list_streams_changes(way: Way) -> None:

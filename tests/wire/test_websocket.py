@@ -1,8 +1,6 @@
 """The WebSocket client against a library's server, and against servers that break the protocol."""
 
 import asyncio
-import base64
-import hashlib
 import json
 import socket as sockets
 from collections.abc import AsyncIterator, Callable
@@ -14,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from websockets.asyncio.server import ServerConnection, serve, unix_serve
+from websockets.utils import accept_key
 
 from rookery.wire.lines import TooLong
-from rookery.wire.websocket import address, client, codec
+from rookery.wire.websocket import address, client
 from rookery.wire.websocket.client import ConnectError, Target, WebSocket, connect
+from rookery.wire.websocket.protocol import Client
 from tests.rigs.sockets import certificate, raw_server
 
 
@@ -114,6 +114,80 @@ async def test_tls_is_trusted_by_a_ca_file_or_a_fingerprint(tmp_path: Path) -> N
             assert (await heard.closed)[0] == 1000
 
 
+async def test_a_reader_over_tls_that_takes_nothing_holds_us_back(tmp_path: Path) -> None:
+    made, going = certificate(tmp_path), asyncio.Event()
+
+    async def wait(socket: ServerConnection) -> None:
+        await going.wait()
+        async for _ in socket:
+            pass
+
+    options: Any = {"ssl": made.context(), "max_size": None, "max_queue": 1}
+    async with serve(wait, "127.0.0.1", 0, **options) as server:
+        url = f"wss://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        socket = await connect(Target(url, fingerprint=made.fingerprint))
+        socket.begin(lambda _: None, lambda *_: None)
+        while socket.buffered < 40_000_000:
+            socket.send(b"x" * 1_000_000)
+        draining = asyncio.create_task(socket.drain(1))
+        assert not (await asyncio.wait([draining], timeout=0.1))[0]
+        going.set()
+        assert await draining
+        assert socket.buffered == 0
+        socket.abort()
+
+
+async def test_nothing_comes_after_we_hung_up(tmp_path: Path) -> None:
+    """Also of what came over TLS in the same piece, in records of its own."""
+    made = certificate(tmp_path)
+
+    async def meet(socket: ServerConnection) -> None:
+        await socket.recv()
+        for letter in (b"x", b"y"):
+            socket.protocol.send_text(letter * 20_000)
+        socket.transport.write(b"".join(socket.protocol.data_to_send()))
+        await socket.wait_closed()
+
+    async with serve(meet, "127.0.0.1", 0, ssl=made.context()) as server:
+        url = f"wss://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        socket, texts = await connect(Target(url, fingerprint=made.fingerprint)), list[object]()
+        loop, failures = asyncio.get_running_loop(), list[object]()
+        loop.set_exception_handler(lambda _, context: failures.append(context))
+        closed: asyncio.Future[int] = loop.create_future()
+
+        def take(text: bytes | TooLong) -> None:
+            texts.append(text)
+            socket.abort()
+
+        socket.begin(take, lambda code, _: closed.set_result(code))
+        socket.send(b"go")
+        assert await closed == 1006
+        await asyncio.sleep(0)
+        assert texts == [b"x" * 20_000]
+        assert not failures
+
+
+async def test_a_cancelled_handshake_leaves_nothing(tmp_path: Path) -> None:
+    gone = asyncio.Event()
+
+    async def listen(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        came.set()
+        await reader.read()
+        gone.set()
+
+    for scheme in ("ws://", "wss://"):
+        came = asyncio.Event()
+        gone.clear()
+        async with raw_server(listen) as url:
+            connecting = asyncio.create_task(connect(Target(url.replace("ws://", scheme))))
+            await came.wait()
+            connecting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await connecting
+            await gone.wait()
+            assert asyncio.all_tasks() - {asyncio.current_task()} <= set()
+
+
 async def test_an_unknown_certificate_is_reported_with_its_fingerprint(tmp_path: Path) -> None:
     made = certificate(tmp_path)
     async with echoing(ssl=made.context()) as plain:
@@ -135,8 +209,7 @@ async def test_an_unknown_certificate_is_reported_with_its_fingerprint(tmp_path:
 def answering(*lines: str, body: str = "") -> Any:
     async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        length = [f"Content-Length: {len(body)}"] if body else []
-        writer.write("\r\n".join([*lines, *length, "", body]).encode())
+        writer.write("\r\n".join([*lines, f"Content-Length: {len(body)}", "", body]).encode())
         await writer.drain()
         await reader.read()
 
@@ -151,6 +224,7 @@ def answering(*lines: str, body: str = "") -> Any:
         ("HTTP/1.1 404 Not Found", "no such endpoint", False),
         ("HTTP/1.1 200 OK", "not a WebSocket endpoint", False),
         ("HTTP/1.1 503 Busy", "503", True),
+        ("HTTP/1.0 503 Busy", "503", True),
         ("HTTP/1.1 302 Found\r\nLocation: https://else.where/\x1b[31m", "else.where", False),
         ("SSH-2.0-OpenSSH_9.6\r\n", "does not speak HTTP", False),
         ("HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade", "not to our", False),
@@ -164,6 +238,21 @@ async def test_refusals_say_what_helps(first: str, words: str, passes: bool) -> 
     assert caught.value.passes is passes
     assert "secret" not in str(caught.value)
     assert "\x1b" not in str(caught.value)
+
+
+async def test_a_refusal_that_does_not_say_where_it_ends_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client, "ANSWER", 0.05)
+
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 401 No\r\n\r\n{"message": "Token revoked."}')
+        await reader.read()
+
+    async with raw_server(speak) as url:
+        with pytest.raises(ConnectError, match="Token revoked"):
+            await connect(Target(url))
 
 
 async def test_a_typed_refusal_is_shown() -> None:
@@ -233,8 +322,7 @@ def test_authority_and_resource_are_read_from_addresses() -> None:
 async def shake_hands(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
     key = next(line for line in head.split("\r\n") if line.startswith("Sec-WebSocket-Key"))
-    digest = hashlib.sha1(key.split(": ")[1].encode() + client.GUID).digest()  # noqa: S324
-    accept = base64.b64encode(digest).decode()
+    accept = accept_key(key.split(": ")[1])
     lines = ["HTTP/1.1 101 Yes", "Upgrade: WebSocket", "Connection: keep-alive, Upgrade"]
     writer.write("\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept}", "", ""]).encode())
 
@@ -264,6 +352,7 @@ def upgraded(after: Callable[[asyncio.StreamWriter], None]) -> Any:
         (b"\x88\x01\x03", 1002),  # half a close code
         (b"\x88\x02\x03\xed", 1002),  # 1005 is never sent
         (b"\x81\x7f" + b"\xff" * 8, 1002),  # longer than there is
+        (b"\xc1\x7f" + (1 << 40).to_bytes(8), 1002),  # too long, with an extension's bit
         (b"\x81\x02\xc3\x28", 1007),  # not UTF-8
         (b"\x81\x05hel", 1006),  # cut in the middle
     ],
@@ -333,6 +422,16 @@ async def test_a_server_that_does_not_answer_our_close_is_left(
         assert (await heard.closed)[0] == 1000
 
 
+def ready(longest: int) -> Client:
+    """A client that has shaken hands."""
+    made = Client(address.parse("ws://127.0.0.1/"), longest)
+    lines = ["HTTP/1.1 101 Yes", "Upgrade: websocket", "Connection: Upgrade"]
+    accept = f"Sec-WebSocket-Accept: {accept_key(made.key)}"
+    made.receive_data("\r\n".join([*lines, accept, "", ""]).encode())
+    assert made.messages() == []
+    return made
+
+
 @given(st.lists(st.binary(max_size=300), max_size=8), st.integers(1, 50))
 def test_any_fragmentation_gives_the_same_messages(texts: list[bytes], step: int) -> None:
     wanted = [text.hex().encode() for text in texts]
@@ -342,12 +441,20 @@ def test_any_fragmentation_gives_the_same_messages(texts: list[bytes], step: int
         for opcode, part in ((0x01, text[:half]), (0x89, b"p"), (0x80, text[half:])):
             size = bytes([len(part)]) if len(part) < 126 else b"\x7e" + len(part).to_bytes(2)
             stream += bytes([opcode]) + size + part
-    parser, found = codec.Parser(1 << 20), list[codec.Item]()
+    parser, found = ready(1 << 20), list[bytes | TooLong]()
     for at in range(0, len(stream), step):
-        found += parser.feed(stream[at : at + step])
-    assert [item.data for item in found if isinstance(item, codec.Text)] == wanted
+        parser.receive_data(stream[at : at + step])
+        found += parser.messages()
+    assert found == wanted
 
 
-@given(st.binary(max_size=2000))
-def test_masking_twice_gives_the_original(data: bytes) -> None:
-    assert codec.masked(codec.masked(data, b"abcd"), b"abcd") == data
+@given(st.binary(max_size=400), st.integers(1, 50))
+def test_any_bytes_are_messages_or_end_the_connection(data: bytes, step: int) -> None:
+    parser = ready(100)
+    for at in range(0, len(data), step):
+        parser.receive_data(data[at : at + step])
+        for message in parser.messages():
+            assert isinstance(message, TooLong) or len(message) <= 100
+        assert len(parser.reader.buffer) <= 100 + step
+    parser.receive_eof()
+    assert 1000 <= parser.ending[0] < 5000

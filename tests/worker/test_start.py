@@ -181,12 +181,20 @@ def test_real_worker_is_not_broken_by_the_starters_surroundings(
         start_worker(roost.home, roost.session, argv=[*real_argv(), "--too-much"])
 
 
-@pytest.mark.parametrize("module", ["rookery.worker.boot", "rookery.acp.player.entry"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "rookery.worker.agent.remote",
+        "rookery.worker.boot",
+        "rookery.acp.player.entry",
+        "rookery.tui.app",
+    ],
+)
 def test_a_session_does_not_pay_for_tls(module: str) -> None:
     """Its processes use pipes and Unix sockets; what asks for TLS itself still gets it."""
     code = (
         "import sys; from rookery.processes import without_tls; without_tls.load_asyncio(); "
-        f"import {module}, asyncio; assert 'ssl' not in sys.modules; "
+        f"import {module}, asyncio; assert not {{'ssl', 'websockets'}} & set(sys.modules); "
         "asyncio.run(asyncio.sleep(0)); import ssl; print(ssl.OPENSSL_VERSION)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rookery.agent.process.arguments import Arguments, parse
 from rookery.client import warm_agent
+from rookery.client.config import confinement
 from rookery.home import paths
 from rookery.processes import LINUX, MARK, die_with_parent
 
@@ -84,7 +85,6 @@ def _alone(home: str) -> int | None:
     """Keep and confine an agent that has no worker. Returns its status in the keeper, once it has
     ended; None in the process that is to become the agent."""
     from rookery.agent.process import keeper
-    from rookery.client.config import confinement
 
     if LINUX:
         status = keeper.fork(home)

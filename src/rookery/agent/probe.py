@@ -8,7 +8,7 @@ from typing import Any
 
 from rookery.agent.process import sdk_import
 from rookery.agents.registry import missing_extra
-from rookery.models.probe import Answer, of_network, of_status, shortened
+from rookery.models.probe import QUESTION, Answer, of_network, of_status, shortened
 
 TAKEN = ("aws_", "vertex_", "api_version")
 """Prefixes of a model's fields that say how to reach its provider."""
@@ -30,8 +30,6 @@ def call(asked: dict[str, Any]) -> Answer:
         import openai
     except ModuleNotFoundError:
         return Answer("extra", missing_extra("The library for this provider", "agent"))
-    from rookery.models.probe import QUESTION
-
     model, where = asked["model"], asked["base_url"] or asked["model"].partition("/")[0]
     extras = {key: value for key, value in asked["extras"].items() if key.startswith(TAKEN)}
     try:

@@ -1,8 +1,6 @@
 """The agents that can be run by name, and where their programs are."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.agents import downloads, elsewhere, image, install, registry

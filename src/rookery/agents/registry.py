@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rookery import agents as known_agents
+from rookery import installation
 from rookery.agents import programs
 from rookery.core.agent import switching
 from rookery.core.agent.addresses import address_of
@@ -49,9 +50,7 @@ class Entry(NamedTuple):
         """The command that installs it; "" if it is included."""
         if not self.module:
             return self.package
-        from rookery.installation.commands import extra_line
-
-        return extra_line(OWN_EXTRA)
+        return installation.commands.extra_line(OWN_EXTRA)
 
 
 class Agent(NamedTuple):
@@ -98,9 +97,7 @@ def not_installed(what: str, install: str, *, program: str = "") -> str:
 
 def missing_extra(what: str, extra: str) -> str:
     """Return the message of every face about something that comes with an extra of Rookery."""
-    from rookery.installation.commands import extra_line
-
-    return not_installed(what, extra_line(extra))
+    return not_installed(what, installation.commands.extra_line(extra))
 
 
 _NPM, _UV = "npm install -g", "uv tool install"

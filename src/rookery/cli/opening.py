@@ -9,6 +9,7 @@ from rookery.cli import elsewhere, exits, flags, settings, target, tui_launch
 from rookery.cli.no_command import Given
 from rookery.cli.output import standard
 from rookery.cli.output.wrap import wrapped
+from rookery.cli.session.prompt_input import text_of
 from rookery.core.view.fleet import is_hidden
 from rookery.home import paths
 
@@ -41,8 +42,6 @@ def begin(context: click.Context, given: Given) -> int:
     flags.check_output(as_json=given.as_json, verbose=given.verbose)
     task = given.file.read().rstrip("\n") if given.file else given.task
     if given.headless and not (given.file or task):
-        from rookery.cli.session.prompt_input import text_of
-
         task = text_of((), optional=True)  # of a pipe
     if (given.file or given.headless) and not task.strip():
         raise click.UsageError("--headless needs a task: -t TEXT, -f FILE, or a pipe.")

@@ -51,22 +51,25 @@ def check(command: str) -> None:
 def other(patience: float) -> "Rookery | None":
     """Return the Rookery of another machine, or None if none was named. `patience`: seconds that a
     command waits for a broken link. Raises RemoteError and its like."""
-    from rookery.operations.calling.reaching import rookery_at
-
-    return rookery_at(paths.home(), url(), patience) if url() else None
+    return _at(url(), patience) if url() else None
 
 
 def rookery() -> "Rookery":
     """Return the Rookery that commands work with. Raises RemoteError and its like."""
     place = url()
     if place not in _reached:
-        from rookery.operations.calling.reaching import rookery_at
-
-        reached = rookery_at(paths.home(), place)
+        reached = _at(place)
         if not place:
             return reached  # a home may change between two commands of a test
         _reached[place] = reached
     return _reached[place]
+
+
+def _at(place: str, *patience: float) -> "Rookery":
+    # The terminal interface needs it after its first frame.
+    from rookery.operations.calling.reaching import rookery_at
+
+    return rookery_at(paths.home(), place, *patience)
 
 
 def agents() -> "list[Json]":

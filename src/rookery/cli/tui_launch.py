@@ -6,15 +6,13 @@ import importlib.util
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rookery import tui
 from rookery.cli import target
+from rookery.core.limits import INTERFACES, BadValue, Interface, checked
 from rookery.home import paths
 from rookery.processes import without_tls
-
-if TYPE_CHECKING:
-    from rookery.core.limits import Interface
-
 
 WAITS = 600.0
 """Seconds for which what is sent waits for a connection that broke."""
@@ -46,13 +44,10 @@ def open_screen(**asked: Any) -> int:
     gc.disable()  # what is loaded stays: a tenth of the start would go into sweeping it
     without_tls.load_asyncio()  # a session's socket is a file; what calls a model loads its own
     _paint_often()
-    from rookery.tui.entry import run
-    from rookery.tui.shell import Start
-
     home = paths.ensure_home(paths.home())
     other = target.other(WAITS)
     cwd = other.directory() if other else paths.work_directory()  # the first picture needs no more
-    return run(Start(home, cwd, taste=taste_of(home), rookery=other, **asked))
+    return tui.entry.run(tui.shell.Start(home, cwd, taste=taste_of(home), rookery=other, **asked))
 
 
 def _paint_often() -> None:
@@ -65,11 +60,9 @@ def _paint_often() -> None:
     del os.environ["TEXTUAL_FPS"]
 
 
-def taste_of(home: str) -> "Interface":
+def taste_of(home: str) -> Interface:
     """Return the display settings for the first picture, read from the plain lines of config.toml
     alone: a TOML parser takes too long to load. The file is read properly afterwards."""
-    from rookery.core.limits import Interface
-
     try:
         with open(os.path.join(home, "config.toml"), encoding="utf-8") as file:
             text = file.read()
@@ -96,8 +89,6 @@ _LINE = re.compile(
 
 
 def _is_sound(name: str, value: object) -> bool:
-    from rookery.core.limits import INTERFACES, BadValue, checked
-
     known = {each.name: each for each in INTERFACES}
     try:
         return name in known and bool(checked(known[name], value) == value)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from rookery import client
 from rookery.client import config as client_config
 from rookery.client import guard, worktrees
 from rookery.client.offline import check_format, fault_of, left_open, write_post_mortem
@@ -155,9 +156,7 @@ def _rebuilt(directory: str) -> Json | None:
         return None
     head = head_of(header, last[-1].seq, last[-1].at)
     with suppress(OSError):  # of a home that cannot be written, the next look folds it again
-        from rookery.client.create import write_head  # seldom: `ps` need not load it
-
-        write_head(directory, header, last[-1].seq, last[-1].at)
+        client.create.write_head(directory, header, last[-1].seq, last[-1].at)
     return head
 
 
@@ -277,15 +276,13 @@ def remove(
     UnknownSession.
 
     Returns the outcome of asking the agent ("" if there was nothing to ask)."""
-    from rookery.client import deletion
-
     guard.require_person(home, "delete sessions")
     check_format(home)
     directory = paths.session_dir(home, session)
     worktrees.drop.refuse_loss(home, session, force=force)
-    kept = deletion.conversations_of(directory)
-    outcome = deletion.ask_agent_to_delete(home, session)
-    if deletion.went_wrong(outcome):
+    kept = client.deletion.conversations_of(directory)
+    outcome = client.deletion.ask_agent_to_delete(home, session)
+    if client.deletion.went_wrong(outcome):
         stays(outcome)
     if outcome:
         becomes_free(directory, ENDS)  # it ends by itself now, and what it started with it
@@ -294,9 +291,9 @@ def remove(
         raise UnknownSession(session)
     worktrees.drop.refuse_loss(home, session, force=force)  # it may have worked on until it ended
     worktrees.drop.drop_recorded(home, session)
-    for failure in deletion.forget(home, directory, kept):
+    for failure in client.deletion.forget(home, directory, kept):
         stays(failure)
-    deletion.strike(home, session)
+    client.deletion.strike(home, session)
     with suppress(FileNotFoundError):
         os.unlink(paths.socket_path(directory))
     _remove_directory(directory)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
-from rookery import agents
+from rookery import agents, client
 from rookery.client import attach, guard
 from rookery.client import config as client_config
 from rookery.core import commands
@@ -119,10 +119,10 @@ def _from_agent(directory: str, command: Json, row: Command | None) -> Refusal |
 
 def _check_successor(directory: str, header: Json, command: Json) -> Refusal | None:
     """Check with the environment that the session was created in: its agents get that one."""
-    from rookery.client.environment import kept_of
-
     settings = client_config.in_force.load(os.path.dirname(os.path.dirname(directory)))
-    environment = kept_of(paths.read_json(os.path.join(directory, paths.ENVIRONMENT)))
+    environment = client.environment.kept_of(
+        paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
+    )
     known = settings.agents, environment, settings.node_path
     return agents.registry.check_successor(header, command, *known)
 
@@ -130,9 +130,7 @@ def _check_successor(directory: str, header: Json, command: Json) -> Refusal | N
 def _append(directory: str, writer: Writer, drafts: list[Draft]) -> None:
     events = writer.append(drafts, full=True)
     if os.path.isdir(directory):
-        from rookery.client.create import write_head  # a worker, which reads `loss`, has its own
-
-        write_head(directory, writer.header, events[-1].seq, events[-1].at)
+        client.create.write_head(directory, writer.header, events[-1].seq, events[-1].at)
 
 
 def left_open(header: Json) -> bool:

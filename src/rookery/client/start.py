@@ -19,7 +19,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import rookery
+from rookery import client
 from rookery.build import build
+from rookery.client.leftovers import end_leftovers
 from rookery.client.offline import note
 from rookery.core.json import Draft, notice
 from rookery.core.refusals import Kind, Refused
@@ -32,6 +34,7 @@ from rookery.processes import roots
 from rookery.processes.lineage import unmarked
 from rookery.wire import frames
 from rookery.wire.credentials import peer_of
+from rookery.wire.websocket import library
 
 TIMEOUT = 60.0  # seconds until the worker must have said that it is ready
 LINE_LIMIT = 64 * 1024  # bytes of the ready line
@@ -41,7 +44,6 @@ TAIL = 2_000  # bytes of worker.log in an error
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "4194304"}
 """For glibc, of the worker alone: its large blocks go back to the system when they are freed. Left
 to itself it keeps them from the second one on, and one line of 10 MiB costs 50 for ever."""
-
 
 TOO_MANY, STARTING = "too_many", "starting"
 """Reasons that pass: no more workers may be awake; too many start."""
@@ -215,23 +217,19 @@ def _sweep(home: str) -> None:
     """End what killed workers of any session left behind; their logs record it."""
     if not os.path.isdir(roots.directory(home)):
         return
-    from rookery.client.leftovers import end_leftovers
-
     end_leftovers(home)
 
 
 def _warm_ahead(home: str, directory: str) -> None:
     """Start a warm process for sessions of our own agent. The worker cannot: whatever it starts
     ends with it."""
-    from rookery.client import warm_agent
-
     try:
         with Reader.open(directory) as log:
             header = log.header()
     except LogError:
         return
     if header["agent"] == OWN_AGENT and not header["argv"]:  # else it is another program
-        warm_agent.ahead(home, connectable)
+        client.warm_agent.ahead(home, connectable)
 
 
 def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeout: float) -> bytes:
@@ -274,7 +272,7 @@ def _failed(name: str, message: str, log: str, before: int) -> StartError:
 def worker_argv() -> list[str]:
     package = os.path.dirname(os.path.abspath(rookery.__file__))
     # -X utf8: file names and texts mean the same under every locale.
-    flags = ["-I", "-S", "-X", "utf8", *(["-B"] if sys.dont_write_bytecode else [])]
+    flags = ["-I", "-S", "-X", "utf8", *library.option(), *["-B"] * sys.dont_write_bytecode]
     return [sys.executable, *flags, os.path.join(package, "worker", "__main__.py")]
 
 

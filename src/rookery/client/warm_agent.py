@@ -19,6 +19,7 @@ import rookery
 from rookery.build import build
 from rookery.client.config import confinement
 from rookery.home import paths
+from rookery.processes import ancestry
 from rookery.processes.lineage import MARK, unmarked
 
 HANDOVER_TIMEOUT = 5.0
@@ -163,8 +164,6 @@ def end(home: str) -> None:
 def _is_of(pid: int, home: str) -> bool:
     """Whether a process certainly belongs to this home: homes with long paths share a directory for
     their sockets."""
-    from rookery.processes import ancestry
-
     if os.path.dirname(socket_path(home)) == os.path.join(home, "run"):
         return True
     own = ancestry.home_of(pid)

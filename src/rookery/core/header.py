@@ -67,7 +67,7 @@ def _session(header: Json, event: Event) -> Json:
     if "confirm" in update:
         changes["_confirm"] = [lenient.text(update, "confirm"), lenient.text(update, "confirmBy")]
         order = unattended.order_of(update.get(unattended.OPTION))  # a choice takes it back
-        changes["unattended"] = order._asdict() if order else None
+        changes["unattended"] = order.json() if order else None
     if wanted:
         kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}

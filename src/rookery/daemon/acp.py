@@ -11,8 +11,7 @@ from rookery.core.refusals import Refused
 from rookery.daemon.access.gate import DEVICE
 from rookery.daemon.errors import Problem, problem_of
 from rookery.daemon.state import State
-from rookery.wire.websocket import codec
-from rookery.wire.websocket.resuming import CONNECTION, RECEIVED
+from rookery.wire.websocket.resuming import BROKEN, CONNECTION, NORMAL, RECEIVED
 from rookery.wire.websocket.served import Served
 
 router = APIRouter(tags=["acp"])
@@ -31,12 +30,12 @@ async def acp(socket: WebSocket) -> None:
     await socket.accept(headers=headers)
     turn = connection.attach(int(received) if connection.resumes and received else 0)
     sending = asyncio.create_task(_send(socket, connection, turn), name="acp")
-    code = codec.BROKEN
+    code = BROKEN
     try:
         while True:
             message = await socket.receive()
             if message["type"] == "websocket.disconnect":
-                code = message.get("code") or codec.BROKEN
+                code = message.get("code") or BROKEN
                 break
             if (text := message.get("text")) is not None:  # binary frames are ignored
                 connection.take(turn, text)
@@ -78,4 +77,4 @@ async def _send(socket: WebSocket, connection: Served, turn: int) -> None:
     with suppress(WebSocketDisconnect, RuntimeError):  # it is gone; the reader says so
         while (text := await connection.next(turn)) is not None:
             await socket.send_text(text)
-        await socket.close(codec.NORMAL)
+        await socket.close(NORMAL)

@@ -1,9 +1,7 @@
 """The saved models of Rookery's own agent: reading, checking, testing and changing them. Needs no
 SDK."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.models import choice, documents, probe, profiles, providers

@@ -1,9 +1,7 @@
 """Text processing that every face needs before anything is styled: blocks, rows, runs and
 tokens."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.render import ask_choices, call, diff, lines

@@ -1,8 +1,6 @@
 """Sandboxes, which keep an agent inside its session's directories (docs/sandbox.md)."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.sandbox import bwrap, engine, kinds, placeholders, plan, visible

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.events import Event, Key, Paste
 
 from rookery.build import build
-from rookery.tui import messages
+from rookery.tui import actions, messages, widgets
 from rookery.tui.actions.focus import Focus
 from rookery.tui.actions.transcript_tools import TranscriptTools
 from rookery.tui.keys.bindings import EVERYWHERE
@@ -102,13 +102,9 @@ class Rookery(Focus, TranscriptTools):
         if self.start.session:
             self.open_session(self.start.session)
             if self.start.at:
-                from rookery.tui.actions.seeking import Place
-
-                self.seeking.begin(Place(self.start.session, self.start.at))
+                self.seeking.begin(actions.seeking.Place(self.start.session, self.start.at))
             if self.start.confirm:
-                from rookery.tui.actions.slash_commands import choice
-
-                self.send(choice(self.start.confirm))
+                self.send(actions.slash_commands.choice(self.start.confirm))
             if self.start.task:
                 self.desk.submit(self.start.task, self.session)
         elif self.start.task:
@@ -356,12 +352,10 @@ class Rookery(Focus, TranscriptTools):
         self.notify(f"{leave} to leave (nothing stops), {cancel} to cancel the turn.")
 
     def action_feedback(self, place: int) -> None:
-        from rookery.tui.widgets.feedback import keep
-
         answer = self.feedback.say(place)
         if answer is not None:
             home = self.start.home
-            self.reader.run(lambda: asyncio.to_thread(keep, home, answer))
+            self.reader.run(lambda: asyncio.to_thread(widgets.feedback.keep, home, answer))
 
     def action_new(self) -> None:
         self.surroundings.want_new()
@@ -380,20 +374,17 @@ class Rookery(Focus, TranscriptTools):
         self.keep_taste(theme=self.theme.removeprefix("rookery-"))
 
     async def action_quit(self) -> None:
-        from rookery.tui.actions.leaving import LeaveScreen, left_in
-
-        left = left_in(self)
+        left = actions.leaving.left_in(self)
         if not any(left) or self.start.leave_at_once:
             self._leave()
         else:
-            self.ask(LeaveScreen(left), lambda _: self._leave())
+            self.ask(actions.leaving.LeaveScreen(left), lambda _: self._leave())
 
     def _leave(self) -> None:
-        from rookery.tui.actions.leaving import farewell, left_in
-
         self._put_away()
         self.keep_drafts(self.desk.with_pasted(self._drafts), self._opened_here)
         self.desk.shell.end()
         self.reader.stop()
         self.calling.end()
-        self.exit(farewell(self.session, left_in(self), self.fleet.sessions))
+        left = actions.leaving.left_in(self)
+        self.exit(actions.leaving.farewell(self.session, left, self.fleet.sessions))

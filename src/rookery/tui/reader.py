@@ -2,6 +2,7 @@
 sends commands and watches the session list."""
 
 import asyncio
+import importlib
 import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
+from rookery import tui
 from rookery.core.blocks import Document, Op
 from rookery.core.json import Json
 from rookery.core.refusals import Refused, sentences
+from rookery.tui import transcript
 from rookery.tui.messages import (
     Fetched,
     FleetChanged,
@@ -205,17 +208,15 @@ class ReaderThread:
         first: list[Prompt] = [(command, files)] if prompt or files else []
 
         async def make() -> None:
-            from rookery.tui.new_session import created, unsent
-
             if self._making is not None and first:
                 self._making += first
                 return
             waiting = self._making = first
             try:
                 rookery = self.rookery
-                session, why = await asyncio.to_thread(created, rookery, **given)
+                session, why = await asyncio.to_thread(tui.new_session.created, rookery, **given)
                 if why:
-                    self._tell(unsent(waiting, why))
+                    self._tell(tui.new_session.unsent(waiting, why))
                     return
                 self._tell(Made(session))
                 self._looked.set()
@@ -265,8 +266,6 @@ class ReaderThread:
         """Load what the first block will need, before it is needed."""
 
         async def load() -> None:
-            import importlib
-
             for module in modules:
                 importlib.import_module(module)
                 await asyncio.sleep(0)
@@ -294,9 +293,6 @@ class ReaderThread:
     # --- one session ---------------------------------------------------------------------------
 
     async def _follow(self, session: str) -> None:
-        from rookery.tui.transcript.pages import last_pages, shown_header
-        from rookery.tui.worker_watch import watch
-
         try:
             client = self.rookery.open(session, "terminal")
         except Refused as error:
@@ -307,10 +303,12 @@ class ReaderThread:
         client.on_silence = due.set
         watching: asyncio.Task[None] | None = None
         try:
-            watching = self._do(watch(self.rookery, session, due, self._tell))
+            watching = self._do(tui.worker_watch.watch(self.rookery, session, due, self._tell))
             while True:  # a rewind shows other turns: it is opened again
-                document, seq, pages = await self._read(lambda: last_pages(client.log))
-                self._tell(Opened(session, shown_header(document), pages))
+                document, seq, pages = await self._read(
+                    lambda: transcript.pages.last_pages(client.log)
+                )
+                self._tell(Opened(session, transcript.pages.shown_header(document), pages))
                 if "unloaded" in (document.header["agentSession"] or ()):
                     self.send(session, {"do": "start"})  # its agent has the history
                 await self._stream(client, document, seq)
@@ -347,11 +345,11 @@ class ReaderThread:
                     _drop_older(document, turn)
 
     async def _older(self, session: str, before: int, upto: int) -> None:
-        from rookery.tui.transcript.pages import older_pages, pages_upto
-
         def read() -> "list[Page]":
             with self.rookery.history(session) as log:
-                return pages_upto(log, before, upto) if upto else older_pages(log, before)
+                if upto:
+                    return transcript.pages.pages_upto(log, before, upto)
+                return transcript.pages.older_pages(log, before)
 
         try:
             threaded = bool(upto or not self.rookery.answers_at_once)

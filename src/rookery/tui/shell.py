@@ -14,8 +14,10 @@ from textual.widget import Widget
 from rookery.core.json import Json
 from rookery.core.limits import Interface
 from rookery.render.signs import SIGNS
+from rookery.tui import system
 from rookery.tui.reader import ReaderThread
 from rookery.tui.system.clock import now
+from rookery.tui.system.driver import Driver
 from rookery.tui.transcript.cursor import Transcript
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets.composer import Composer
@@ -24,8 +26,6 @@ from rookery.tui.widgets.session_list import Fleet
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
     from rookery.operations.calling.interface import Rookery
-    from rookery.tui.system.driver import Driver
-
 
 ONLY_HERE = frozenset({"settings", "model", "models", "servers", "agents", "confirm_mode"})
 """Actions that read or write files of this machine's Rookery (see `is_elsewhere`)."""
@@ -100,9 +100,7 @@ class Shell(App[str]):
         """The one that is shown; empty: the first prompt makes one."""
 
     @override
-    def get_driver_class(self) -> "type[Driver]":
-        from rookery.tui.system.driver import Driver
-
+    def get_driver_class(self) -> type[Driver]:
         return Driver
 
     @override
@@ -178,23 +176,19 @@ class Shell(App[str]):
 
     def edit(self, text: str) -> str | None:
         """Let the user edit a text; return None if there is no editor."""
-        from rookery.tui.system import external_programs
-
-        if not external_programs.editor():
+        if not system.external_programs.editor():
             self.notify("No editor found: set EDITOR.", severity="warning")
             return None
         with self.suspend():
-            edited = external_programs.edit(text)
+            edited = system.external_programs.edit(text)
         self.refresh()
         return edited
 
     def log_in(self, name: str, group: str = "agents") -> str:
         """Let the user log in to an agent, or an MCP server, in this terminal; return the outcome.
         `group`: the group of commands that does it."""
-        from rookery.tui.system import external_programs
-
         with self.suspend():
-            done = external_programs.log_in(group, name)
+            done = system.external_programs.log_in(group, name)
         self.refresh()
         return f"Logged in to {name}." if done else f"Not logged in to {name}."
 
@@ -202,7 +196,6 @@ class Shell(App[str]):
         """Show a picture in the system's viewer, by its real type, whatever the agent calls it: the
         system would run some kinds of file."""
         from rookery.core.json.image_bytes import look_at
-        from rookery.tui.system import external_programs
 
         picture = look_at(data or b"")
         if data is None:
@@ -210,15 +203,13 @@ class Shell(App[str]):
         elif picture is None:
             self.notify("This is not a picture that can be shown.", severity="warning")
         else:
-            self.notify(external_programs.show(data, picture.kind), markup=False)
+            self.notify(system.external_programs.show(data, picture.kind), markup=False)
 
     def branch_of(self, cwd: str) -> str:
         """Return the branch of a directory. Reads files: call it on the reader's thread."""
-        from rookery.tui.system import git_branch
-
         if self.start.address:
             return ""  # of another machine's directory nothing is known here
-        return git_branch.branch_of(cwd)
+        return system.git_branch.branch_of(cwd)
 
     def write(self, text: str) -> None:
         """Put text into the composer, and focus it."""

@@ -18,7 +18,7 @@ from rookery.core.vendors.demo import NAME, SECOND, TOUR
 from rookery.core.vendors.detection import vendor_of
 from rookery.core.vendors.profiles import profile_for
 from rookery.core.view.fleet import NO_TITLE
-from rookery.home import config, paths
+from rookery.home import config, mcp, paths
 from rookery.render.runs import clean_line, cut
 from rookery.tui.transcript.window import Page, Window
 
@@ -264,8 +264,6 @@ def _passed(servers: tuple[str, ...], settings: "Config", agent: str) -> tuple[s
 
 def _servers(home: str) -> tuple[tuple[str, ...], str, str]:
     """Return the servers that are on, and what is wrong with the file and a first bad one."""
-    from rookery.home import mcp
-
     try:
         listed = mcp.load(home)
     except mcp.McpError as error:

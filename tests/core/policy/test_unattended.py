@@ -114,7 +114,7 @@ def told(order: Order) -> Json:
 
 def test_choosing_a_mode_ends_unattended_also_in_old_logs() -> None:
     made = header("player", told(YES))
-    assert unattended.order_of(made["unattended"]) == YES._replace(told="unattended all")
+    assert unattended.order_of(made["unattended"]) == YES._replace(origin="unattended all")
     set_confirm = commands.offline({"do": "set", "option": "confirm", "value": "every"})
     older = update("_session", confirm="all", confirmBy=None, mode=None)
     for back in (set_confirm, older):

@@ -1,8 +1,6 @@
 """The bridge for editors: an ACP agent on stdio whose sessions are Rookery's."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.acp.bridge import attached, door, login, prompts, relay, sessions

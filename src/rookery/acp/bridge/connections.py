@@ -16,7 +16,7 @@ import os
 from rookery.acp.bridge.door import Bridge
 from rookery.core.refusals import Fixed
 from rookery.wire.reception import serve
-from rookery.wire.websocket import codec
+from rookery.wire.websocket.resuming import NORMAL
 from rookery.wire.websocket.served import Served
 
 HELD = 600.0
@@ -60,7 +60,7 @@ class Connections:
 
     def left(self, connection: Served, turn: int, code: int) -> None:
         """Note that the socket of a connection ended, with this close code."""
-        if code == codec.NORMAL and connection.is_carried_by(turn):  # not one that was replaced
+        if code == NORMAL and connection.is_carried_by(turn):  # not one that was replaced
             connection.end()
             return
         connection.detach(turn)

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from openhands.sdk import LLM, LocalConversation, Message, TextContent
+from openhands.sdk.critic.impl.api import APIBasedCritic, chat_template
 from openhands.sdk.event import LLMConvertibleEvent
 
 from rookery.core.json import Json
@@ -66,8 +67,6 @@ def judge_by_api(conversation: LocalConversation, model: Profile) -> Json | None
 
 
 def _ask_api(conversation: LocalConversation, url: str, key: Secret) -> Json:
-    from openhands.sdk.critic.impl.api import APIBasedCritic, chat_template
-
     critic = APIBasedCritic(
         server_url=url, api_key=key.reveal(), model_name="critic", timeout_seconds=WITHIN
     )

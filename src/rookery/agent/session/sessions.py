@@ -10,6 +10,7 @@ from rookery.agent.conversation.choices import MODE_OF, Choices, wanted_of
 from rookery.agent.process import shutdown
 from rookery.agent.process.arguments import SETUP, Arguments
 from rookery.agent.process.client import Client
+from rookery.agent.process.place import Place
 from rookery.agent.process.sdk_import import Sdk
 from rookery.agent.session.models import Missing, Models, status_of
 from rookery.agent.session.prompt import parts_of
@@ -163,8 +164,6 @@ class Sessions:
         given = self._arguments
         if not given.remote and not given.cloud:
             return {}
-        from rookery.agent.process.place import Place
-
         return Place(given.remote or agents.elsewhere.CLOUD, given.cloud, given.directory).plain()
 
     def _wished(self, cwd: str) -> store.Record | None:

@@ -89,7 +89,7 @@ def check_destructive(approve: str | None, destructive: bool) -> None:
 
 
 def _order(session: str, order: Order) -> None:
-    given = {"value": order.approve, "destructive": order.destructive, "told": order.told}
+    given = {"value": order.approve, "destructive": order.destructive, "told": order.origin}
     given["without_hooks"] = order.without_hooks
     try:
         send(session, {"do": "set", "option": unattended.OPTION, **given})
@@ -110,7 +110,7 @@ def without_hooks(session: str, policy: Policy) -> Policy:
     held = unattended.order_of(header_of(session)["unattended"])
     if held is None:
         raise click.UsageError("You are asked about hooks in this session. In a script: --approve.")
-    source = held.told.removesuffix(ALSO)
+    source = held.origin.removesuffix(ALSO)
     return Policy(held.approve, destructive=held.destructive, origin=source, without_hooks=True)
 
 

@@ -13,6 +13,7 @@ from rookery.cli import errors, exits, target
 from rookery.cli.flags import sessions_argument
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.output.queue import strip, waits_for_user, why_held
+from rookery.client.liveness import silence
 from rookery.core.asks import kept_asks
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.refusals import Refused
@@ -96,8 +97,6 @@ def _with_client[Result](session: str, work: Callable[["Session"], Awaitable[Res
 
 def say_silent(session: str) -> None:
     """Tell the user, who is waiting, that the worker hangs."""
-    from rookery.client.liveness import silence
-
     standard().note(silence(session))
 
 

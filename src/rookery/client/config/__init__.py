@@ -1,8 +1,6 @@
 """The settings in force, and changes to config.toml."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.client.config import agent_address, edit, in_force, own_agents, rule_text

@@ -3,6 +3,7 @@
 import os
 
 from rookery.client import config as client_config
+from rookery.processes import landlock
 
 DEMANDED = "ROOKERY_CONFINED"
 """Set for our own agent if its worker confines it. An agent could set variables too, so no variable
@@ -35,7 +36,5 @@ def is_off(home: str) -> bool:
 
 def enter(*, off: bool) -> None:
     """Confine this process if the kernel can, unless it is off and not demanded. Raises OSError."""
-    from rookery.processes import landlock
-
     if landlock.available() and (not off or os.environ.get(DEMANDED)):
         landlock.enter_now()

@@ -1,8 +1,6 @@
 """Git worktrees of sessions: created in Rookery's home, compared, merged, dropped, cleaned up."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.client.worktrees import create, drop, own_git, repository, upkeep

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from rookery.core import budgets
+from rookery.core import blocks, budgets
 from rookery.core.ask import Ask
 from rookery.core.asks import links
 from rookery.core.blocks import captions, parts
@@ -42,9 +42,7 @@ def fields(ask: Ask, header: Json) -> Json:
     if ask.does is not None:
         items = _with(ask.does, diffs(call), key_of(call))
     else:  # of a build that did not say it
-        from rookery.core.blocks.ask_details import of
-
-        items = of([call], header["cwd"], header["roots"], "~") if call else []
+        items = blocks.ask_details.of([call], header["cwd"], header["roots"], "~") if call else []
     items += _long_words(call)
     packed = [_packed(item) for item in _few(items)]
     entries, text = [entry for entry, _ in packed], "".join(text for _, text in packed)

@@ -33,16 +33,13 @@ def notice(before: Json, after: Json, event: Event) -> list[Op]:
         return raw(after, event, kind_of(update), update)
     status = lenient.text(update, "level") or lenient.text(update, "severity") or "info"
     actions: list[Json] = []
+    ours = lenient.mapping(lenient.mapping(update, "_meta"), "rookery")
     if kind_of(update) == "_notice":  # an agent's own brings no button that sends a command
         actions = [action for action in lenient.mappings(update, "actions") if "command" in action]
-    elif lenient.text(_ours(update), "failed") == "servers":
+    elif lenient.text(ours, "failed") == "servers":
         actions = failures.helping(failures.MEANWHILE["servers"])
     block = block_of_event(after, event, "notice", title=title, text=text, status=status)
     return put(block | {"actions": parts.whole(actions[:5])})
-
-
-def _ours(update: Json) -> Json:
-    return lenient.mapping(lenient.mapping(update, "_meta"), "rookery")
 
 
 def meets_others(before: Json, after: Json) -> bool:

@@ -1,8 +1,6 @@
 """Parses command lines as a shell would: rules and the guard judge what runs, not mere words."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.core.command_line import escape_hatches, read_only, shell, words

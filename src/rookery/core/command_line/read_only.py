@@ -100,7 +100,7 @@ def _change_in_part(part: str) -> str:
 
 def _change_by(command: Simple, program: str) -> str:
     args = command.tokens[1:]
-    if program in _ANY or (len(args) == 1 and _asks_version(program, args[0].text)):
+    if program in _ANY or (len(args) == 1 and program in _VERSIONS and args[0].text in _VERSION):
         return ""
     if any(_may_be_option(word) for word in args):
         return f"a pattern may become an option of {program}: begin it with ./"
@@ -109,10 +109,6 @@ def _change_by(command: Simple, program: str) -> str:
     if check := _CHECKS.get(program):
         return check(args)
     return f"{program} is not known to only look"
-
-
-def _asks_version(program: str, word: str) -> bool:
-    return program in _VERSIONS and word in _VERSION
 
 
 def _may_be_option(word: Word) -> bool:

@@ -2,7 +2,7 @@
 checks of its program and by where it writes, then what they do together."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice, starmap
 
@@ -40,7 +40,7 @@ def judge(text: str, ground: Ground) -> list[str]:
     reasons: list[str] = []
     for command in line.commands:
         reasons += [*_judge_one(command), *writes.judge(command, ground)]
-    reasons += [_judge_downloads(line), _judge_loops(line, text)]
+    reasons += [judge_downloads(line), _judge_loops(line, text)]
     if _BOMB.search(text):
         reasons.append("starts processes endlessly")
     if _is_invoked(line, text):
@@ -149,7 +149,7 @@ MAX_COMMANDS = 300
 """Commands of a line that are checked for running what the line downloads."""
 
 
-def _judge_downloads(line: Line) -> str:
+def judge_downloads(line: Line) -> str:
     """Return why it is dangerous that one command of a line downloads what another one runs."""
     commands = line.commands
     if not any(each.program in _LOADERS or each.program in _DECODERS for each in commands):
@@ -169,11 +169,11 @@ def _judge_run(command: Simple, commands: tuple[Simple, ...], saved: set[str]) -
     if not runs and command.program not in _READERS:
         return "runs what it downloaded" if _plain(command.argv[:1]) & saved else ""
     sources = {place for word in command.tokens[1:] for place in word.made_by}
-    if _reads_input(command) if runs else "/dev/stdin" in command.argv[1:]:
+    if reads_input(command) if runs else "/dev/stdin" in command.argv[1:]:
         sources.update(command.fed_by)
         if command.here is not None:
             sources.update(command.here.word.made_by)
-    for each in _behind(sources, commands):
+    for each in behind(sources, commands):
         if each.program in _LOADERS:
             return f"{_RUNS} ({each.program} | {command.program})"
         if each.program in _DECODERS and _decodes(each):
@@ -182,7 +182,7 @@ def _judge_run(command: Simple, commands: tuple[Simple, ...], saved: set[str]) -
     return "runs what it downloaded" if _plain(operands[:2]) & saved else ""
 
 
-def _reads_input(command: Simple) -> bool:
+def reads_input(command: Simple) -> bool:
     """Whether a command runs its input as code; with a script or `-c` it is only data."""
     args = [word.text for word in command.tokens[1:]]
     if command.program in SHELLS:
@@ -204,7 +204,7 @@ def _decodes(command: Simple) -> bool:
     )
 
 
-def _behind(places: set[int], commands: tuple[Simple, ...]) -> Iterator[Simple]:
+def behind(places: set[int], commands: Sequence[Simple]) -> Iterator[Simple]:
     """Yield these commands, what they run, and what feeds them."""
     waiting, seen = list(places), set[int]()
     while waiting:

@@ -330,7 +330,7 @@ def _is_exactly(rule: Rule, call: Call, command: Command) -> bool:
 def _matches_command(pattern: str, call: Call, command: Command, strict: bool) -> bool:
     if strict:
         covered = bool(command.plain) and covers(pattern, command.plain)
-        return covered and _names_hatches(pattern, command.plain)
+        return covered and command_line.escape_hatches.is_allowed(pattern, command.plain)
     if covers(pattern, command.plain) or _covers_one(pattern, command.suspects):
         return True
     begins = bool(command.whole) and command.whole.startswith(globs.beginning(pattern))
@@ -340,10 +340,6 @@ def _matches_command(pattern: str, call: Call, command: Command, strict: bool) -
     # the parts that follow.
     parts = [each.plain for each in call.commands if each.whole == command.whole and each.plain]
     return not any(covers(pattern, part) for part in parts)
-
-
-def _names_hatches(pattern: str, command: str) -> bool:
-    return command_line.escape_hatches.is_allowed(pattern, command)
 
 
 def covers(pattern: str, command: str) -> bool:

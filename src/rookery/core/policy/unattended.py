@@ -31,14 +31,20 @@ class Order(NamedTuple):
     approve: str
     destructive: bool = False
     """With `all`: also what cannot be undone."""
-    told: str = ""
+    origin: str = ""
     """The words of the command line, for the log and for people: run --yolo."""
     without_hooks: bool = False
     """Go on without a project's hooks that are not trusted, even if one may be a safeguard."""
 
     def update(self) -> Json:
         """Return the fields of a `_session` update."""
-        return {"confirm": CONFIRMS[self.approve], OPTION: self._asdict()}
+        return {"confirm": CONFIRMS[self.approve], OPTION: self.json()}
+
+    def json(self) -> Json:
+        """Return the order as logs and headers keep it."""
+        return {
+            ("told" if key == "origin" else key): self[at] for at, key in enumerate(self._fields)
+        }
 
 
 def order_of(given: object) -> Order | None:
@@ -75,7 +81,7 @@ def settled(
     goes = go_asks.is_one(call.kind, call.tools)
     if goes and (plans or go_asks.is_own(call.tools)):
         return Judgement("deny", BY + REJECT, go_asks.READY)
-    allowed = Judgement("allow", BY + order.approve, f"allowed ({order.told})")
+    allowed = Judgement("allow", BY + order.approve, f"allowed ({order.origin})")
     asking = ", ".join(rule.name for rule in verdict.rules if rule.do == "ask")
     goes_on = goes and order.approve == ALL
     if ruling is not None or (not asking and (goes_on or allows_destructive(order))):
@@ -89,7 +95,7 @@ def settled(
         why = f"this {call.risk}" if call.risk else "it may be risky"
     label = f"rejected: {f'{why}, and ' if why else ''}this session never asks you"
     reason = f"No user is available to approve this{f', and {why}' if why else ''}."
-    return Judgement("deny", BY + REJECT, f"{label} ({order.told})", reason)
+    return Judgement("deny", BY + REJECT, f"{label} ({order.origin})", reason)
 
 
 def answered(order: Order, ask: Ask) -> Answer:
@@ -99,7 +105,7 @@ def answered(order: Order, ask: Ask) -> Answer:
     action = "accept" if accepts else "decline"
     label = "accepted as it is" if accepts else "declined: this session never asks you"
     reply: Json = {"action": action} | ({"content": {}} if accepts else {})
-    fields = {"name": action, "ruled": f"{label} ({order.told})"}
+    fields = {"name": action, "ruled": f"{label} ({order.origin})"}
     if order.approve != ALL:
         fields["verdict"] = "deny"
     update = closed(ask.id, reply, **fields)
@@ -114,4 +120,4 @@ def summary(order: Order) -> str:
         RISKY: "auto-approving safe, reversible actions (the rest is rejected)",
         REJECT: "auto-rejecting (except what a rule allows)",
     }[order.approve]
-    return f"{policy}; set by {order.told}"
+    return f"{policy}; set by {order.origin}"

@@ -1,8 +1,6 @@
 """Settings as values: their definitions, former names, and which changes loosen them."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.core.settings import keys

@@ -83,7 +83,8 @@ class TurnCalls:
         meta = lenient.mapping(facts, "_meta")
         facts["_meta"] = {key: meta[key] for key in meta if key not in terminals.KEYS}
         facts = {name: value for name, value in facts.items() if value}
-        diffs = [part for part in lenient.mappings(facts, "content") if _is_diff(part)]
+        parts = lenient.mappings(facts, "content")
+        diffs = [part for part in parts if lenient.text(part, "type") == "diff"]
         if name := name_of(call):
             facts["name"] = name  # the next `_meta` need not say it again
         facts.pop("content", None)  # what it said so far is no part of what it does
@@ -182,10 +183,6 @@ def _is_plain(call: Json) -> bool:
     """Whether the call names a path, or a command outside its title."""
     raw = call.get("rawInput")
     return bool(danger.paths_of(call, (), "") or (raw and call_input.lines(call)))
-
-
-def _is_diff(part: Json) -> bool:
-    return lenient.text(part, "type") == "diff"
 
 
 def _length(value: object, levels: int = 4) -> int:

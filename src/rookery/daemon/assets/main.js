@@ -125,6 +125,7 @@ async function act(node, event) {
 /** Shows an error as a message, with what helps. `again`: does the same once more. */
 export function told(error, again = null) {
   if (error.name === "AbortError") return;
+  if (error instanceof TypeError && error.message.includes("module")) error = new Problem(0, UNREACHABLE); // a script that did not come
   if (!(error instanceof Problem)) console.error(error);
   const { message, remedy = "", actions = [], status } = error;
   const passes = again && ([0, 503].includes(status) || error.error === "dirty_target") ? [{ label: "Try again", run: again }] : [];

@@ -38,6 +38,12 @@ export function onConnection(run) {
   return () => listeners.delete(run);
 }
 
+/** Resolves at the next connection. */
+export const connected = () => new Promise((resolve) => {
+  const on = (now) => { if (now === "live" && listeners.delete(on)) resolve(); };
+  listeners.add(on);
+});
+
 function become(next) {
   if (next === state) return;
   state = next;

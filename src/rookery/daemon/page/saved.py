@@ -27,6 +27,7 @@ from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.forms import catalog
 from rookery.forms.lists import Row
+from rookery.render import qr
 from rookery.render.local_time import ago
 
 router = APIRouter(include_in_schema=False)
@@ -314,8 +315,6 @@ async def link(daemon: Daemon, request: Request, wish: Wish | None = None) -> HT
 
 def _qr(text: str) -> str:
     """Render a QR code, dark on light in every theme, since cameras need that."""
-    from rookery.render import qr
-
     try:
         rows = qr.code(text, border=4)
     except qr.TooLong:

@@ -223,7 +223,7 @@ def _choices(
 ) -> list[Json]:
     choices: list[Json] = []
     if order is not None:
-        given: Json = {"option": "unattended", "value": order.approve, "told": order.told}
+        given: Json = {"option": "unattended", "value": order.approve, "told": order.origin}
         given |= {"destructive": True} if order.destructive else {}
         choices.append({"do": "set", **given})
     for name, value in chosen.items():

@@ -1,8 +1,6 @@
 """Notations that extend CommonMark: formulas, diagrams, footnotes."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.render.notation import diagrams, formulas, syntax

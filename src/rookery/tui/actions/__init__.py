@@ -1,8 +1,6 @@
 """The handlers behind keys, windows and slash commands."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.tui.actions import (

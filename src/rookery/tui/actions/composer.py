@@ -10,7 +10,8 @@ from rookery.client.attach import Attachment as Chip
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Refused
 from rookery.core.view import below_asks
-from rookery.tui import actions, windows
+from rookery.operations.work_tree import finder
+from rookery.tui import actions, windows, writing
 from rookery.tui.actions.shell_line import ShellLines
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
@@ -164,8 +165,6 @@ class ComposerActions:
         """Return file names that match; for a session not yet created, those of its directory, if
         that is on this machine."""
         if not session:
-            from rookery.operations.work_tree import finder
-
             return [] if self._app.start.address else finder().find(cwd, query)
         try:
             reply = self._app.reader.rookery.call("files", session, query=query, limit=8)
@@ -202,11 +201,9 @@ class ComposerActions:
         session = self._app.session
 
         async def read() -> "list[Attachment] | str":
-            from rookery.tui.writing import clipboard
-
             try:
-                return [await clipboard.read()]
-            except clipboard.NoImage as error:
+                return [await writing.clipboard.read()]
+            except writing.clipboard.NoImage as error:
                 return str(error)
 
         self._app.reader.run(read, lambda outcome: self.pasted(session, outcome))

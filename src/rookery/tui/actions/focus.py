@@ -3,7 +3,9 @@ types."""
 
 from textual.events import Event, Key, Paste, Resize
 
-from rookery.core.json import Json, lenient
+from rookery import render
+from rookery.core.json import lenient
+from rookery.tui import widgets
 from rookery.tui.actions.parts import Parts
 from rookery.tui.keys.map import NO_KEY, label, learn, shown
 from rookery.tui.shell import Start
@@ -77,7 +79,7 @@ class Focus(Parts):
         text, help_ = self.composer.text, self._help(writing=True)
         others = [each for each in self.fleet.sessions if each["status"] == "needs-you"]
         ask = (label(self, "ask.next"), "next ask")
-        if header is not None and self._is_asked(header):
+        if header is not None and widgets.status_line.waits(header):
             return [(ask[0], "answer"), help_]
         if header is None or header["state"] == "idle":
             if text:
@@ -109,23 +111,20 @@ class Focus(Parts):
 
     def _own_words(self) -> dict[str, str]:
         """Return labels of the answer keys for a link or a budget: there is nothing to allow."""
-        from rookery.render.ask_choices import choices, is_link, is_ours
-
         block = self.transcript.current
-        if block is None or not (is_link(block) or is_ours(block)):
+        if block is None or not (
+            render.ask_choices.is_link(block) or render.ask_choices.is_ours(block)
+        ):
             return {}
-        short = {each.name: each.label.partition(":")[0] for each in choices(block)[0]}
+        short = {
+            each.name: each.label.partition(":")[0] for each in render.ask_choices.choices(block)[0]
+        }
         return {name: f"{text[:1].lower()}{text[1:]}" for name, text in short.items()}
 
     def _help(self, *, writing: bool) -> tuple[str, str]:
         """Return the key for help: the letter, unless it would be part of a text."""
         letter = label(self, "help.letter")
         return (label(self, "help") if writing and self.composer.text else letter, "keys")
-
-    def _is_asked(self, header: Json) -> bool:
-        from rookery.core.asks.kept_asks import unanswered
-
-        return bool(unanswered(header))
 
     # --- places --------------------------------------------------------------------------------
 

@@ -3,8 +3,10 @@ a worker that is silent."""
 
 from typing import TYPE_CHECKING, Any
 
+from rookery import tui
+from rookery.core import blocks
 from rookery.core.blocks import Block, Op, make_block
-from rookery.core.blocks.parts import kept_pictures
+from rookery.core.blocks.parts import kept_pictures, unshown
 from rookery.core.json import Json
 from rookery.home.paths import with_tilde
 from rookery.tui.actions.windows import Windows
@@ -45,12 +47,10 @@ class TranscriptTools(Windows):
         ops: list[Op] = [["drop", self._hung_block]] if self._hung_block else []
         self._hung_block = ""
         if message.hung:
-            from rookery.core.blocks import failures
-
             name = self._hung_block = f"{self.window.header['turn']}.hung"
             text = HUNG_WORDS.format(message.session)
             block = make_block(name, "notice", status="warn", title=HUNG, text=text)
-            block["actions"] = failures.helping(failures.MEANWHILE["hung"])
+            block["actions"] = blocks.failures.helping(blocks.failures.MEANWHILE["hung"])
             ops.append(["put", block])
         if self.window.apply(ops):
             self.transcript.changed()
@@ -58,9 +58,7 @@ class TranscriptTools(Windows):
     # --- the palette ---------------------------------------------------------------------------
 
     def action_palette(self) -> None:
-        from rookery.tui.windows.search import Entry, PaletteScreen, entries
-
-        def chosen(entry: Entry) -> None:
+        def chosen(entry: tui.windows.search.Entry) -> None:
             if entry.session:
                 self.open_session(entry.session)
             elif entry.action:
@@ -68,24 +66,20 @@ class TranscriptTools(Windows):
             else:
                 self._begin_command(entry.slash)
 
-        self.ask(PaletteScreen(entries(self)), chosen)
+        self.ask(tui.windows.search.PaletteScreen(tui.windows.search.entries(self)), chosen)
 
     def action_search_all(self, query: str = "") -> None:
-        from rookery.tui.actions.seeking import Place
-        from rookery.tui.windows.search_all import EverythingScreen, word_of
-
         def chosen(hit: Json) -> None:
             if hit["session"] != self.session:
                 self.open_session(hit["session"])
-            self.seeking.begin(Place(hit["session"], hit["seq"], word_of(hit)))
+            word = tui.windows.search_all.word_of(hit)
+            self.seeking.begin(tui.actions.seeking.Place(hit["session"], hit["seq"], word))
 
-        self.ask(EverythingScreen(query), chosen)
+        self.ask(tui.windows.search_all.EverythingScreen(query), chosen)
 
     def _begin_command(self, name: str) -> None:
         """Run a command of ours that takes no value; put any other into the composer."""
-        from rookery.tui.writing import commands
-
-        known = commands.ours().get(name)
+        known = tui.writing.commands.ours().get(name)
         if known is not None and not known.hint:
             self.composer.post_message(Composer.Submitted(f"/{name}", self.session))
         else:
@@ -97,18 +91,16 @@ class TranscriptTools(Windows):
     def open_outside(self, block: Block, text: str, *, link: bool) -> None:
         """Open a link that was clicked; else an image of the block; else its text, in the
         browser."""
-        from rookery.tui.system import external_programs
-
         pictures = any(part.get("type") == "image" for part in block["parts"])
         if link:
-            self.notify(external_programs.follow(text), markup=False)
+            self.notify(tui.system.external_programs.follow(text), markup=False)
         elif pictures or block["role"] not in ("answer", "thought") or not text.strip():
             self._show_image(block["parts"])
         else:
             from rookery.export.html.page import of_text
 
             page = of_text(self.window.header["title"], text)
-            self.notify(external_programs.show(page.encode(), "text/html"), markup=False)
+            self.notify(tui.system.external_programs.show(page.encode(), "text/html"), markup=False)
 
     def _show_image(self, parts: list[dict[str, Any]]) -> None:
         for part in kept_pictures(parts):
@@ -118,8 +110,6 @@ class TranscriptTools(Windows):
 
     def view_pictures(self, block: Block) -> None:
         """Show the pictures of a block in a window, if the terminal can draw them."""
-        from rookery.core.blocks.parts import unshown
-
         images = [part for part in kept_pictures(block["parts"]) if not unshown(part)]
         if not images:
             self._show_image(block["parts"])  # says why not
@@ -127,18 +117,15 @@ class TranscriptTools(Windows):
             text = f"This terminal draws no pictures. {label(self, 'block.show')} opens a viewer."
             self.notify(text, severity="warning", markup=False)
         else:
-            from rookery.tui.windows.picture import PictureScreen
-
-            self.push_screen(PictureScreen(images, self.session, self.pictures))
+            screen = tui.windows.picture.PictureScreen(images, self.session, self.pictures)
+            self.push_screen(screen)
 
     # --- the side panel ------------------------------------------------------------------------
 
     def action_panel(self) -> None:
-        from rookery.tui.widgets.side_panel import LEAST
-
-        panel = self.panel
-        if self.size.width < LEAST:
-            self.notify(f"The side panel needs {LEAST} columns.", severity="warning")
+        panel, least = self.panel, tui.widgets.side_panel.LEAST
+        if self.size.width < least:
+            self.notify(f"The side panel needs {least} columns.", severity="warning")
         elif not panel.toggle() and not panel.closed:
             self.notify("Nothing for the side panel yet: it shows plans and changed files.")
 

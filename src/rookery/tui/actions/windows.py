@@ -5,6 +5,7 @@ Each is imported when it is opened: the first paint needs none of them.
 
 from typing import Any
 
+from rookery import tui
 from rookery.core.json import Json
 from rookery.core.limits import Interface
 from rookery.core.refusals import Refused
@@ -31,12 +32,14 @@ class Windows(Parts):
         return super().check_action(action, parameters)
 
     def look_around(self) -> None:
-        from rookery.tui.splash import look_around, look_around_there
-
         place = (self.start.home, self.start.cwd, self.start.agent)
         tell, rookery = self.post_message, self.start.rookery
         self.reader.fetch(
-            lambda: look_around_there(*place, rookery) if rookery else look_around(*place),
+            lambda: (
+                tui.splash.look_around_there(*place, rookery)
+                if rookery
+                else tui.splash.look_around(*place)
+            ),
             lambda set_up: tell(messages.SetUpFound(set_up)),
         )
 
@@ -47,56 +50,45 @@ class Windows(Parts):
 
     def action_keys(self) -> None:
         """Show the help on keys, also over a window; the second time closes it."""
-        from rookery.tui.windows.key_help import KeysScreen, all_keys
-
-        if isinstance(self.screen, KeysScreen):
+        if isinstance(self.screen, tui.windows.key_help.KeysScreen):
             self.screen.action_leave()
         else:
-            self.push_screen(KeysScreen(all_keys(self)))
+            self.push_screen(tui.windows.key_help.KeysScreen(tui.windows.key_help.all_keys(self)))
 
     def take_keys(self, chosen: dict[str, str]) -> None:
         """Apply the keys of config.toml."""
         if chosen == self._own_keys:
             return
-        from rookery.tui.windows.key_help import take_keys
-
         self._own_keys = chosen
-        take_keys(self, chosen)
+        tui.windows.key_help.take_keys(self, chosen)
 
     # --- settings ------------------------------------------------------------------------------
 
     def action_settings(self) -> None:
         if self.is_elsewhere("The settings of these sessions"):
             return
-        from rookery.tui.windows.hub import SettingsScreen
-
-        self.push_screen(SettingsScreen())
+        self.push_screen(tui.windows.hub.SettingsScreen())
 
     def action_model(self) -> None:
         if self.is_elsewhere("The model of these sessions"):
             return
         from rookery.models import profiles
-        from rookery.tui.windows.model import ModelForm
 
         def saved(answer: Json) -> None:
             self.notify(answer["words"], markup=False)
             self.look_around()
 
-        self.ask(ModelForm(profiles.look(self.start.home)[0]), saved)
+        self.ask(tui.windows.model.ModelForm(profiles.look(self.start.home)[0]), saved)
 
     def action_models(self) -> None:
         if self.is_elsewhere("The models of these sessions"):
             return
-        from rookery.tui.windows.model import ModelsScreen
-
-        self.push_screen(ModelsScreen())
+        self.push_screen(tui.windows.model.ModelsScreen())
 
     def action_servers(self) -> None:
         if self.is_elsewhere("The list of MCP servers"):
             return
-        from rookery.tui.windows.server import ServersScreen
-
-        self.push_screen(ServersScreen())
+        self.push_screen(tui.windows.server.ServersScreen())
 
     def take_taste(self, taste: Interface) -> None:
         """Apply the interface settings of config.toml."""
@@ -124,12 +116,10 @@ class Windows(Parts):
             return edit.attempt(lambda: edit.change(home, wanted))
 
         def written(why: str) -> None:
-            from rookery.tui.windows.hub import SettingsScreen
-
             if why:
                 self.notify(f"Not saved: {why}", severity="warning", markup=False)
-            elif isinstance(self.screen, SettingsScreen):  # it may have read what was before
-                self.screen.reload()
+            elif isinstance(self.screen, tui.windows.hub.SettingsScreen):
+                self.screen.reload()  # it may have read what was before
 
         self.reader.fetch(write, written)
 
@@ -146,8 +136,6 @@ class Windows(Parts):
         if self.is_elsewhere("The list of agents", other):
             return
         from rookery.agents.registry import title_of
-        from rookery.tui.actions import working
-        from rookery.tui.windows.agent import AgentsScreen
 
         current = str(self.window.header["agent"]) if session else ""
 
@@ -162,38 +150,30 @@ class Windows(Parts):
             def send() -> None:
                 self.send({**command, "agent": name}, session)
 
-            working.foresee(self, "switch", session, send, question, agent=name)
+            tui.actions.working.foresee(self, "switch", session, send, question, agent=name)
 
-        self.ask(AgentsScreen(current, title), chosen)
+        self.ask(tui.windows.agent.AgentsScreen(current, title), chosen)
 
     def action_rewind(self) -> None:
         """Choose the turn to go back to."""
-        from rookery.tui.actions import going_back
-
-        going_back.choose(self)
+        tui.actions.going_back.choose(self)
 
     # --- keys of the session list --------------------------------------------------------------
 
     def on_fleet_requested(self, message: Fleet.Requested) -> None:
-        from rookery.tui.actions import operating
-
         block = message.block
         session, title = str(block["id"]), clean_line(block["title"], 60)
         match message.what:
             case "menu":
-                operating.menu(self, block)
+                tui.actions.operating.menu(self, block)
             case "rename" | "archive" | "stop":
-                operating.choose(self, message.what, block)
+                tui.actions.operating.choose(self, message.what, block)
             case "delete":
-                from rookery.tui.actions import restoring
-
-                restoring.ask_to_delete(self, session, title)
+                tui.actions.restoring.ask_to_delete(self, session, title)
 
     def action_restore(self) -> None:
         """Choose the session to bring back from the trash."""
-        from rookery.tui.actions import restoring
-
-        restoring.choose(self)
+        tui.actions.restoring.choose(self)
 
     # --- choices of a session ------------------------------------------------------------------
 
@@ -220,31 +200,27 @@ class Windows(Parts):
         self._pick_value(option)
 
     def _pick_option(self, offered: list[Json]) -> None:
-        from rookery.tui.windows.choice import ChoiceScreen, of_session
-
         if not offered:
             self.notify(_not_yet(self.window.header["agent"]), severity="warning", markup=False)
             return
 
         by_name = {each["id"]: each for each in reversed(offered)}
         title = f"Options of {self.window.header['agent']}"
-        screen = ChoiceScreen(title, of_session(self.window.header))
+        choice = tui.windows.choice
+        screen = choice.ChoiceScreen(title, choice.of_session(self.window.header))
         self.ask(screen, lambda name: self._pick_value(by_name[name]))
 
     def _pick_value(self, option: Json) -> None:
-        from rookery.tui.windows.choice import ChoiceScreen, command, of_option
-
         session, hint = self.session, "The change appears once the agent confirms it."
-        screen = ChoiceScreen(str(option["name"]), of_option(option), hint)
-        self.ask(screen, lambda value: self.send(command(option, value), session))
+        choice = tui.windows.choice
+        screen = choice.ChoiceScreen(str(option["name"]), choice.of_option(option), hint)
+        self.ask(screen, lambda value: self.send(choice.command(option, value), session))
 
     def action_confirm_mode(self) -> None:
         """Choose how the session asks for approval."""
         if self.is_elsewhere("This session", f"set {self.session or 'SESSION'} confirm VALUE"):
             return
-        from rookery.tui.windows.confirm import open_dialog
-
-        open_dialog(self)
+        tui.windows.confirm.open_dialog(self)
 
     def is_told(self, message: messages.Sent) -> bool:
         """Report a command that was done, or reopen its window; return whether nothing is left to
@@ -253,27 +229,23 @@ class Windows(Parts):
             if message.command["do"] == "set":
                 self.tell_set(message)
             else:
-                from rookery.tui.actions import operating
-
-                operating.report_done(self, message.command, message.session)
+                tui.actions.operating.report_done(self, message.command, message.session)
             return True
         if message.command["do"] != "rewind" or message.session != self.session:
             return False
-        from rookery.tui.actions import going_back
-
-        return going_back.changed(self, message.command, message.problem)
+        return tui.actions.going_back.changed(self, message.command, message.problem)
 
     def tell_set(self, message: messages.Sent) -> None:
         """Say which option was set."""
         from rookery.core.policy import modes
-        from rookery.tui.windows import choice, confirm
 
         command, here = message.command, message.session == self.session
         if command["option"] == modes.OPTION:
             header = self.window.header if here else {"agent": "", "argv": []}
-            self.notify(confirm.outcome_text(command, header), markup=False)
+            self.notify(tui.windows.confirm.outcome_text(command, header), markup=False)
         else:
-            self.notify(choice.outcome_text(command, message.outcome or {}), markup=False)
+            text = tui.windows.choice.outcome_text(command, message.outcome or {})
+            self.notify(text, markup=False)
 
     # --- actions of blocks ---------------------------------------------------------------------
 
@@ -283,9 +255,7 @@ class Windows(Parts):
             case {"command": dict(command), "choose": "agent"}:
                 self._choose_agent(command, "Which agent continues this session?")
             case {"command": {"do": "rewind", "undo": True}}:
-                from rookery.tui.actions import going_back
-
-                going_back.show(self, None)
+                tui.actions.going_back.show(self, None)
             case {"command": dict(command)}:
                 self.send(command)
             case {"compose": {"recap": int(before)}}:
@@ -301,9 +271,7 @@ class Windows(Parts):
             case {"window": "servers"}:
                 self.action_servers()
             case {"window": "move"}:
-                from rookery.tui.actions import racing
-
-                racing.move(self, self.session)
+                tui.actions.racing.move(self, self.session)
             case {"window": "login", "agent": str(agent)}:
                 if not self.is_elsewhere(f"The login of {agent}"):
                     self.notify(self.log_in(agent), markup=False)
@@ -314,10 +282,8 @@ class Windows(Parts):
                 self.notify("This needs a newer version of Rookery.", severity="warning")
 
     def _show_log(self, of: str) -> None:
-        from rookery.tui.windows.whole import LogScreen
-
         title = "the worker" if of == "worker" else str(self.window.header["agent"])
-        self.push_screen(LogScreen(self.session, title, of))
+        self.push_screen(tui.windows.whole.LogScreen(self.session, title, of))
 
     def _kill(self) -> None:
         """Kill the processes of a session that does not respond."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from rich.style import Style
 
 from rookery.render.signs import SIGNS
+from rookery.tui import look
 
 
 class Palette(NamedTuple):
@@ -150,9 +151,7 @@ class Look:
     @cached_property
     def named(self) -> dict[str, Style]:
         """The styles by the names that blocks are drawn with."""
-        from rookery.tui.look.names import Named  # the first paint has no block
-
-        return Named(self)
+        return look.names.Named(self)
 
 
 @lru_cache(maxsize=8)

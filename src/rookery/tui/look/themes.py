@@ -11,6 +11,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import Theme
 
+from rookery.tui import look
 from rookery.tui.look.palette import PALETTES, Look, Palette, look_of
 
 STRONG, WEAK = 3.0, 1.2
@@ -85,11 +86,9 @@ class Colourless(LineFilter):
 def _bare(style: Style, paper: ColorTriplet) -> Style:
     if not style.color and not style.bgcolor:
         return style
-    from rookery.tui.look.colours import contrast
-
     ground = style.bgcolor.triplet if style.bgcolor else None
     bare = style.without_color
-    stands_out = contrast(ground, paper) if ground else 1.0
+    stands_out = look.colours.contrast(ground, paper) if ground else 1.0
     if stands_out >= STRONG:
         return bare + TURNED
     return bare + UNDERLINED if stands_out >= WEAK else bare

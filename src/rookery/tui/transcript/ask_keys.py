@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
+from rookery import render
+from rookery.core import blocks
 from rookery.core.blocks import Block
 from rookery.tui.keys.map import keys_of
 from rookery.tui.transcript.answer_guard import AnswerGuard
@@ -132,16 +134,13 @@ class AskKeys:
     def listed(self, block: Block) -> list[str]:
         """Return the names of the keys that the card lists. Digits always are, as the agent's own
         list."""
-        from rookery.core.blocks.asks import shows_diff
-        from rookery.render.ask_choices import choices
-
-        seen, more = choices(block)
+        seen, more = render.ask_choices.choices(block)
         names = [each.name for each in seen]
         if not more:
             return names
         if self.more == block["id"]:
-            others = ("block.copy", "block.split") if shows_diff(block) else ("block.copy",)
-            return [*names, MORE, *(each.name for each in more), *others]
+            split = ["block.split"] if blocks.asks.shows_diff(block) else []
+            return [*names, MORE, *(each.name for each in more), "block.copy", *split]
         return [*names, MORE, *(each.name for each in more if self._works_unseen(each))]
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool:
@@ -233,9 +232,7 @@ class AskKeys:
         elif (what := name.partition(".")[2]) in _WANTS or name == "block.copy":
             transcript.action_want(what)
         else:
-            from rookery.render.ask_choices import choices
-
-            seen, more = choices(block)
+            seen, more = render.ask_choices.choices(block)
             place = next((each.place for each in (*seen, *more) if each.name == name), None)
             if place is not None:
                 transcript.action_press(place)
@@ -244,8 +241,6 @@ class AskKeys:
     def needs_second(self, block: Block, place: int) -> bool:
         """Tell whether an action needs a second key: it cannot be undone, or allows something for
         good that is not in sight."""
-        from rookery.render.ask_choices import asks_twice
-
         action = block["actions"][place]
-        always = block["role"] == "ask" and asks_twice(block, action)
+        always = block["role"] == "ask" and render.ask_choices.asks_twice(block, action)
         return bool(action.get("danger")) or (always and self.more != block["id"])

@@ -16,6 +16,7 @@ from rookery.core.blocks import Block
 from rookery.core.blocks.parts import kept_pictures
 from rookery.core.json import Json
 from rookery.render.runs import clean_line, count, cut
+from rookery.tui import look
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import strip_of
 from rookery.tui.record import Record, TasteChosen
@@ -67,17 +68,15 @@ class Transcript(Answerable, Finding):
         super().show(window)
 
     def view_of(self, item: Item) -> "render.lines.view.View":
-        from rookery.tui.look.keyboard import Keyboard, Pressed  # the first paint has no block
-
         asks, block = self.asks, item.block
-        pressed = Pressed(
+        pressed = look.keyboard.Pressed(
             doubtful=asks.step_of(block),
             more=asks.more == block["id"],
             explains=asks.explains == block["id"],
             chosen=asks.chosen_of(block),
             focused=self.has_focus and self.cursor == item.name,
         )
-        keyboard = Keyboard(self.app._keymap, pressed)
+        keyboard = look.keyboard.Keyboard(self.app._keymap, pressed)
         view = super().view_of(item)
         return view._replace(split=self.split, controls=keyboard, drawing=self._drawing)
 
@@ -292,10 +291,10 @@ class Transcript(Answerable, Finding):
         self.post_message(TasteChosen({"diff": "split" if self.split else "unified"}))
 
     def action_want(self, what: str) -> None:
-        text_of = render.lines.block.text_of
         here = self._here()
         if here is not None:
             item = self._items[here]
+            text_of = render.lines.block.text_of
             text = text_of(item.block, item.terminals)
             if item.members:
                 text = "\n".join(text_of(member, []) for member in item.members)
@@ -338,12 +337,11 @@ class Transcript(Answerable, Finding):
 
     def action_confirm(self) -> None:
         """Take the second key for an action that cannot be undone."""
-        from rookery.tui.look.keyboard import ALL_ALIKE
-
+        alike = look.keyboard.ALL_ALIKE
         block, place = self.current, self.asks.step_of(self.current) if self.current else None
         self.asks.step = None
-        if block is not None and place in ALL_ALIKE:
-            self.action_want(f"{ALL_ALIKE[place]} alike")
+        if block is not None and place in alike:
+            self.action_want(f"{alike[place]} alike")
         elif block is not None and place is not None and place < len(block["actions"]):
             self._act(block, block["actions"][place])
         self._repaint(self.cursor)

@@ -79,9 +79,8 @@ class Finding(Scroll):
 def _text(item: Item) -> str:
     members = item.members or [item.block]
     terminals = [] if item.members else item.terminals
-    return "\n".join(
-        f"{each['title']}\n{render.lines.block.text_of(each, terminals)}" for each in members
-    )
+    text_of = render.lines.block.text_of
+    return "\n".join(f"{each['title']}\n{text_of(each, terminals)}" for each in members)
 
 
 def _marked(line: Strip, query: str, style: Style) -> Strip:

@@ -5,6 +5,7 @@ from typing import Any
 
 from textual.strip import Strip
 
+from rookery.core import blocks
 from rookery.core.blocks import Block
 from rookery.core.json import Json
 from rookery.render.runs import Line
@@ -59,9 +60,7 @@ class Item:
     def guessed(self, width: int) -> int:
         """Return the height to assume until it is painted."""
         if self.block["role"] == "tool" and not self.members:
-            from rookery.core.blocks.captions import diffs  # the first paint has no call
-
-            return self.gap + 1 + min(CHANGE, sum(map(_rows, diffs(self.block))))
+            return self.gap + 1 + min(CHANGE, sum(map(_rows, blocks.captions.diffs(self.block))))
         if self.block["role"] != "answer":
             return self.gap + 1
         wide = max(1, min(width, 76))
@@ -100,6 +99,4 @@ class Item:
 
 def offered(block: Block | None) -> Sequence[Json]:
     """Return the actions of a block."""
-    from rookery.core.blocks import captions  # the first paint does without
-
-    return captions.actions_of(block) if block else ()
+    return blocks.captions.actions_of(block) if block else ()

@@ -18,6 +18,7 @@ from textual.strip import Strip
 
 from rookery import render
 from rookery.core.agent.names import agent_name
+from rookery.tui import transcript
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import PICTURE, strip_of
 from rookery.tui.look.themes import look_for
@@ -112,9 +113,7 @@ class Scroll(KeptLines, ScrollView):
         chosen = self.window.opened.get(item.name)
         if chosen is not None:
             return chosen
-        from rookery.tui.transcript.folding import opens  # the first paint has no block
-
-        return opens(item, self.app)
+        return transcript.folding.opens(item, self.app)
 
     # --- layout --------------------------------------------------------------------------------
 
@@ -219,11 +218,9 @@ class Scroll(KeptLines, ScrollView):
         return moved
 
     def _paint(self, item: Item) -> None:
-        from rookery.tui.transcript.painting import painted
-
         page = next((p for p in reversed(self.window.pages) if item.block["id"] in p.blocks), None)
         starts = page.outline.starts(item.block["id"]) if page else ()
-        item.paint(painted(item, starts, self.view_of(item), self.look))
+        item.paint(transcript.painting.painted(item, starts, self.view_of(item), self.look))
 
     def _at(self, y: int) -> int | None:
         """Return the index of the item at line y."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from rookery.core.blocks.document import HEADER, Block, Document, Op, extend, join, make_block
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json
+from rookery.tui import transcript
 from rookery.tui.transcript.item import Item
 
 MORE = "More above"
@@ -23,9 +24,7 @@ class Page:
         self.late: dict[str, list[Op]] = {}
         self.above = self.cut = False
         """Whether there is more above; whether a text has lost its beginning."""
-        from rookery.tui.transcript.outline import Outline  # the first paint has no page
-
-        self.outline = Outline()
+        self.outline = transcript.outline.Outline()
         self.stale = True
         self._items: list[Item] = []
 

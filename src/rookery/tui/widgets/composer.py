@@ -11,6 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import TextArea
 
+from rookery.tui import widgets, writing
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
 from rookery.tui.record import Record
@@ -81,9 +82,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
 
     @property
     def popup(self) -> "Suggestions":
-        from rookery.tui.widgets.suggestions import Suggestions
-
-        return self.app.screen_stack[0].query_one("#suggestions", Suggestions)
+        return self.app.screen_stack[0].query_one("#suggestions", widgets.suggestions.Suggestions)
 
     def invite(self, *, answering: bool) -> None:
         """Show the placeholder; `answering` means that the keys belong to an ask now."""
@@ -283,13 +282,11 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
     # --- pasting -------------------------------------------------------------------------------
 
     async def _on_paste(self, event: events.Paste) -> None:
-        from rookery.tui.writing.pasted import image_paths, is_long
-
-        if paths := image_paths(event.text):
+        if paths := writing.pasted.image_paths(event.text):
             event.stop()
             event.prevent_default()
             self.post_message(self.Dropped(paths, event.text))
-        elif is_long(event.text):
+        elif writing.pasted.is_long(event.text):
             event.stop()
             event.prevent_default()
             self.post_message(self.Pasted(event.text))

@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from rookery.core.json import Json
 from rookery.render.runs import trimmed
+from rookery.tui import widgets
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, strip_of
 from rookery.tui.system.clock import FRAME, now
@@ -87,7 +88,7 @@ class Status(LineWidget):
         for the user."""
         if self._turns is None or self._counts is None:
             return
-        waits = header is not None and _waits(header)
+        waits = header is not None and widgets.status_line.waits(header)
         works = bool(self.work or (header and header["state"] != "idle" and not waits))
         self._counted = self._counted if waits else 0
         for timer, runs in ((self._turns, works), (self._counts, waits)):
@@ -103,29 +104,14 @@ class Status(LineWidget):
         header, look, at = self.header, self.look, self._clock()
         if header is None and self.agent is None:
             return []
-        from rookery.core.policy import modes
-        from rookery.tui.widgets.status_line import (
-            IDLE,
-            PROGRESS,
-            About,
-            Doing,
-            Place,
-            line,
-            of_new,
-            sign_at,
-        )
-
-        place = self.place or Place()
-        work = Doing(f"{sign_at(at)} {self.work}", least=PROGRESS) if self.work else IDLE
+        row = widgets.status_line
+        place = self.place or row.Place()
+        work = row.IDLE
+        if self.work:
+            work = row.Doing(f"{row.sign_at(at)} {self.work}", least=row.PROGRESS)
         if header is None:
-            new = modes.beginning(self.agent or "demo", self.confirm)
-            return [of_new(new, About(work=work, place=place, keys=self.keys), look, width)]
+            about = row.About(work=work, place=place, keys=self.keys)
+            return [row.of_new(self.agent or "demo", self.confirm, about, look, width)]
         hung = self.hung != "" and self.hung == header["id"]
-        about = About(self.doing or IDLE, place, self.keys, hung, self.others, work)
-        return [line(header, about, look, at, width)]
-
-
-def _waits(header: Json) -> bool:
-    from rookery.core.asks.kept_asks import unanswered
-
-    return bool(unanswered(header))
+        about = row.About(self.doing or row.IDLE, place, self.keys, hung, self.others, work)
+        return [row.line(header, about, look, at, width)]

@@ -110,8 +110,14 @@ def _others(number: int) -> list[Field]:
     return [Field(4, f"{count(number, 'other')} here")] if number else []
 
 
-def of_new(new: Json, about: About, look: Look, width: int) -> Line:
-    """Render the line for the session that the first prompt will create (`modes.beginning`)."""
+def waits(header: Json) -> bool:
+    """Tell whether a session waits for an answer."""
+    return bool(unanswered(header))
+
+
+def of_new(agent: str, confirm: str, about: About, look: Look, width: int) -> Line:
+    """Render the line for the session that the first prompt will create."""
+    new = modes.beginning(agent, confirm)
     place = Field(2, about.place.text(width))
     fields = [Field(1, "new session"), Field(0, modes.label(new)), place]
     state: Line = [(f" {new['agent']}", look.soft)]

@@ -1,8 +1,6 @@
 """The windows that open over the screen: settings, forms, lists, help."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.tui.windows import (

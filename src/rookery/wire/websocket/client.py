@@ -6,20 +6,21 @@ socket.send(b'{"jsonrpc": …}')
 """
 
 import asyncio
-import os
-from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.core.json import lenient, loads
 from rookery.core.json.safe_text import clean_line
 from rookery.wire.lines import TooLong
 from rookery.wire.websocket import address as addresses
-from rookery.wire.websocket import codec, streams
+from rookery.wire.websocket import library, streams
+from rookery.wire.websocket.resuming import NORMAL
 
-GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+if TYPE_CHECKING:
+    from rookery.wire.websocket.protocol import Client
+
 HEAD_BYTES = 16 * 1024
 BODY_BYTES = 4 * 1024
 """How much is read of a refusal's body, in which the server may say why."""
@@ -27,6 +28,8 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 HANDSHAKE = 15.0
 """Seconds for a connection to stand, from the look-up of its name to the server's answer."""
+ANSWER = 5.0
+"""Seconds for the rest of an answer that has begun; a refusal need not say where it ends."""
 PING_EVERY = 20.0
 SILENT = 45.0
 """Seconds without a byte from the server after which the connection counts as broken."""
@@ -94,8 +97,8 @@ async def connect(
             with ExitStack() as undo:
                 stream, address = await _open(target)
                 undo.callback(stream.abort)
-                socket = WebSocket(stream, longest)
-                await socket.shake_hands(address, target.url, {**target.headers, **more})
+                socket = WebSocket(stream, library.load()(address, longest))
+                await socket.shake_hands(shown(target.url), {**target.headers, **more})
                 undo.pop_all()
             return socket
 
@@ -129,6 +132,8 @@ def _explained(url: str) -> Iterator[None]:
             f"The certificate of {where} is not trusted: {error}. If it is your server's own, "
             "trust it by its fingerprint, or by its certificate file (CA)."
         ) from None
+    except ImportError as error:
+        raise ConnectError(f"{where} needs the library websockets: {error}.") from None
     except OSError as error:
         why = error.strerror or str(error) or type(error).__name__
         message = f"{where} cannot be reached: {why}. Is the server running?"
@@ -161,89 +166,40 @@ class WebSocket:
     """An open WebSocket. Messages are delivered from `begin` on: what arrives before is neither
     lost nor handed out."""
 
-    def __init__(self, stream: streams.Stream, longest: int) -> None:
+    def __init__(self, stream: streams.Stream, protocol: "Client") -> None:
         self.headers: dict[str, str] = {}
         """Of the server's answer, by lower-case name."""
         self.cookies: list[str] = []
         self.closed = False
-        self._stream = stream
-        self._parser = codec.Parser(longest)
-        self._head = bytearray()
-        self._answer: asyncio.Future[None] | None = None
+        self._stream, self._protocol = stream, protocol
+        self._answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._answer = bytearray()
+        """The beginning of the server's answer to the handshake."""
         self._on_text: OnText | None = None
         self._on_closed: OnClosed = lambda _code, _reason: None
-        self._code, self._reason = codec.BROKEN, ""
-        self._closing = False
-        self._early: list[codec.Item] = []
+        self._why = ""
+        self._leaving = False
+        self._early: list[bytes | TooLong] = []
         self._heard_at = 0.0
         self._ping_every, self._silent = PING_EVERY, SILENT
         self._held = False
         self._timer: asyncio.TimerHandle | None = None
-        stream.on_data, stream.on_end = self._take_head, self._ended
+        stream.on_data, stream.on_end = self._take, self._ended
 
-    # --- the handshake ---------------------------------------------------------------------------
-
-    async def shake_hands(
-        self, address: addresses.Address, url: str, headers: Mapping[str, str]
-    ) -> None:
-        """Perform the handshake. Raises ConnectError."""
-        key = b2a_base64(os.urandom(16), newline=False)
-        lines = [
-            f"GET {address.resource} HTTP/1.1",
-            f"Host: {address.authority}",
-            "Upgrade: websocket",
-            "Connection: Upgrade",
-            f"Sec-WebSocket-Key: {key.decode()}",
-            "Sec-WebSocket-Version: 13",
-            *(f"{name}: {value}" for name, value in headers.items()),
-        ]
-        self._answer = asyncio.get_running_loop().create_future()
-        self._stream.write(("\r\n".join(lines) + "\r\n\r\n").encode("utf-8"))
-        await self._answer
-        self._check(shown(url), key)
-
-    def _take_head(self, data: bytes) -> None:
-        """Read the head of the server's response; everything after it is frames."""
-        assert self._answer is not None
-        self._head += data
-        end = self._head.find(b"\r\n\r\n")
-        refused = not self._head.startswith(b"HTTP/1.1 101")
-        enough = len(self._head) >= HEAD_BYTES or (refused and self._has_body(end))
-        if (end < 0 or refused) and not enough:
-            return
-        self._stream.on_data = self._take
-        if not self._answer.done():
-            self._answer.set_result(None)
-        if end >= 0 and not refused:
-            rest = bytes(self._head[end + 4 :])
-            del self._head[end:]
-            if rest:
-                self._take(rest)
-
-    def _has_body(self, end: int) -> bool:
-        """Whether a refusal has arrived with its body, or as much of it as we read."""
-        if end < 0:
-            return False
-        fields, body = fields_of(bytes(self._head[:end]))[1], len(self._head) - end - 4
-        wanted = fields.get("content-length", "")
-        return body >= min(int(wanted) if wanted.isdecimal() else 0, BODY_BYTES)
-
-    def _check(self, where: str, key: bytes) -> None:
-        from hashlib import sha1
-
-        head, _, body = bytes(self._head).partition(b"\r\n\r\n")
+    async def shake_hands(self, where: str, headers: Mapping[str, str]) -> None:
+        """Perform the handshake. Raises ConnectError, OSError."""
+        self._protocol.request(headers)
+        self._flush()
+        await self._answered
+        if not self._answer:
+            raise ConnectionResetError("the server hung up")
+        head, _, body = bytes(self._answer).partition(b"\r\n\r\n")
+        self._answer.clear()
         status, self.headers, self.cookies = fields_of(head)
         if status != UPGRADED:
             raise refusal(where, status, self.headers, body)
-        accept = b2a_base64(sha1(key + GUID).digest(), newline=False).decode()  # noqa: S324
-        upgraded = self.headers.get("upgrade", "").lower() == "websocket"
-        tokens = [word.strip() for word in self.headers.get("connection", "").lower().split(",")]
-        if not upgraded or "upgrade" not in tokens:
-            raise ConnectError(f"{where} is not a WebSocket: it did not upgrade the connection.")
-        if self.headers.get("sec-websocket-accept") != accept:
-            raise ConnectError(f"{where} is not a WebSocket: its answer is not to our request.")
-        if {"sec-websocket-extensions", "sec-websocket-protocol"} & set(self.headers):
-            raise ConnectError(f"{where} wants what was not asked for (extension or subprotocol).")
+        if self._protocol.objection:
+            raise ConnectError(f"{where} {self._protocol.objection}")
 
     # --- messages --------------------------------------------------------------------------------
 
@@ -251,23 +207,25 @@ class WebSocket:
         """Deliver each message to `on_text`, in order, and call `on_closed` once with code and
         reason."""
         self._ping_every, self._silent = RESUMABLE if resumes else (PING_EVERY, SILENT)
-        self._on_text, self._on_closed = on_text, on_closed
         self._heard_at = asyncio.get_running_loop().time()
+        has_ended = self.closed
+        self._on_text, self._on_closed = on_text, on_closed
         early, self._early = self._early, []
         self._stream.resume()
-        self._take_items(early)
-        if self.closed:
-            on_closed(self._code, self._reason)
-        else:
-            self._plan()
+        self._deliver(early)
+        if has_ended:
+            on_closed(*self._ending)
+        elif self._protocol.is_open:
+            self._after(self._ping_every, self._keep_alive)
 
     @property
     def buffered(self) -> int:
         return self._stream.buffered
 
     def send(self, text: bytes) -> None:
-        if not self.closed and not self._closing:
-            self._stream.write(codec.frame(codec.TEXT, text))
+        if self._protocol.is_open and not self.closed:
+            self._protocol.send_text(text)
+            self._flush()
 
     async def drain(self, below: int) -> bool:
         return await self._stream.drain(below)
@@ -281,81 +239,93 @@ class WebSocket:
         self._heard_at = asyncio.get_running_loop().time()
         self._stream.resume()
 
-    def close(self, code: int = codec.NORMAL, reason: str = "") -> None:
+    def close(self) -> None:
         """Send a close frame; if the server does not answer, drop the connection after a moment."""
-        if self._closing or self.closed:
+        if self._leaving or self.closed:
             return
-        self._closing, self._code, self._reason = True, code, reason
-        self._stream.write(codec.frame(codec.CLOSE, codec.close_payload(code, reason)))
+        self._leaving = True
+        if self._protocol.is_open:
+            self._protocol.send_close(NORMAL)
+            self._flush()
         self._stream.resume()
-        asyncio.get_running_loop().call_later(CLOSING, self._stream.abort)
+        self._after(CLOSING, self._stream.abort)
 
     def abort(self) -> None:
+        self._leaving = True
         self._stream.abort()
 
     def _take(self, data: bytes) -> None:
+        if self.closed:  # a record of TLS that was read together with the one before
+            return
         self._heard_at = asyncio.get_running_loop().time()
-        items = self._parser.feed(data)
-        if self._on_text is None:
-            self._early += items
+        self._protocol.receive_data(data)
+        messages = self._protocol.messages()
+        self._flush()
+        if not self._answered.done():
+            self._answer += data[: HEAD_BYTES - len(self._answer)]
+            self._look_for_answer()
+        if self._on_text is not None:
+            self._deliver(messages)
+        elif self._answered.done():
+            self._early += messages
             self._stream.pause()
-        else:
-            self._take_items(items)
 
-    def _take_items(self, items: list[codec.Item]) -> None:
-        for item in items:
-            match item:
-                case codec.Text(text) if self._on_text is not None and not self._closing:
-                    self._on_text(text)
-                case codec.Ping(payload):
-                    if not self._closing:
-                        self._stream.write(codec.frame(codec.PONG, payload))
-                case codec.Close(code, reason):
-                    self._take_close(code, reason)
-                    return
-        if self._parser.fault is not None:
-            self._fail(self._parser.fault)
+    def _look_for_answer(self) -> None:
+        if self._protocol.is_answered:
+            self._stop_timer()
+            self._answered.set_result(None)
+        elif self._timer is None:
+            self._after(ANSWER, self._stream.abort)
 
-    def _take_close(self, code: int, reason: str) -> None:
-        if not self._closing:
-            self._code, self._reason = code, clean_line(reason)[:120]
-            echoed = b"" if code == codec.NO_CODE else codec.close_payload(code)
-            self._stream.write(codec.frame(codec.CLOSE, echoed))
-        self._closing = True
-        self._stream.close()
+    def _deliver(self, messages: list[bytes | TooLong]) -> None:
+        assert self._on_text is not None
+        for message in messages:
+            if not self._leaving:
+                self._on_text(message)
+        if self._protocol.is_over and not self.closed:
+            self._leaving = True
+            self._after(CLOSING, self._stream.abort)
+            self._stream.close()
 
-    def _fail(self, error: codec.ProtocolError) -> None:
-        self._stream.on_data = lambda _: None
-        payload = codec.close_payload(error.code, str(error))
-        self._stream.write(codec.frame(codec.CLOSE, payload))
-        self._code, self._reason, self._closing = error.code, str(error), True
-        self._stream.close()
-        asyncio.get_running_loop().call_later(CLOSING, self._stream.abort)
+    def _flush(self) -> None:
+        for data in filter(None, self._protocol.data_to_send()):
+            self._stream.write(data)
 
-    def _plan(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self._ping_every, self._keep_alive)
+    # --- time and the end ------------------------------------------------------------------------
+
+    def _after(self, delay: float, act: Callable[[], None]) -> None:
+        """Schedule `act` in place of what was scheduled."""
+        self._stop_timer()
+        self._timer = asyncio.get_running_loop().call_later(delay, act)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
     def _keep_alive(self) -> None:
         silent = asyncio.get_running_loop().time() - self._heard_at
         if silent > self._silent and not self._held:  # nobody listens to one that is held
-            self._reason = "the server fell silent"
+            self._why = "the server fell silent"
             self._stream.abort()
-        elif not self._closing:
-            self._stream.write(codec.frame(codec.PING, b""))
-            self._plan()
+        elif self._protocol.is_open:
+            self._protocol.send_ping(b"")
+            self._flush()
+            self._after(self._ping_every, self._keep_alive)
+
+    @property
+    def _ending(self) -> tuple[int, str]:
+        code, reason = self._protocol.ending
+        return code, self._why or clean_line(reason)[:120]
 
     def _ended(self) -> None:
         self.closed = True
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._answer is not None and not self._answer.done():
-            if self._head:
-                self._answer.set_result(None)  # a refusal that ends with the connection
-            else:
-                self._answer.set_exception(ConnectionResetError("the server hung up"))
+        self._stop_timer()
+        self._protocol.receive_eof()  # a refusal may end with the connection
+        self._protocol.messages()
+        if not self._answered.done():
+            self._answered.set_result(None)
         elif self._on_text is not None:
-            self._on_closed(self._code, self._reason)
+            self._on_closed(*self._ending)
 
 
 def fields_of(head: bytes) -> tuple[int, dict[str, str], list[str]]:

@@ -7,9 +7,11 @@ from contextlib import suppress
 from random import uniform
 
 from rookery.wire.lines import TooLong
-from rookery.wire.websocket import client, codec
+from rookery.wire.websocket import client
 from rookery.wire.websocket.client import ConnectError, Target, WebSocket
 from rookery.wire.websocket.resuming import (
+    BREAKS,
+    BROKEN,
     CONNECTION,
     LATEST,
     RECEIVED,
@@ -23,9 +25,6 @@ FIRST_DELAY, LONGEST_DELAY = 0.25, 15.0
 """Seconds between two tries to connect: doubled each time, with some chance in them."""
 RECONNECT_TIMEOUT = 600.0
 """How many seconds a broken connection is retried."""
-
-BREAKS = frozenset({codec.GOING_AWAY, codec.BROKEN, 1011, 1012, 1013, 1014})
-"""Close codes after which a connection may be taken up again; others are meant."""
 
 
 async def tried[Result](connect: Callable[[], Awaitable[Result]], patience: float) -> Result:
@@ -169,7 +168,7 @@ class AddressLink:
             return
         self._socket = None
         self._moved.set()
-        why = reason or ("the connection broke" if code == codec.BROKEN else f"closed ({code})")
+        why = reason or ("the connection broke" if code == BROKEN else f"closed ({code})")
         if not self._resumes or code not in BREAKS:
             self._finish(why)
             return

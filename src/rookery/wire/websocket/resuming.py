@@ -15,6 +15,11 @@ from rookery.wire.lines import TooLong
 RECEIVED = "Rookery-Received"
 CONNECTION = "Acp-Connection-Id"
 
+NORMAL, GOING_AWAY, BROKEN = 1000, 1001, 1006
+"""Close codes; the last is that of a socket that ended without one."""
+BREAKS = frozenset({GOING_AWAY, BROKEN, 1011, 1012, 1013, 1014})
+"""Close codes after which a connection may be taken up again; others are meant."""
+
 _CONFIRMS = b'{"jsonrpc":"2.0","method":"_rookery/received","params":{"count":'
 EVERY = 32
 """Messages after which they are confirmed."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rookery.client.config import rules as config_rules
 from rookery.client.config import toml_file
 from rookery.client.config.in_force import Waiting
+from rookery.core import blocks, policy
 from rookery.core.agent.addresses import address_of
 from rookery.core.ask import Ask
 from rookery.core.asks import kept_asks
@@ -74,9 +75,7 @@ def _choices(calls: Sequence[policy_rules.Call], project: str) -> "tuple[Choice,
         return once_only(why)
     if len(calls) != 1:
         return f"This is about {len(calls)} calls: a rule can cover only one."
-    from rookery.core.policy.rule_choices import choices  # with the first ask
-
-    return choices(calls[0], "new", project)
+    return policy.rule_choices.choices(calls[0], "new", project)
 
 
 class AutoAnswer:
@@ -126,20 +125,18 @@ class AutoAnswer:
     def details(self, about: Sequence[Json], given: Json) -> list[Json]:
         """Return what those calls do, for the user. Changes in the ask's own call are left out:
         they are in the log with that call."""
-        from rookery.core.blocks import ask_details  # many sessions never ask
-
         header = self._session.header
-        details = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
+        details = blocks.ask_details.of(
+            about, header["cwd"], header["roots"], os.path.expanduser("~")
+        )
         own = key_of(given) if diffs(given) else None
         return [item for item in details if item["what"] != "diff" or item["call"] != own]
 
     def note(self, ask: Ask, calls: Sequence[policy_rules.Call]) -> Ask:
         """Return the ask with what only a snapshot would undo of it, and with what "always allow
         this" would allow."""
-        from rookery.core.policy.explained import explained
-
         risk = named(call.risk for call in calls)
-        ask = ask.with_(explains=explained(calls, guarded=bool(ask.danger)))
+        ask = ask.with_(explains=policy.explained.explained(calls, guarded=bool(ask.danger)))
         ask = ask.with_(risk=risk) if risk else ask
         self._calls[ask.id] = calls
         if len(self._calls) > ASKS_KEPT:
@@ -147,11 +144,12 @@ class AutoAnswer:
         offers = _choices(calls, self._project)
         if isinstance(offers, str) or not pick(ask.options, ALLOWS):
             return ask
-        from rookery.core.policy.rule_choices import alike
-
         always = policy_rules.described(offers[0].rule)[:MAX_RULE_LENGTH]
         ask = ask.with_(always=always, alwaysChoices=[each.label for each in offers])
-        return ask.with_(alwaysReach=[*map(self._reach, offers)], alike=digest_of(alike(offers)))
+        return ask.with_(
+            alwaysReach=[*map(self._reach, offers)],
+            alike=digest_of(policy.rule_choices.alike(offers)),
+        )
 
     @property
     def _project(self) -> str:
@@ -298,9 +296,7 @@ class AutoAnswer:
         rule among those that the ask lists."""
         calls = self._calls.get(ask.id)
         if not calls:
-            from rookery.core.policy.rule_choices import VAGUE
-
-            return Refusal("no_rule", VAGUE)
+            return Refusal("no_rule", policy.rule_choices.VAGUE)
         call, choices = calls[0], _choices(calls, self._project)
         if isinstance(choices, str):
             return Refusal("always_disabled" if dangers(calls) else "no_rule", choices)

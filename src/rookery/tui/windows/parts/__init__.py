@@ -1,8 +1,6 @@
 """Building blocks of windows: forms, fields, rows, small dialogs."""
 
-from typing import TYPE_CHECKING
-
-from rookery import late_modules
+from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
     from rookery.tui.windows.parts import form, modals

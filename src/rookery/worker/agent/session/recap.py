@@ -1,6 +1,7 @@
 """Additions to a prompt: a recap for an agent that could not follow a rewind or a fork, and
 metadata for agents that know us."""
 
+from rookery import client
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.log.reader import Reader
@@ -14,13 +15,12 @@ def due(session: Session, prompt: list[Json]) -> list[Json]:
     before = lenient.integer(session.header, "recapDue") or 0
     if not before:
         return []
-    from rookery.client import reading  # seldom
-    from rookery.core.view.recap import goes_with
+    from rookery.core.view.recap import goes_with  # seldom
 
     if not goes_with(words_of(prompt)):
         return []
     with Reader.open(session.directory) as log:
-        text = reading.recap(log, before).recap
+        text = client.reading.recap(log, before).recap
     if not text:
         return []
     session.append(Draft(notice(SENT, "info", recap=before)))
