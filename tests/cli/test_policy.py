@@ -160,7 +160,7 @@ def test_a_pattern_ending_inside_a_word_warns_wherever_rules_are_shown(home: Pat
 def test_always_allow_makes_a_rule_from_an_ask(home: Path) -> None:
     steps = play(run("make"), run("rm -rf x"))
     with Running("run", "--approve", "ask", "--title", "House", steps) as running:
-        running.read_err_until("  4  Always allow exactly `make` in this project [a]")
+        running.read_err_until("┃ 4  Always allow exactly `make` in this project [a]")
         done = rookery("answer", "House", "--always-allow")
         assert done.code == 0
         assert "rookery policy remove demo-execute" in done.err
@@ -176,7 +176,7 @@ def test_always_allow_makes_a_rule_from_an_ask(home: Path) -> None:
     assert "Allowed by rule demo-execute" in again.err
     assert rookery("policy", "remove", "demo-execute").code == 0
     with Running("prompt", "House", "--wait", play(run("make"))) as running:
-        running.read_err_until("  4  ")
+        running.read_err_until("┃ 4  ")
         assert rookery("answer", "House", "4").code == 0  # the number that is shown
         running.end()
     assert "demo-execute" in rookery("policy", "list").out

@@ -33,6 +33,7 @@ def clean_line(text: str, most: int = 2000) -> str:
     return safe_text.clean_line(text[:most])
 
 
+@lru_cache(maxsize=2000)
 def styled(*names: str) -> str:
     """Return the names of a style that has all of these."""
     return " ".join(filter(None, names))

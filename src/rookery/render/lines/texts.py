@@ -4,11 +4,13 @@ from rookery.core.json.safe_text import clean
 from rookery.render import code, terminal
 from rookery.render.runs import Line, styled
 
+TOKENS = {kind: f"token={kind}" if kind else "ink" for kind in code.KINDS}
+
 
 def highlighted(text: str, language: str, *names: str) -> list[Line]:
     """Return a line for each line of the text; `names`: of the style under the tokens' own."""
     return [
-        [(piece, styled(f"token={kind}" if kind else "ink", *names)) for piece, kind in line]
+        [(piece, styled(TOKENS[kind], *names)) for piece, kind in line]
         for line in code.tokens(text, language)
     ]
 
