@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.agent.conversation.build import llm_of
+from rookery.agent.conversation.assembly import llm_of
 from rookery.agent.conversation.choices import ChoiceValues
 from rookery.agent.conversation.critic import critic_url, has_api_critic, issues_of, verdict_of
 from rookery.agent.scripted.server import ScriptedModel

@@ -190,6 +190,60 @@ def imports_mcp_provider() -> bool:
     return lean()[1]
 
 
+def private() -> bool:
+    """What we use of the SDK has no public name."""
+    from openhands.sdk import LLM, Agent, LocalConversation
+    from openhands.sdk.critic.impl.api import APIBasedCritic, chat_template
+    from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
+    from openhands.sdk.llm.auth.credentials import CredentialStore
+    from openhands.sdk.mcp import utils
+    from openhands.sdk.mcp.client import MCPClient
+    from openhands.tools.task.impl import TaskExecutor
+    from openhands.tools.task.manager import TaskManager
+    from openhands.tools.terminal.impl import TerminalExecutor
+
+    names = {
+        LocalConversation: "on_event base_callback released_state_lock_during_io arun_task "
+        "ensure_agent_ready visualizer mcp_tool_provider",
+        HookEventProcessor: "handle_pre_tool_use handle_post_tool_use",
+        LLM: "subscription_credential_store subscription_credentials",
+        TaskExecutor: "manager",
+        TaskManager: "tasks tasks_lock",
+        Agent: "on_mcp_tools_reconciled",
+        utils: "ToolListChangedHandler connect_and_list_tools",
+        MCPClient: "tools_reconciled_callback",
+        chat_template: "get_cache_path",
+        APIBasedCritic: "client close",
+        CredentialStore: "get_credentials_file",
+        TerminalExecutor: "export_envs mask_observation",
+    }
+    return not [
+        name for owner, each in names.items() for name in each.split() if hasattr(owner, name)
+    ]
+
+
+def subscribed() -> bool:
+    """Tokens that another session has renewed are not read again."""
+    from openhands.sdk import LLM
+    from openhands.sdk.llm.auth.credentials import CredentialStore, OAuthCredentials
+
+    reads: list[str] = []
+
+    class Store(CredentialStore):
+        def get(self, vendor: str) -> OAuthCredentials | None:
+            reads.append(vendor)
+            return super().get(vendor)
+
+    with tempfile.TemporaryDirectory() as place:
+        llm: Any = LLM(model="openai/gpt-5", api_key="none")
+        tokens = {"access_token": SECRET, "refresh_token": SECRET, "expires_at": 1 << 60}
+        llm.is_subscription = True
+        llm._subscription_credential_store = Store(Path(place))
+        llm._subscription_credentials = OAuthCredentials(vendor="openai", **tokens)
+        llm._get_litellm_auth_values()
+    return not reads
+
+
 def prompt() -> bool:
     """Their own words, in a prompt and in a declaration."""
     from openhands.sdk.agent import base
@@ -652,6 +706,7 @@ PATCHES: tuple[Callable[[], bool], ...] = (
     *(imports, imports_encoding, imports_kinds, imports_mcp_provider, answers, apply_patch),
     *(editors, environment, gate, head, llm, log_in, lost_events, mcp_calls, memory, outgoing),
     *(
+        private,
         prompt,
         refused_images,
         remote_history,
@@ -659,6 +714,7 @@ PATCHES: tuple[Callable[[], bool], ...] = (
         search_tools,
         skills,
         subagent_tasks,
+        subscribed,
         terminal_tool,
         usage,
     ),

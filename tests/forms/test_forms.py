@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from rookery.client.config import rules as files
-from rookery.core.asks.forms import NEEDED
-from rookery.forms import agents, lists, models, rules, servers
-from rookery.forms.form import about, complaint, hinted, is_secret, is_shown, spelled, titled, typed
-from rookery.forms.settings import PLACES, CondenserForm, CriticForm, SettingsForm
+from rookery.core.asks.forms import NEEDED, choices, is_secret
+from rookery.forms import agents, catalog, lists, models, rules, servers
+from rookery.forms.form import about, complaint, hinted, is_shown, spelled, typed
+from rookery.forms.sections import FORMS
+from rookery.forms.settings import CondenserForm, CriticForm, SettingsForm
 from rookery.home import config, mcp
 from rookery.models import profiles
 from rookery.models.secrets import Secret
@@ -24,7 +25,7 @@ def home(tmp_path: Path) -> str:
 
 
 def settings_form(home: str, place: str) -> SettingsForm:
-    return SettingsForm(*PLACES[place], config.load(home))
+    return SettingsForm(FORMS[place], config.load(home))
 
 
 class TestFields:
@@ -34,16 +35,17 @@ class TestFields:
         assert typed({"type": "number"}, "soon") == "soon"
         assert typed({"type": "array"}, "a, ,b") == ["a", "b"]
         assert typed({"type": "string"}, "") is None
+        assert typed({"type": "boolean"}, "Yes") is True
         assert spelled(30.0) == "30"
         assert spelled(["a", "b"]) == "a, b"
 
     def test_words(self) -> None:
         field = {"type": "integer", "title": "Size", "minimum": 1, "maximum": 9}
-        assert about(field) == "a whole number, 1 to 9"
+        assert about(field) == "A whole number, 1 to 9"
         assert about({**field, "ranged": True, "description": "1 to 9"}) == "1 to 9"
         assert complaint("size", field, NEEDED) == "Required"
         assert complaint("size", field, ": no.") == "Size: no."
-        assert complaint("size", {"called": "the size"}, "is odd") == "the size is odd"
+        assert complaint("size", {}, "is odd") == "size is odd"
 
     def test_fields_that_belong_to_another(self) -> None:
         field = servers.SCHEMA["properties"]["url"]
@@ -73,7 +75,7 @@ class TestSettings:
         assert "0.1 to 600" in form.check({"worker.cancel_grace": 10_000})["worker.cancel_grace"]
         assert "number" in form.check({"worker.cancel_grace": "soon"})["worker.cancel_grace"]
 
-    @pytest.mark.parametrize("place", PLACES)
+    @pytest.mark.parametrize("place", [name for name in FORMS if FORMS[name].settings])
     def test_other_settings_are_named_by_their_titles(self, home: str, place: str) -> None:
         form = settings_form(home, place)
         keys = {key.rpartition(".")[2] for key in form.fields if "_" in key}
@@ -139,7 +141,8 @@ class TestModels:
         assert "fallback" not in models.ModelForm(profiles.Settings()).fields
         assert models.ModelForm(profiles.Settings()).keep(home, blank | {"name": "one"}).ok
         new = models.ModelForm(profiles.load(home))
-        assert titled(new.fields["fallback"]) == [("none", "none"), ("one", "one")]
+        offered = [(each.value, each.name) for each in choices(new.fields["fallback"])]
+        assert offered == [("none", "none"), ("one", "one")]
         assert new.check(blank | {"fallback": "lost"}) == {"fallback": "must be one of none, one"}
         assert new.keep(home, {**new.values, **blank, "name": "two", "fallback": "one"}).ok
         form = models.ModelForm(profiles.load(home), "two")
@@ -147,7 +150,7 @@ class TestModels:
         assert form.keep(home, {**form.values, "fallback": "none"}).ok
         assert profiles.load(home).profiles["two"].fallback == ""
         gone = profiles.Settings({"a": profiles.Profile("a", "x/y", fallback="lost")}, "a")
-        assert titled(models.ModelForm(gone, "a").fields["fallback"])[1][1] == "lost (not saved)"
+        assert choices(models.ModelForm(gone, "a").fields["fallback"])[1].name == "lost (not saved)"
 
 
 class TestServers:
@@ -245,7 +248,7 @@ class TestRules:
         assert (told.ok, told.name) == (True, files.key_of(config.load(home).rules[0]))
         assert [rule.do for rule in config.load(home).rules] == ["deny", "allow", "ask"]
         assert not rules.moved(home, "gone", 1).ok
-        assert isinstance(rules.opened(home, "gone"), str)
+        assert isinstance(catalog.opened(home, "rules", "gone"), str)
 
     def test_an_agents_process_cannot_change_a_rule(
         self, home: str, monkeypatch: pytest.MonkeyPatch

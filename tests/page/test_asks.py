@@ -132,7 +132,7 @@ def test_a_question_is_a_form(site: Site) -> None:
     session = site.session(FORM, title="Ask me")
     site.say(session, "go")
     page = opened(site, session)
-    page.get_by_label("crow").check()
+    page.get_by_label("Bird").select_option("crow")
     page.get_by_label("Eggs").fill("9")
     page.get_by_role("button", name="Send the answer").click()
     expect(page.locator(".answers")).to_be_visible()  # the browser says what is wrong

@@ -50,7 +50,7 @@ def test_a_file_of_the_session_and_the_colours_are_found(site: Site, tmp_path: P
     expect(page.locator("#L1")).to_contain_text("one = 1")
     page.wait_for_load_state()
     find(page, "dark")
-    page.get_by_role("option", name="Colours").click()
+    page.get_by_role("option", name="Colours light").click()
     page.wait_for_url("**/settings#look")
 
 

@@ -67,11 +67,19 @@ def test_a_form_that_is_sent_before_its_script_came_leaves_nothing_in_the_addres
         expect(box).to_have_value("sk-secret")
 
 
+def test_a_setting_is_found_by_what_it_does(site: Site) -> None:
+    page = site.page("/settings")
+    page.get_by_label("Search settings").press_sequentially("cancelled killed")
+    page.get_by_role("link", name="Cancel timeout").click()
+    expect(page.get_by_role("heading", name="Times and limits")).to_be_visible()
+    expect(page.get_by_label("Cancel timeout")).to_be_focused()
+
+
 @pytest.mark.long
 def test_loosening_changes_are_confirmed_or_left(site: Site) -> None:
     """0026: a person's browser may loosen, after it was told what."""
     page = site.page("/settings/worker")
-    page.get_by_label("Approvals").select_option("all")
+    page.get_by_label("Approve all").check()
     _save(page)
     expect(
         page.get_by_text("Approvals changes from “Ask always” to “Approve all”.")
@@ -83,7 +91,7 @@ def test_loosening_changes_are_confirmed_or_left(site: Site) -> None:
     page.get_by_role("button", name="Save it").click()
     expect(page.get_by_text("Saved: Approvals.")).to_be_visible()
     assert config.load(site.served.home).confirm == "all"
-    page.get_by_label("Approvals").select_option("every")
+    page.get_by_label("Ask always").check()
     _save(page)
     expect(page.get_by_text("Saved: Approvals.")).to_be_visible()
 

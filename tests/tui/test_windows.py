@@ -15,7 +15,7 @@ from rookery.core.blocks import failures
 from rookery.core.policy.unattended import Order
 from rookery.forms.servers import HIDDEN
 from rookery.home import config, mcp
-from rookery.models import setup
+from rookery.models import saved_models
 from rookery.models.draft import Draft
 from rookery.models.secrets import Secret
 from rookery.processes.lineage import MARK, home_tag
@@ -64,12 +64,19 @@ def titles(app: Still) -> list[str]:
     return [row.title for row in app.screen.rows]
 
 
+async def open_section(app: Still, pilot: Pilot[str], wanted: str) -> None:
+    """Open a section of the settings from their list."""
+    await pilot.press("f6")
+    await pilot.press(*["down"] * titles(app).index(wanted), "enter")
+    await pilot.pause()
+
+
 def put(app: Still, name: str, value: Any) -> None:
     assert isinstance(app.screen, FormScreen)
     control = app.screen.control(name)
     if isinstance(control, Ticks):
-        for tick, (each, _) in zip(control.query(Checkbox), control._choices, strict=True):
-            tick.value = each in value
+        for tick, each in zip(control.query(Checkbox), control._choices, strict=True):
+            tick.value = each.value in value
     else:
         assert isinstance(control, Input | Select | Checkbox)
         control.value = value
@@ -80,7 +87,7 @@ def wrong(app: Still) -> dict[str, str]:
     assert isinstance(app.screen, FormScreen)
     lines = [app.screen.query_one(f"#wrong{n}", Static) for n in range(len(app.screen.fields))]
     pairs = zip(app.screen.fields, lines, strict=True)
-    return {name: str(line.content) for (name, _), line in pairs if line.display}
+    return {field.name: str(line.content) for field, line in pairs if line.display}
 
 
 # --- settings ----------------------------------------------------------------------------------
@@ -89,19 +96,19 @@ def wrong(app: Still) -> dict[str, str]:
 async def test_the_settings_list_says_what_is_set_up(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6")
-        assert titles(app)[:4] == ["Models", "Long conversations", "MCP servers", "Agents"]
+        assert titles(app)[:4] == ["Models", "MCP servers", "Agents", "Rules"]
         assert isinstance(app.screen, RowsScreen)
         assert app.screen.rows[0].more == "anthropic/claude-sonnet-5-5 (work)"
-        assert app.screen.rows[2].more == "2 of 3 on"
+        assert app.screen.rows[1].more == "2 of 3 on"
 
 
 @pytest.mark.long
 async def test_every_setting_has_a_field_and_wrong_values_are_named(home: str) -> None:
     async with showing(home) as (app, pilot):
-        await pilot.press("f6", "end", "enter")
+        await open_section(app, pilot, "Times and limits")
         assert isinstance(app.screen, FormScreen)
         own = {f"worker.{name}" for name in config.Policy._fields}
-        assert {name for name, _ in app.screen.fields} == {*own, "devices.idle_days"}
+        assert {field.name for field in app.screen.fields} == {*own, "devices.idle_days"}
         put(app, "worker.silent_after", "60")
         put(app, "worker.queue_most", "1.5")
         put(app, "worker.stop_grace", "soon")
@@ -109,15 +116,23 @@ async def test_every_setting_has_a_field_and_wrong_values_are_named(home: str) -
         assert wrong(app) == {
             "worker.silent_after": "✗ Silence timeout must be 0 (off) or 120 to 86,400 seconds",
             "worker.queue_most": "✗ Queue length must be a whole number (0 to 1,000 prompts)",
-            "worker.stop_grace": "✗ Stop timeout must be a number",
+            "worker.stop_grace": "✗ Stop timeout must be a number (0 to 60 seconds)",
         }
     assert config.load(home).policy.cancel_grace == 5
+
+
+async def test_a_setting_is_found_by_what_it_does(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", "slash", *"cancelled killed", "enter")
+        await pilot.pause()
+        assert title(app) == "Times and limits"
+        assert app.focused is app.screen.control("worker.cancel_grace")  # type: ignore[attr-defined]
 
 
 @pytest.mark.long
 async def test_settings_are_saved_and_comments_stay(home: str) -> None:
     async with showing(home) as (app, pilot):
-        await pilot.press("f6", "end", "enter")
+        await open_section(app, pilot, "Times and limits")
         put(app, "worker.silent_after", "180")
         put(app, "worker.cancel_grace", "")
         put(app, "worker.queue_drain", "serial")
@@ -130,13 +145,12 @@ async def test_settings_are_saved_and_comments_stay(home: str) -> None:
 
 async def test_the_condenser_is_checked_and_saved(home: str) -> None:
     async with showing(home) as (app, pilot):
-        await pilot.press("f6", "down", "enter")
+        await open_section(app, pilot, "Long conversations")
         put(app, "max_size", "80")
         put(app, "keep_first", "40")
         await pilot.press("ctrl+s")
         assert wrong(app) == {
-            "keep_first": "✗ First events to keep as they are "
-            "must be less than half of the number above"
+            "keep_first": "✗ First events must be less than half of the number above"
         }
         put(app, "keep_first", "6")
         await pilot.press("ctrl+s")
@@ -154,7 +168,7 @@ async def test_the_judge_is_chosen_checked_and_saved(home: str) -> None:
     """In the form of the critic, with what stands in config.toml; one that is gone is said so."""
     file = Path(home, "agent_settings.json")
     async with showing(home) as (app, pilot):
-        await pilot.press("f6", *["down"] * 5, "enter")
+        await open_section(app, pilot, "Critic")
         put(app, "judge", "model:local")
         put(app, "critic.score_below", "7")
         await pilot.press("ctrl+s")
@@ -197,7 +211,7 @@ async def test_keys_of_the_screen_below_a_window_do_nothing(home: str) -> None:
         await pilot.press("f6", "f7", "f6", "ctrl+n", "f4")
         assert len(app.screen_stack) == 2
         assert app.session == "a1b2c3"
-        await pilot.press("down", "down", "down", "enter")  # from here, the agents are opened
+        await pilot.press("down", "down", "enter")  # from here, the agents are opened
         await pilot.pause()
         await pilot.pause()
         assert (len(app.screen_stack), titles(app)[0]) == (2, "rookery")
@@ -205,7 +219,7 @@ async def test_keys_of_the_screen_below_a_window_do_nothing(home: str) -> None:
 
 async def test_notifications_have_a_window(home: str) -> None:
     async with showing(home) as (app, pilot):
-        await pilot.press("f6", "end", "up", "enter")
+        await open_section(app, pilot, "Notifications")
         put(app, "notify.webhook", "https://ntfy.invalid/rookery")
         await pilot.press("ctrl+s")
         assert told(app) == "Saved: Webhook."
@@ -306,22 +320,22 @@ def test_an_agent_cannot_change_saved_models(home: str, monkeypatch: pytest.Monk
     before = Path(home, "agent_settings.json").read_text()
     monkeypatch.setenv(MARK, f"{home_tag(home)}.0")
     for work in (
-        lambda: setup.use(home, "local"),
-        lambda: setup.forget(home, "work"),
-        lambda: setup.condense(home, {"enabled": False}),
-        lambda: setup.judge(home, {"enabled": False}),
+        lambda: saved_models.use(home, "local"),
+        lambda: saved_models.forget(home, "work"),
+        lambda: saved_models.condense(home, {"enabled": False}),
+        lambda: saved_models.judge(home, {"enabled": False}),
     ):
-        outcome = setup.outcome(work)
+        outcome = saved_models.outcome(work)
         assert (outcome.ok, "An agent cannot set up models" in outcome.message) == (False, True)
     draft = Draft(model="openai/x", base_url="http://127.0.0.1:9/v1", key=Secret("sk-1"))
-    assert not setup.attempt(home, draft, test=False).ok
+    assert not saved_models.attempt(home, draft, test=False).ok
     assert Path(home, "agent_settings.json").read_text() == before
 
 
 def test_what_fails_says_why_and_about_which_field(home: str) -> None:
-    outcome = setup.outcome(lambda: setup.forget(home, "none"))
+    outcome = saved_models.outcome(lambda: saved_models.forget(home, "none"))
     assert outcome == (False, "there is no saved model 'none'; saved: work, local.", "remove")
-    outcome = setup.attempt(home, Draft(model="anthropic/x"), test=False)
+    outcome = saved_models.attempt(home, Draft(model="anthropic/x"), test=False)
     assert outcome == (False, "anthropic/x needs a key.", "key")
 
 

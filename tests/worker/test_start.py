@@ -181,6 +181,25 @@ def test_real_worker_is_not_broken_by_the_starters_surroundings(
         start_worker(roost.home, roost.session, argv=[*real_argv(), "--too-much"])
 
 
+def test_a_worker_finds_the_websocket_library_for_an_address_only() -> None:
+    """It has no site-packages. Where the library is missing, the connection says so."""
+    code = (
+        f"import asyncio, sys; sys.path.insert(0, {real_argv()[-1].rsplit('/', 3)[0]!r}); "
+        "from rookery.wire.websocket import client; early, size = {*sys.modules}, len(sys.path)\n"
+        "try: asyncio.run(client.connect(client.Target('ws://127.0.0.1:1')))\n"
+        "except client.ConnectError as error: why = str(error)\n"
+        "print(*['websockets' in each for each in (early, sys.modules)], len(sys.path) - size, why)"
+    )
+    flags = real_argv()[1:-1]
+    (place,) = (n for n, each in enumerate(flags) if each.startswith("websockets="))
+    without = flags[: place - 1] + flags[place + 1 :]
+    for given, outcome in ((flags, "False True 1 ws://"), (without, "False False 0 ws://")):
+        run = [sys.executable, *given, "-c", code]
+        done = subprocess.run(run, capture_output=True, text=True, check=True)
+        assert done.stdout.startswith(outcome)
+        assert ("needs the library websockets" in done.stdout) == (given is without)
+
+
 @pytest.mark.parametrize(
     "module",
     [

@@ -187,8 +187,8 @@ def _python_plan(name: str, place: str, method: Recipe, environment: Mapping[str
     inside = os.path.join(place, ENVIRONMENT)
     python = os.path.join(inside, BIN, "python")
     if uv := programs.find("uv", environment):
-        wanted = ["--python", method.python] if method.python else []
-        made = [uv, "venv", "--quiet", "--allow-existing", *wanted, inside]
+        options = ["--python", method.python] if method.python else []
+        made = [uv, "venv", "--quiet", "--allow-existing", *options, inside]
         line = [uv, "pip", "install", "--python", python, "--upgrade", *method.packages]
         return Plan(place, method, [made, line], uv)
     own = ".".join(map(str, sys.version_info[:2]))

@@ -62,8 +62,8 @@ def read(data: bytes, place: str) -> list[Offer]:
     document = parse(data, place)
     agents = list(lenient.mappings(document, "agents"))
     if not agents:
-        wanted = '{"agents": [{"id": …, "distribution": …}]}'
-        raise Unusable(f"{place} is not a registry of ACP agents: it must be {wanted}.")
+        shape = '{"agents": [{"id": …, "distribution": …}]}'
+        raise Unusable(f"{place} is not a registry of ACP agents: it must be {shape}.")
     offers = [_offer(each) for each in agents]
     return list({each.name: each for each in reversed(offers)}.values())[::-1]
 

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 
 type Limit = tuple[float, float] | tuple[str, ...]
 """The least and the greatest number, or the words that are allowed."""
+type Choices = tuple[tuple[str, str, str], ...]
+"""Words that are allowed: each with its title, and with what it means if that is not plain."""
+KINDS = {bool: "boolean", int: "integer", float: "number"}
 
 AT_ONCE = "at once, also in running sessions"
 NEXT_TERMINAL = "at once, for terminals started from then on"
@@ -25,11 +28,19 @@ class Setting(NamedTuple):
     """The definition of a setting. Only the user may change one."""
 
     brief: str
+    """What it is for: a sentence without its capital and full stop."""
     limit: Limit = ()
     unit: str = "seconds"
     least_on: float = 0.0
     """If 0 turns it off: the smallest other value."""
     more: str = ""
+    """Further sentences."""
+    scopes: str = ""
+    """How to set it for less than everything, for users of the command line and the file."""
+    choices: Choices = ()
+    """The words of `limit`, with what faces call them."""
+    how: str = ""
+    """How faces read and complete a text: agent, the name of one."""
     example: str = ""
     """For a setting without a default: how it could be written."""
     effect: str = AT_ONCE
@@ -47,6 +58,8 @@ class Setting(NamedTuple):
     """Of a text: the value, or a ValueError that says what is allowed."""
     meant: Callable[[str], str | None] | None = None
     """The value of `limit` that another word stands for; None: none."""
+    title: str = ""
+    """What forms call it; "": the words of its key."""
     key: str = ""
     """Dotted: worker.cancel_grace."""
     default: Any = None
@@ -54,6 +67,24 @@ class Setting(NamedTuple):
     @property
     def name(self) -> str:
         return self.key.rpartition(".")[2]
+
+    @property
+    def label(self) -> str:
+        return self.title or self.name.replace("_", " ").capitalize()
+
+    @property
+    def comment(self) -> str:
+        """The sentence beside its key in a file: what it is for and what its words mean."""
+        each = [
+            f'"{value}"' + (f" ({title})" if title.lower() != value else "")
+            for value, title, _ in self.choices
+        ]
+        return f"{self.brief}: {', '.join(each)}" if each else self.brief
+
+    @property
+    def kind(self) -> str:
+        """The type of its values, as JSON schema names it."""
+        return KINDS.get(type(self.default), "string")
 
 
 class BadValue(ValueError):
@@ -63,9 +94,17 @@ class BadValue(ValueError):
 _defined: list[Setting] = []
 
 
-def setting[T](default: T, brief: str, limit: Limit = (), **more: Any) -> T:
-    """Return a field's default, and register the setting's definition."""
-    _defined.append(Setting(brief, limit, default=default, **more))
+def setting[T](
+    default: T, about: str, limit: Limit = (), *, choices: Choices = (), **more: Any
+) -> T:
+    """Return a field's default, and register the setting's definition. `about`: what forms call it
+    and what it is for ("Limit: how many …"), or the latter alone."""
+    title, colon, brief = about.partition(": ")
+    if not colon or title[0].islower():
+        title, brief = "", about
+    limit = limit or tuple(value for value, *_ in choices)
+    each = Setting(brief, limit, choices=choices, title=title, default=default, **more)
+    _defined.append(each)
     return default
 
 
@@ -150,97 +189,117 @@ class Policy(NamedTuple):
     """The table [worker]."""
 
     cancel_grace: float = setting(
-        10.0, "time a cancelled agent has before it is killed", (0.1, 600.0)
+        10.0, "Cancel timeout: time a cancelled agent has before it is killed", (0.1, 600.0)
     )
     budget_grace: float = setting(
         60.0,
-        "time that running calls have to end once a budget is reached, before they are cancelled",
+        "Grace after a budget: time that running calls have to end once a budget is reached",
         (0.0, DAY),
-        more="Rookery's own agent always finishes its step.",
+        more="Then they are cancelled. Rookery's own agent always finishes its step.",
     )
     force_end_after: float = setting(
         30.0,
-        "how long an agent must be silent before you can end its turn by hand; 0: off",
+        "Force end: how long an agent must be silent before you can end its turn by hand; 0: off",
         (0.0, DAY),
         more="Silence: nothing arrives, and no tool, question or call is open.",
     )
     silent_after: float = setting(
         120.0,
-        "end a turn that made progress and then went silent; 0: off, otherwise at least 120",
+        "Silence timeout: end a turn that began and then went silent; 0: off, else 120 or more",
         (0.0, DAY),
         least_on=120.0,
         more="Only while no tool, question or call is open. The agent is cancelled, then killed.",
     )
     silent_after_cost: float = setting(
-        20.0, "the same once the cost has arrived, for agents that send it last", (1.0, DAY)
+        20.0,
+        "Silence after the cost: end a silent turn whose cost has arrived",
+        (1.0, DAY),
     )
     off_protocol_grace: float = setting(
-        1800.0, "minimum silence while background work or a wake-up is pending", (60.0, DAY)
+        1800.0,
+        "Silence in the background: shortest silence while background work or a wake-up is pending",
+        (60.0, DAY),
     )
     idle_stop_secs: float = setting(
         1800.0,
-        "stop a worker that has been idle for this long; 0: off",
+        "Idle timeout: stop a worker that has been idle for this long; 0: off",
         (0.0, 30 * DAY),
         more="Never during a turn, or while a question or a prompt is waiting.",
     )
     read_stop_secs: float = setting(
         600.0,
-        "the same once its result was read and no client is attached; 0: off",
+        "Idle timeout once read: stop a worker without clients whose result was read; 0: off",
         (0.0, 30 * DAY),
         more="Never while a question is open or a terminal of the agent is running.",
     )
     abandoned_after: float = setting(
         48 * 3600.0,
-        "stop a worker without clients and events, even during a turn",
+        "Abandoned workers: stop a worker without clients and events, even during a turn",
         (3600.0, 30 * DAY),
     )
     start_timeout: float = setting(30.0, "time an agent has to start", (1, 600), effect=NEXT_START)
     cold_start_timeout: float = setting(
         120.0,
-        "the same for npx, uvx, Rookery's own agent and agents installed today",
+        "time that npx, uvx, Rookery's own agent and agents installed today have to start",
         (1.0, 3600.0),
         effect=NEXT_START,
     )
-    crash_within: float = setting(10.0, "an agent that ends sooner failed to start", (0.1, 600.0))
+    crash_within: float = setting(
+        10.0, "Early exit: an agent that ends sooner failed to start", (0.1, 600.0)
+    )
     crash_most: int = setting(
         3,
-        "failed starts allowed within crash_window; one more parks the agent",
+        "Failed starts: failed starts allowed within crash_window; one more parks the agent",
         (1.0, 100.0),
         unit="starts",
         more="A parked agent does not restart by itself. A prompt or rookery restart tries again.",
     )
-    crash_window: float = setting(60.0, "see crash_most", (1.0, DAY))
+    crash_window: float = setting(
+        60.0, "Window for failed starts: period in which failed starts are counted", (1.0, DAY)
+    )
     worker_crash_most: int = setting(
         5,
-        "starts of a worker that keeps dying within crash_window; then the session is parked",
+        "Worker restarts: starts of a worker that keeps dying; then its session is parked",
         (1.0, 1000.0),
         unit="starts",
         more="A parked session starts again with rookery restart, Retry, or a new daemon.",
     )
-    stop_grace: float = setting(2.0, "time between TERM and KILL", (0.0, 60.0))
-    switch_grace: float = setting(5.0, "the same when another agent takes over", (0.0, 60.0))
-    delete_grace: float = setting(2.0, "time an agent has to delete its part of a session", (0, 60))
-    chunk_window: float = setting(0.030, "merge streamed text into one event per window", (0, 1))
+    stop_grace: float = setting(
+        2.0,
+        "Stop timeout: time an agent has to end when it is stopped, before it is killed",
+        (0.0, 60.0),
+    )
+    switch_grace: float = setting(
+        5.0, "Switch timeout: time an agent has to end when another one takes over", (0.0, 60.0)
+    )
+    delete_grace: float = setting(
+        2.0, "Delete timeout: time an agent has to delete its part of a session", (0, 60)
+    )
+    chunk_window: float = setting(
+        0.030, "Merge window: merge streamed text into one event per window", (0, 1)
+    )
     line_bytes: int = setting(
         64 * 1024 * 1024,
-        "skip longer lines from an agent",
+        "Line length: skip longer lines from an agent",
         (1024.0**2, 1024.0**3),
         unit="bytes",
         effect=NEXT_AGENT,
     )
     queue_drain: str = setting(
         "combined",
-        'send queued prompts as one; "serial": one per turn',
-        ("combined", "serial"),
+        "Queued prompts: how queued prompts are sent",
+        choices=(("combined", "All as one", ""), ("serial", "One per turn", "")),
         more="Joined by blank lines. A slash command is always sent alone.",
     )
-    queue_most: int = setting(100, "maximum number of queued prompts", (0, 1000), unit="prompts")
+    queue_most: int = setting(
+        100, "Queue length: maximum number of queued prompts", (0, 1000), unit="prompts"
+    )
     queue_bytes: int = setting(
-        256 * 1024, "maximum size of a prompt", (1024.0, 768.0 * 1024), unit="bytes"
+        256 * 1024, "Prompt size: maximum size of a prompt", (1024.0, 768.0 * 1024), unit="bytes"
     )
     terminal_keep: int = setting(
         4 * 1024 * 1024,
-        "how much of a terminal's output is kept",
+        "Terminal output: how much of a terminal's output is kept",
         (64.0 * 1024, 1024.0**3),
         unit="bytes",
         more="Its beginning and its end; the rest is counted.",
@@ -248,20 +307,20 @@ class Policy(NamedTuple):
     )
     confirm_destructive: bool = setting(
         True,
-        "ask again before destructive actions",
-        more="If false, sessions that approve everything approve those too.",
+        "Destructive actions: ask again before destructive actions",
+        more="Otherwise sessions that approve everything approve those too.",
         strict_first=(True, False),
     )
     max_workers: int = setting(
         20,
-        "maximum workers; beyond it the longest idle one stops, or the prompt waits",
+        "Workers: maximum workers; beyond it the longest idle one stops, or the prompt waits",
         (1.0, 1000.0),
         unit="workers",
         effect=NEXT_START,
     )
     max_cold_starts: int = setting(
         4,
-        "maximum workers starting at once; others wait",
+        "Starting workers: maximum workers starting at once; others wait",
         (1.0, 1000.0),
         unit="workers",
         more="At most max_workers.",
@@ -269,20 +328,26 @@ class Policy(NamedTuple):
     )
     rate_limit_auto_resume: bool = setting(
         False,
-        "resend a prompt that hit a rate limit once the limit is lifted",
+        "Resend after a rate limit: resend a prompt that hit a rate limit once the limit is lifted",
         more="See rate_limit_grace, rate_limit_least and rate_limit_most.",
     )
     rate_limit_grace: float = setting(
-        15.0, "extra wait after the reset time from the agent", (0.0, 3600.0)
+        15.0, "Rate limit margin: extra wait after the reset time from the agent", (0.0, 3600.0)
     )
-    rate_limit_least: float = setting(30.0, "minimum wait after hitting a rate limit", (1.0, DAY))
-    rate_limit_most: int = setting(5, "attempts in a row", (1.0, 100.0), unit="attempts")
+    rate_limit_least: float = setting(
+        30.0, "Shortest rate limit wait: minimum wait after hitting a rate limit", (1.0, DAY)
+    )
+    rate_limit_most: int = setting(
+        5, "Rate limit attempts: attempts in a row", (1.0, 100.0), unit="attempts"
+    )
     ask_timeout: float = setting(
-        0.0, "reject a question after this time with a client attached; 0: wait", (0.0, DAY)
+        0.0,
+        "Question timeout: reject a question after this time with a client attached; 0: wait",
+        (0.0, DAY),
     )
     keep_events: int = setting(
         0,
-        "drop an agent's output beyond this many events; 0: keep all",
+        "Event limit: drop an agent's output beyond this many events; 0: keep all",
         (0.0, 1e9),
         unit="events",
         least_on=1000.0,
@@ -292,11 +357,11 @@ class Policy(NamedTuple):
     snapshots: bool = setting(
         True,
         "take a snapshot of the session's directory with each turn, for rookery rewind",
-        more="Stored beside the log, separate from your own git. See docs/rewind.md.",
+        more="Stored beside the log, separate from your own git.",
     )
     snapshot_file_bytes: int = setting(
         10 * 1024 * 1024,
-        "leave larger files out of snapshots",
+        "Snapshot file size: leave larger files out of snapshots",
         (1024.0, 1024.0**3),
         unit="bytes",
     )
@@ -308,7 +373,7 @@ NUMBERS = settings_of(Policy, "worker")
 class CriticPolicy(NamedTuple):
     """The table [critic]."""
 
-    enabled: bool = setting(True, "judge finished turns")
+    enabled: bool = setting(True, "Critic: judge finished turns")
     command: str = setting(
         "",
         "shell command that judges each successful turn in the session's directory",
@@ -320,19 +385,25 @@ class CriticPolicy(NamedTuple):
     )
     refine: bool = setting(
         False,
-        "send a poor verdict back to the agent",
-        more="For one session: `rookery set SESSION refine on`.",
+        "Automatic retry: send a poor verdict back to the agent",
+        scopes="`rookery set SESSION refine on` for one session",
     )
-    score_below: float = setting(0.6, "refine when the score is lower", (0, 1), unit="", exact=True)
+    score_below: float = setting(
+        0.6, "Minimum score: refine when the score is lower", (0, 1), unit="", exact=True
+    )
     issue_at: float = setting(
         0.75,
-        "also refine when a behavioural issue is at least this likely",
+        "Issue threshold: also refine when a behavioural issue is at least this likely",
         (0.0, 1.0),
         unit="",
         exact=True,
     )
     iterations: int = setting(
-        3, "maximum refinements until your next prompt", (1.0, 10.0), unit="refinements", exact=True
+        3,
+        "Retries: maximum refinements until your next prompt",
+        (1.0, 10.0),
+        unit="refinements",
+        exact=True,
     )
     timeout: float = setting(600.0, "time limit of the command", (1.0, DAY), exact=True)
 
@@ -346,23 +417,31 @@ class Interface(NamedTuple):
     theme: str = setting(
         "dark",
         "colours of the terminal interface",
-        ("dark", "light", "contrast"),
+        choices=(
+            ("dark", "Dark", ""),
+            ("light", "Light", ""),
+            ("contrast", "High contrast", ""),
+        ),
         effect=NEXT_SCREEN,
     )
     diff: str = setting(
         "unified",
-        "changes in one column, or old and new side by side",
-        ("unified", "split"),
+        "Diffs: how changes are shown",
+        choices=(("unified", "One column", ""), ("split", "Old and new side by side", "")),
         effect=NEXT_SCREEN,
     )
-    cards_expanded: bool = setting(False, "show tool cards expanded", effect=NEXT_SCREEN)
+    cards_expanded: bool = setting(
+        False, "Tool cards: show tool cards expanded", effect=NEXT_SCREEN
+    )
     plan_opens: bool = setting(
-        True, "show an agent's whole plan, not just one line", effect=NEXT_SCREEN
+        True, "Plan: show an agent's whole plan, not just one line", effect=NEXT_SCREEN
     )
     compact_list: bool = setting(
-        False, "show one line per session in the session list", effect=NEXT_SCREEN
+        False, "Session list: show one line per session in the session list", effect=NEXT_SCREEN
     )
-    pictures: bool = setting(True, "draw pictures in terminals that can", effect=NEXT_SCREEN)
+    pictures: bool = setting(
+        True, "Pictures: draw pictures in terminals that can", effect=NEXT_SCREEN
+    )
 
 
 INTERFACES = settings_of(Interface, "interface")

@@ -14,20 +14,20 @@ from rookery.core.settings.agent_tables import fault_of
 from rookery.forms.form import Form, Saved, choices, described
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
-KINDS = {"command": "a program on this machine", "url": "at an address"}
+KINDS = {"command": "A program on this machine", "url": "At an address"}
 
 
 def schema(known: str) -> Json:
     fields: Json = {
-        "name": described("Name", "letters, digits, - and _"),
+        "name": described("Name", "Letters, digits, - and _."),
         "kind": described("Where it runs", oneOf=choices(KINDS)),
         "command": described(
-            "Command", "as in a shell: my-agent --acp", when={"kind": ["command"]}
+            "Command", "As in a shell, such as my-agent --acp.", when={"kind": ["command"]}
         ),
-        "url": described("Address", "wss://host/acp", when={"kind": ["url"]}),
+        "url": described("Address", "Such as wss://host/acp.", when={"kind": ["url"]}),
         "confined": described(
             "Confined",
-            "The kernel stops its commands from answering for you; sudo fails in them.",
+            "The kernel stops its commands from answering for you. In them sudo fails.",
             type="boolean",
             when={"kind": ["command"]},
         ),

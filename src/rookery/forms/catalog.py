@@ -1,53 +1,31 @@
 """The catalogue of forms and lists, and the actions on their rows. All functions here read or write
 files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rookery.agents import registry
 from rookery.client.config import edit, in_force
+from rookery.core.asks import forms
 from rookery.core.json import Json
 from rookery.core.refusals import Refused
 from rookery.forms import agents, login, models, rules, server_login, servers
 from rookery.forms import lists as forms_lists
-from rookery.forms.form import Form, Saved, is_secret, typed
+from rookery.forms.form import Form, Saved, typed
 from rookery.forms.lists import Row
-from rookery.forms.settings import PLACES, CondenserForm, CriticForm, SettingsForm
+from rookery.forms.sections import FORMS, LISTS, SECTIONS
+from rookery.forms.settings import CondenserForm, CriticForm, SettingsForm
 from rookery.home import config, mcp
-from rookery.models import profiles, setup
+from rookery.models import profiles, saved_models
 from rookery.models.draft import Draft
 
-type FormName = Literal[
-    "worker",
-    "sandbox",
-    "web",
-    "limits",
-    "critic",
-    "condenser",
-    "notify",
-    "interface",
-    "models",
-    "servers",
-    "agents",
-    "login",
-    "server_login",
-    "rules",
-]
-type ListName = Literal["models", "servers", "agents", "rules"]
-type Deed = Literal["default", "on", "off", "test", "remove", "up", "down"]
-
-SETTINGS = {
-    "worker": PLACES["worker"][0],
-    "sandbox": PLACES["sandbox"][0],
-    "web": PLACES["web"][0],
-    "limits": PLACES["limits"][0],
-    "critic": "Critic",
-    "condenser": "Long conversations",
-    "notify": PLACES["notify"][0],
-    "interface": "Terminal interface",
-}
-LISTS = {"models": "Models", "servers": "MCP servers", "agents": "Agents", "rules": "Rules"}
+type FormName = str
+type ListName = str
+type Deed = str
+if not TYPE_CHECKING:  # what the API's document lists
+    FormName = Literal[(*FORMS, *LISTS, "login", "server_login")]
+    ListName = Literal[tuple(LISTS)]
 
 
 def _missing(message: str) -> Refused:
@@ -57,6 +35,13 @@ def _missing(message: str) -> Refused:
 def form_of(home: str, kind: str, name: str = "") -> Form:
     """Return the form of this kind. `name`: which one, if there are several; "" for a new one.
     Raises Refused."""
+    try:
+        return _form(home, kind, name)
+    except (mcp.BadServer, registry.UnknownAgent) as error:
+        raise _missing(str(error)) from None
+
+
+def _form(home: str, kind: str, name: str) -> Form:
     match kind:
         case "critic":
             return CriticForm(config.load(home), profiles.load(home))
@@ -65,7 +50,7 @@ def form_of(home: str, kind: str, name: str = "") -> Form:
         case "models":
             return _model(profiles.load(home), name)
         case "servers":
-            return servers.ServerForm(_server(home, name) if name else None)
+            return servers.ServerForm(mcp.find(home, name) if name else None)
         case "rules":
             return _rule(home, name)
         case "agents":
@@ -73,12 +58,20 @@ def form_of(home: str, kind: str, name: str = "") -> Form:
                 raise _missing(f"There is no agent {name!r} of your own.")
             return agents.AgentForm(home, name)
         case "login":
-            return _login(home, name)
+            return login.LoginForm(home, name)
         case "server_login":
-            return login_to_server(home, name)
-        case _ if kind in PLACES:
-            return SettingsForm(*PLACES[kind], config.load(home))
+            return server_login.ServerLoginForm(home, name)
+        case _ if kind in FORMS:
+            return SettingsForm(FORMS[kind], config.load(home))
     raise _missing("Not found.")
+
+
+def opened(home: str, kind: str, name: str = "") -> Form | str:
+    """Return a form, or why there is none."""
+    try:
+        return form_of(home, kind, name)
+    except Refused as error:
+        return str(error)
 
 
 def _model(saved: profiles.Settings, name: str) -> Form:
@@ -87,32 +80,11 @@ def _model(saved: profiles.Settings, name: str) -> Form:
     return models.ModelForm(saved, name)
 
 
-def _login(home: str, name: str) -> Form:
-    try:
-        return login.LoginForm(home, name)
-    except registry.UnknownAgent as error:
-        raise _missing(str(error)) from None
-
-
-def login_to_server(home: str, name: str) -> server_login.ServerLoginForm:
-    try:
-        return server_login.ServerLoginForm(home, name)
-    except mcp.BadServer as error:
-        raise _missing(str(error)) from None
-
-
 def _rule(home: str, name: str) -> Form:
     try:
         return rules.RuleForm(home, name)
     except KeyError:
-        raise _missing("That rule was removed or changed since.") from None
-
-
-def _server(home: str, name: str) -> mcp.Server:
-    try:
-        return mcp.find(home, name)
-    except mcp.BadServer as error:
-        raise _missing(str(error)) from None
+        raise _missing(rules.GONE) from None
 
 
 def answers_of(form: Form, sent: Json) -> Json:
@@ -122,9 +94,52 @@ def answers_of(form: Form, sent: Json) -> Json:
     for key, value in sent.items():
         field = form.fields.get(key)
         read = typed(field, value.strip()) if isinstance(value, str) else value
-        if value != "" or not is_secret(field):
+        if value != "" or not forms.is_secret(field):
             answers[key] = read
-    return {k: v for k, v in answers.items() if v is not None or is_secret(form.fields.get(k))}
+    return {
+        k: v for k, v in answers.items() if v is not None or forms.is_secret(form.fields.get(k))
+    }
+
+
+# --- search ----------------------------------------------------------------------------------
+
+
+class Match(NamedTuple):
+    """A section of the settings, or a field of one."""
+
+    section: str
+    field: str
+    """"": the section itself."""
+    title: str
+    about: str
+
+    @property
+    def address(self) -> str:
+        """Where the page has it."""
+        return f"/settings/{self.section}" + (f"#f-{self.field}" if self.field else "")
+
+
+def entries(home: str) -> list[Match]:
+    """Return all sections, each form followed by its fields."""
+    known: list[Match] = []
+    for name, section in SECTIONS.items():
+        known.append(Match(name, "", section.title, section.about))
+        form = opened(home, name) if name in FORMS else ""
+        if isinstance(form, Form):  # else its own screen says what is wrong
+            each = forms.fields_of(form.schema)
+            known += [Match(name, field.name, field.title, field.about) for field in each]
+    return known
+
+
+def matching(known: Sequence[Match], query: str) -> list[Match]:
+    """Return those that have all words of the query; those with one in the title first."""
+    terms = query.lower().split()
+    matches = [
+        each
+        for each in known
+        if all(term in f"{each.title} {each.about} {each.field}".lower() for term in terms)
+    ]
+    return sorted(matches, key=lambda each: not any(t in each.title.lower() for t in terms))
 
 
 # --- lists ---------------------------------------------------------------------------------------
@@ -172,7 +187,7 @@ def done(home: str, kind: str, name: str, do: str) -> Saved:
     """Carry out an action on a row. Raises Refused if the list has no such action."""
     work = _DEEDS.get((kind, do))
     if work is None:
-        raise Refused("not_here", f"{LISTS[kind]} cannot do that: {do}.")
+        raise Refused("not_here", f"{LISTS[kind].title} cannot do that: {do}.")
     try:
         return work(home, name)
     except mcp.BadServer as error:
@@ -180,12 +195,12 @@ def done(home: str, kind: str, name: str, do: str) -> Saved:
 
 
 def _outcome(work: Callable[[], str]) -> Saved:
-    outcome = setup.outcome(work)
+    outcome = saved_models.outcome(work)
     return Saved(outcome.ok, outcome.message)
 
 
 def _test_model(home: str, name: str) -> Saved:
-    outcome = setup.attempt(home, Draft(name=name), keep=False)
+    outcome = saved_models.attempt(home, Draft(name=name), keep=False)
     return Saved(outcome.ok, outcome.message)
 
 
@@ -226,8 +241,8 @@ def _default_agent(home: str, name: str) -> Saved:
 
 
 _DEEDS: dict[tuple[str, str], Callable[[str, str], Saved]] = {
-    ("models", "default"): lambda home, name: _outcome(partial(setup.use, home, name)),
-    ("models", "remove"): lambda home, name: _outcome(partial(setup.forget, home, name)),
+    ("models", "default"): lambda home, name: _outcome(partial(saved_models.use, home, name)),
+    ("models", "remove"): lambda home, name: _outcome(partial(saved_models.forget, home, name)),
     ("models", "test"): _test_model,
     ("servers", "on"): partial(_turn, on=True),
     ("servers", "off"): partial(_turn, on=False),
@@ -239,3 +254,5 @@ _DEEDS: dict[tuple[str, str], Callable[[str, str], Saved]] = {
     ("agents", "default"): _default_agent,
     ("agents", "remove"): agents.removed,
 }
+if not TYPE_CHECKING:
+    Deed = Literal[tuple(dict.fromkeys(do for _, do in _DEEDS))]

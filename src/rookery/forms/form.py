@@ -2,9 +2,9 @@
 
 The fields are ACP's restricted JSON schema, as agents send it, with five keywords of our own:
 
-- `hint`: shown in an empty field - `called`: what an error calls the field, if not by its title -
-`when`: {another field: the values with which this one is shown} - `hints`: {another field: {its
-value: the description that then applies}} - `ranged`: the description already says what is allowed
+- `hint`: shown in an empty field - `when`: {another field: the values with which this one is shown}
+- `hints`: {another field: {its value: the description that then applies}} - `ranged`: the
+description already says what is allowed - `clears`: a saved secret can be removed
 """
 
 import re
@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from rookery.core.asks import forms
 from rookery.core.json import Json, lenient
+from rookery.core.vendors.options import TRUTHS
 
 PASSWORD = "password"  # noqa: S105 - a field's format
 MAX_DESCRIPTION = 500
@@ -84,16 +85,6 @@ def choices(rows: Mapping[str, str]) -> list[Json]:
 # --- what a field says -------------------------------------------------------------------------
 
 
-def titled(field: Json) -> list[tuple[str, str]]:
-    """Return the choices of a field: each value and its name."""
-    names = {
-        lenient.text(choice, "const"): lenient.text(choice, "title")
-        for key in ("oneOf", "anyOf")
-        for choice in lenient.mappings(field, key)
-    }
-    return [(value, names.get(value) or value) for value in forms.choices_of(field)]
-
-
 def about(field: object) -> str:
     """Return a field's description, and what is allowed."""
     parts = [lenient.text(field, "description")[:MAX_DESCRIPTION], allowed(field)]
@@ -107,27 +98,27 @@ def allowed(field: Any) -> str:
     kind = lenient.text(field, "type")
     if kind in ("integer", "number"):
         least, most = lenient.number(field, "minimum"), lenient.number(field, "maximum")
-        bounds = ["a whole number" if kind == "integer" else "a number"]
+        bounds = ["A whole number" if kind == "integer" else "A number"]
         bounds += [] if least is None else [f"at least {least:g}"]
         bounds += [] if most is None else [f"at most {most:g}"]
         return ", ".join([bounds[0], f"{least:g} to {most:g}"] if len(bounds) > 2 else bounds)
-    if kind not in SIZES or (kind == "string" and titled(field)):
+    if kind not in SIZES or (kind == "string" and forms.choices(field)):
         return ""
     few, many, unit = SIZES[kind]
-    bounds = [f"at least {number}{unit}"] if (number := lenient.integer(field, few)) else []
-    bounds += [f"at most {number}{unit}"] if (number := lenient.integer(field, many)) else []
+    bounds = [f"At least {number}{unit}"] if (number := lenient.integer(field, few)) else []
+    bounds += [f"At most {number}{unit}"] if (number := lenient.integer(field, many)) else []
     if kind == "string":
         return "; ".join([*bounds, *FORMATS.get(lenient.text(field, "format"), ())])
-    return "; ".join(bounds) or "any number"
+    return "; ".join(bounds) or "Any number"
 
 
 SIZES = {"string": ("minLength", "maxLength", " characters"), "array": ("minItems", "maxItems", "")}
-FORMATS = {"email": ["an e-mail address"], "uri": ["an address"], "date": ["YYYY-MM-DD"]}
+FORMATS = {"email": ["An e-mail address"], "uri": ["An address"], "date": ["YYYY-MM-DD"]}
 
 
 def complaint(name: str, field: object, why: str) -> str:
     """Describe what is wrong with a field, as a sentence."""
-    label = lenient.text(field, "called") or lenient.text(field, "title") or name
+    label = lenient.text(field, "title") or name
     return "Required" if why == forms.NEEDED else f"{label} {why}".replace(" : ", ": ")
 
 
@@ -159,6 +150,8 @@ def typed(field: Any, text: str) -> Any:
             for kind in (int, float):
                 with suppress(ValueError):
                     return kind(text)
+        case "boolean":
+            return TRUTHS.get(text.lower(), text)
         case "array":
             return [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
     return text
@@ -171,10 +164,6 @@ def spelled(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
-
-
-def is_secret(field: object) -> bool:
-    return lenient.text(field, "format") == PASSWORD
 
 
 _KEY = re.compile(r"[a-z]+(?:_[a-z]+)+")

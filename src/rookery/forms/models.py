@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rookery.core.asks import forms
 from rookery.core.json import Json
 from rookery.forms.form import PASSWORD, Form, Saved, choices, described
-from rookery.models import profiles, setup
+from rookery.models import profiles, saved_models
 from rookery.models.draft import USUAL, Draft
 from rookery.models.providers import PROVIDERS, Provider, find, key_variable
 from rookery.models.secrets import Secret
@@ -47,7 +47,7 @@ class ModelForm(Form):
 
     def _attempt(self, home: str, answers: Json, *, test: bool = True, keep: bool = True) -> Saved:
         draft, default = self._drafted(answers), bool(answers.get("default"))
-        outcome = setup.attempt(home, draft, default=default, test=test, keep=keep)
+        outcome = saved_models.attempt(home, draft, default=default, test=test, keep=keep)
         wrong = {outcome.field: f": {outcome.message}"} if outcome.field in self.fields else {}
         return Saved(outcome.ok, outcome.message, wrong)
 
@@ -86,23 +86,23 @@ def _schema(known: profiles.Profile | None, fallbacks: dict[str, str]) -> Json:
         "key": described("Key", format=PASSWORD, hint=kept, hints={"provider": _hints(_about_key)}),
         "base_url": described(
             "Address",
-            "if not the provider's own, such as http://host/v1",
+            "Only another than the provider's own, such as http://host/v1.",
             hints={"provider": _hints(_about_address)},
         ),
         "name": described(
-            "Name", "how it is listed; empty: chosen for you", pattern=r"^[\w.+-]{1,64}$"
+            "Name", "How lists call it; empty: chosen for you.", pattern=r"^[\w.+-]{1,64}$"
         ),
         "timeout": described(
             "Timeout",
-            "seconds for one answer; empty: the default",
+            "Seconds for one answer; empty: the default.",
             type="number",
             minimum=1,
             maximum=3600,
         ),
         "fallback": described(
-            "Fallback", "saved model that answers if this one cannot", oneOf=choices(fallbacks)
+            "Fallback", "The saved model that answers if this one cannot.", oneOf=choices(fallbacks)
         ),
-        "default": described("Use it for new sessions", type="boolean"),
+        "default": described("Default", "Use it for new sessions.", type="boolean"),
     }
     if known is not None:
         del fields["name"]
@@ -142,26 +142,26 @@ def _hints(about: Callable[[Provider | None], str]) -> dict[str, str]:
 
 def _about_model(provider: Provider | None) -> str:
     if provider is None:
-        return "PROVIDER/MODEL, such as openrouter/…, groq/…, bedrock/…"
+        return "PROVIDER/MODEL, such as openrouter/…, groq/… or bedrock/…"
     such = ", ".join(provider.models)
-    return f"such as {such}" if such else "as the server names it"
+    return f"Such as {such}." if such else "As the server names it."
 
 
 def _about_key(provider: Provider | None) -> str:
     if provider is None:
         return ""
     if provider.keyless:
-        return "not needed"
+        return "Not needed."
     variable = key_variable(f"{provider.prefix}/") if provider.name != SERVER else ""
-    notes = [f"get one at {provider.key_url}" if provider.key_url else ""]
-    notes.append(f"empty: {variable}, if set" if variable else "empty: no key is sent")
-    return "; ".join(note for note in notes if note)
+    notes = [f"Get one at {provider.key_url}" if provider.key_url else ""]
+    notes.append(f"Empty: {variable}, if set." if variable else "Empty: no key is sent.")
+    return " ".join(note for note in notes if note)
 
 
 def _about_address(provider: Provider | None) -> str:
     if provider is None:
-        return "if not the provider's own, such as http://host/v1"
+        return "Only another than the provider's own, such as http://host/v1."
     if provider.asks_url and provider.api:
-        return f"usually {provider.api}"
-    needed = "required: " if provider.asks_url else ""
-    return f"{needed}another server, such as http://host/v1"
+        return f"Usually {provider.api}"
+    needed = "Required: the" if provider.asks_url else "Another"
+    return f"{needed} server, such as http://host/v1."

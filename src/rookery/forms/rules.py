@@ -14,7 +14,7 @@ from rookery.core.settings.loosening import loosened
 from rookery.forms.form import Form, Saved, choices, described
 from rookery.home import config, confirmed
 
-TITLES = {"allow": "allow it", "ask": "ask me", "deny": "deny it"}
+TITLES = {"allow": "Allow it", "ask": "Ask me", "deny": "Deny it"}
 LISTS = ("agent", "command", "path", "tool", "project")
 """Grounds of which several can be given in one line."""
 GONE = "That rule was removed or changed since you opened it. Nothing was saved: open it again."
@@ -22,31 +22,34 @@ GONE = "That rule was removed or changed since you opened it. Nothing was saved:
 
 def schema(shown: Sequence[str] = ("exact",), *, new: bool = True) -> Json:
     """Return the schema. `shown`: a field for each exact line."""
-    several = "several: each in quotes"
-    exact = described("Exact command line", "as the agent writes it")
+    several = "Several: each in quotes."
+    exact = described("Exact command line", "As the agent writes it.")
     fields: Json = {
         "do": described("Then", oneOf=choices({do: TITLES[do] for do in DOES})),
-        "command": described("Command", f'such as "git status *"; {several}'),
-        "path": described("Path", f'such as "src/**" or "~/.ssh/**"; {several}'),
+        "command": described("Command", f'Such as "git status *". {several}'),
+        "path": described("Path", f'Such as "src/**" or "~/.ssh/**". {several}'),
         "kind": {
             "type": "array",
             "title": "Kind of tool",
-            "description": "none: any",
-            "items": {"type": "string", "enum": list(KINDS)},
+            "description": "None: any.",
+            "items": {"type": "string", "oneOf": choices({k: k.replace("_", " ") for k in KINDS})},
             "ranged": True,
         },
-        "tool": described("Tool", f"its name, also an MCP tool's; {several}"),
-        "agent": described("Agent", "only for this one; empty: for all"),
-        "project": described("Project", "only in sessions that work in this directory"),
+        "tool": described("Tool", f"Its name, also an MCP tool's. {several}"),
+        "agent": described("Agent", "Only for this one; empty: for all."),
+        "project": described("Project", "Only in sessions that work in this directory."),
         **dict.fromkeys(shown, exact),
         "destructive": described(
-            "Also what cannot be undone", type="boolean", when={"do": ["allow"]}
+            "Destructive actions",
+            "Also what cannot be undone.",
+            type="boolean",
+            when={"do": ["allow"]},
         ),
-        "reason": described("Reason", "sent to the agent", when={"do": ["deny"]}),
-        "name": described("Name", "empty: its number", maxLength=LONGEST_NAME),
+        "reason": described("Reason", "Sent to the agent.", when={"do": ["deny"]}),
+        "name": described("Name", "Empty: its number.", maxLength=LONGEST_NAME),
     }
     if new:
-        fields["first"] = described("Before all other rules", type="boolean")
+        fields["first"] = described("First", "It is tried before all other rules.", type="boolean")
     return {"properties": fields, "required": ["do"]}
 
 
@@ -208,16 +211,6 @@ def moved(home: str, name: str, by: int) -> Saved:
         return Saved(False, why)
     message = "The rule is tried earlier." if by < 0 else "The rule is tried later."
     return Saved(True, message, name=files.key_of(changed[0]))
-
-
-def opened(home: str, name: str) -> RuleForm | str:
-    """Return the form of a rule, or why there is none."""
-    try:
-        return RuleForm(home, name)
-    except KeyError:
-        return GONE
-    except config.ConfigError as error:
-        return str(error)
 
 
 def loosened_by(home: str, name: str, by: int | None) -> list[str]:

@@ -21,21 +21,23 @@ HIDDEN = "•••"
 WITHIN = 150.0
 """Seconds for a test."""
 
-KINDS = {"stdio": "a program on this machine", "http": "over HTTP", "sse": "over SSE"}
+KINDS = {"stdio": "A program on this machine", "http": "Over HTTP", "sse": "Over SSE"}
 _PROGRAM, _ADDRESS = {"kind": ["stdio"]}, {"kind": ["http", "sse"]}
 
 SCHEMA: Json = {
     "properties": {
-        "name": described("Name", "what agents call it"),
+        "name": described("Name", "What agents call it."),
         "kind": described("Kind", oneOf=choices(KINDS)),
-        "command": described("Command", "as in a shell: npx -y some-server ~/notes", when=_PROGRAM),
-        "url": described("Address", "https://host/mcp", when=_ADDRESS),
+        "command": described(
+            "Command", "As in a shell, such as npx -y some-server ~/notes.", when=_PROGRAM
+        ),
+        "url": described("Address", "Such as https://host/mcp.", when=_ADDRESS),
         "pairs": described(
             "Variables or headers",
-            "NAME=VALUE, separated by spaces; quote values with spaces; ${NAME} is taken from the "
-            "environment",
+            "NAME=VALUE, separated by spaces. Quote values with spaces; ${NAME} is taken from the "
+            "environment.",
         ),
-        "cwd": described("Directory", "where it runs", when=_PROGRAM),
+        "cwd": described("Directory", "Where it runs.", when=_PROGRAM),
     },
     "required": ["name", "kind"],
 }

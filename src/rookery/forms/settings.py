@@ -4,47 +4,34 @@ judge of Rookery's own agent; and for how that agent condenses conversations."""
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from types import MappingProxyType
 
+from rookery.agents import registry
 from rookery.client.config import edit
+from rookery.core import units
+from rookery.core.asks import forms
 from rookery.core.json import Json
 from rookery.core.limits import (
     AT_ONCE,
-    CRITICS,
-    INTERFACES,
     NEXT_SCREEN,
-    NUMBERS,
     BadValue,
     Setting,
     checked,
     range_of,
     written,
 )
-from rookery.core.policy import approvals
 from rookery.core.settings import definitions
-from rookery.core.settings.devices import DEVICES
 from rookery.core.settings.loosening import loosened
-from rookery.core.settings.notify import EFFECT, NOTIFY
-from rookery.core.settings.sandbox import SANDBOX
-from rookery.core.settings.web import WEB
+from rookery.core.settings.notify import EFFECT
 from rookery.forms.form import PASSWORD, Form, Saved, choices, described, in_titles
+from rookery.forms.sections import FORMS, Section
 from rookery.home import config, confirmed
-from rookery.models import profiles, setup
+from rookery.models import profiles, saved_models
 from rookery.models.profiles import Settings
 
-PLACES: dict[str, tuple[str, tuple[Setting, ...]]] = {
-    "interface": ("Interface", INTERFACES),
-    "worker": (
-        "Sessions and workers",
-        (*definitions.PLAIN, *definitions.SESSION, *definitions.AGENT),
-    ),
-    "sandbox": ("Sandbox", SANDBOX),
-    "web": ("Web", WEB),
-    "limits": ("Times and limits", (*NUMBERS, *DEVICES)),
-    "notify": ("Notifications", NOTIFY),
-}
-"""Parts of config.toml with a form each; the critic has one of its own."""
-
+NO_AGENT = "Rookery's own, or the demo until a model is set up"
+LONG = 120
+"""Seconds from which on a default is also said in minutes, hours or days."""
 JUDGE = "judge"
 BESIDE = "critic.command"
 """The field before it."""
@@ -54,129 +41,61 @@ MODEL = "model:"
 """Before a model's name, since one may be called "off"."""
 
 
-TITLES = {
-    "interface.diff": "Diffs",
-    "interface.cards_expanded": "Tool cards",
-    "interface.plan_opens": "Plan",
-    "interface.compact_list": "Session list",
-    "interface.pictures": "Pictures",
-    "node_path": "Node.js",
-    "show_tool_durations": "Tool durations",
-    "session.confirm": approvals.TITLE,
-    "session.budget_turn": "Budget per turn",
-    "session.budget_session": "Budget per session",
-    "session.budget_day": "Budget per day",
-    "agent.warm": "Warm start",
-    "web.fetch": "Web pages",
-    "web.allow": "Private hosts",
-    "web.search": "Web search",
-    "web.search_key": "Search key",
-    "web.search_url": "Search address",
-    "sandbox.kind": "Sandbox",
-    "sandbox.allow": "Allowed hosts",
-    "sandbox.read": "Readable paths",
-    "sandbox.pids": "Process limit",
-    "sandbox.args": "Engine arguments",
-    "worker.cancel_grace": "Cancel timeout",
-    "worker.budget_grace": "Grace after a budget",
-    "worker.force_end_after": "Force end",
-    "worker.silent_after": "Silence timeout",
-    "worker.silent_after_cost": "Silence timeout after the cost",
-    "worker.off_protocol_grace": "Silence timeout for background work",
-    "worker.idle_stop_secs": "Idle timeout",
-    "worker.read_stop_secs": "Idle timeout once read",
-    "worker.abandoned_after": "Abandoned workers",
-    "worker.crash_within": "Early exit",
-    "worker.crash_most": "Failed starts",
-    "worker.crash_window": "Window for failed starts",
-    "worker.worker_crash_most": "Worker restarts",
-    "worker.stop_grace": "Stop timeout",
-    "worker.switch_grace": "Switch timeout",
-    "worker.delete_grace": "Delete timeout",
-    "worker.chunk_window": "Merge window",
-    "worker.line_bytes": "Line length",
-    "worker.queue_drain": "Queued prompts",
-    "worker.queue_most": "Queue length",
-    "worker.queue_bytes": "Prompt size",
-    "worker.terminal_keep": "Terminal output",
-    "worker.confirm_destructive": "Destructive actions",
-    "worker.max_workers": "Workers",
-    "worker.max_cold_starts": "Starting workers",
-    "worker.rate_limit_auto_resume": "Resend after a rate limit",
-    "worker.rate_limit_grace": "Rate limit margin",
-    "worker.rate_limit_least": "Shortest rate limit wait",
-    "worker.rate_limit_most": "Rate limit attempts",
-    "worker.ask_timeout": "Question timeout",
-    "worker.keep_events": "Event limit",
-    "worker.snapshot_file_bytes": "Snapshot file size",
-    "notify.asks": "Questions",
-    "notify.ends": "Finished turns",
-    "notify.failures": "Failed turns",
-    "notify.webhook_shape": "Webhook format",
-    "notify.push_private": "Private networks",
-    "notify.most": "Limit",
-    "critic.enabled": "Critic",
-    "critic.refine": "Automatic retry",
-    "critic.score_below": "Minimum score",
-    "critic.issue_at": "Issue threshold",
-    "critic.iterations": "Retries",
-}
-"""The titles of settings in forms, if their keys do not read as words."""
+def schema(table: Sequence[Setting], agents: Mapping[str, str] = MappingProxyType({})) -> Json:
+    """Return the fields of the settings. `agents`: the titles of those that can be chosen."""
+    called = {each.name: each.label for each in table if "_" in each.name}
+    return {"properties": {each.key: _field(each, called, agents) for each in table}}
 
 
-def title_of(setting: Setting) -> str:
-    return TITLES.get(setting.key) or setting.name.replace("_", " ").capitalize()
-
-
-def schema(table: Sequence[Setting]) -> Json:
-    called = {each.name: title_of(each) for each in table if "_" in each.name}
-    return {"properties": {each.key: _field(each, called) for each in table}}
-
-
-def _field(setting: Setting, called: Mapping[str, str]) -> Json:
-    default = setting.default
-    usual = _named(default).lower() if setting.meant else _usual(default)
-    soon = setting.effect in (AT_ONCE, NEXT_SCREEN, EFFECT)
-    later = "" if soon else f"takes effect {setting.effect}"
-    details = [in_titles(setting.more, called), f"default {usual}", later]
-    if not isinstance(default, bool) and not isinstance(default, str):
-        details.insert(1, range_of(setting))
-    brief = setting.brief.partition(": ")[0] if setting.meant else setting.brief
+def _field(setting: Setting, called: Mapping[str, str], agents: Mapping[str, str]) -> Json:
+    sentences = [_sentence(setting.brief), setting.more, _range(setting)]
+    if setting.effect not in (AT_ONCE, NEXT_SCREEN, EFFECT):
+        sentences.append(f"Takes effect {setting.effect.partition(' (')[0]}.")
     field: Json = {
-        "title": f"{title_of(setting)}: {in_titles(brief, called)}",
-        "called": title_of(setting),
-        "description": " · ".join(terms for terms in details if terms),
+        "type": setting.kind,
+        "title": setting.label,
+        "description": in_titles(" ".join(filter(None, sentences)), called),
         "ranged": True,
     }
-    if isinstance(default, bool):
-        return {**field, "type": "boolean"}
-    if isinstance(default, int | float):
-        return {**field, "type": "number", "hint": usual}
     if setting.secret:
-        return {**field, "type": "string", "format": PASSWORD}
-    terms = [str(word) for word in setting.limit]
-    if setting.meant is not None:
-        return {**field, "type": "string", "oneOf": choices({word: _named(word) for word in terms})}
-    return {**field, "type": "string", **({"enum": terms} if terms else {})}
+        return field | {"format": PASSWORD}
+    if setting.how == "agent":
+        return field | {"oneOf": choices({"": NO_AGENT, **agents})}
+    if setting.choices:
+        keys = ("const", "title", "description")
+        named = [dict(zip(keys, each, strict=True)) for each in setting.choices]
+        return field | {"oneOf": named}
+    if setting.kind in ("integer", "number"):
+        least, most = setting.limit
+        return field | {"minimum": least, "maximum": most, "hint": written(setting.default)}
+    hint = setting.example or str(setting.default or "")
+    return field if setting.kind == "boolean" else field | {"hint": hint.strip('"')}
 
 
-def _named(value: str) -> str:
-    """Return the title of a value of `session.confirm`."""
-    return approvals.BY_ID[value].title
-
-
-def _usual(default: Any) -> str:
-    match default:
-        case None | "":
-            return "none"
+def _range(setting: Setting) -> str:
+    """Return a sentence on what may be entered, and what is there if nothing is."""
+    match usual := setting.default:
         case bool():
-            return "yes" if default else "no"
-        case str():
-            return default
-    return written(default)
+            return f"{'On' if usual else 'Off'} by default."
+        case int() | float():
+            shown = units.size(usual) if setting.unit == "bytes" else f"{usual:,.10g}"
+            is_long = setting.unit == "seconds" and usual >= LONG
+            spelled = f" ({units.duration(usual)})" if is_long else ""
+            return f"{range_of(setting)}; by default {shown}{spelled}."
+    if setting.choices:
+        [title] = (title for value, title, _ in setting.choices if value == usual)
+        return f"By default: {title}."
+    says = len(setting.unit.split()) > 2 and not setting.how
+    return _sentence(setting.unit) if says else ""
 
 
-def wrong_number(setting: Setting, value: Any) -> str:
+def _sentence(text: str) -> str:
+    is_word = text.partition(" ")[0].rstrip(",").isalpha()
+    text = f"{text[:1].upper()}{text[1:]}" if is_word else text
+    return text if text.endswith("…") else f"{text}."
+
+
+def wrong_number(setting: Setting, value: object) -> str:
     """Return what is wrong with a number that the file's reader would only correct."""
     try:
         checked(setting, value, exact=True)
@@ -186,33 +105,33 @@ def wrong_number(setting: Setting, value: Any) -> str:
 
 
 class SettingsForm(Form):
-    def __init__(self, title: str, table: Sequence[Setting], current: config.Config) -> None:
-        self.title, self.schema = title, schema(table)
+    def __init__(self, section: Section, current: config.Config) -> None:
+        table, chosen = section.settings, current.default_agent
+        agents = {name: registry.title_of(name) for name in registry.names(current.agents)}
+        agents |= {chosen: agents.get(chosen, chosen)} if chosen else {}
+        self.title, self.schema = section.title, schema(table, agents)
         self._table = {each.key: each for each in table}
         self._before = {each.key: config.value_of(current, each) for each in table}
         self.values = {key: value for key, value in self._before.items() if self._is_said(key)}
         for key, setting in self._table.items():
             if setting.secret and self._before[key]:
-                self.fields[key]["hint"] = "unchanged"
+                self.fields[key] |= {"hint": "unchanged", "clears": True}
 
     def _is_said(self, key: str) -> bool:
         """Whether the field shows a value: neither the default nor a secret."""
         value, setting = self._before[key], self._table[key]
-        chosen = isinstance(value, str) and bool(setting.limit)
-        return not setting.secret and (
-            isinstance(value, bool) or value != setting.default or chosen
-        )
+        chosen = isinstance(value, bool) or bool(forms.choices(self.fields[key]))
+        return not setting.secret and (chosen or value != setting.default)
 
     def check(self, answers: Json) -> dict[str, str]:
-        wrong = super().check(answers)
-        for key, value in answers.items():
-            if (
-                value is not None
-                and key not in wrong
-                and (why := wrong_number(self._table[key], value))
-            ):
-                wrong[key] = why
-        return wrong
+        numbers = {
+            key: why
+            for key, value in answers.items()
+            if key in self._table
+            and value is not None
+            and (why := wrong_number(self._table[key], value))
+        }
+        return super().check(answers) | numbers
 
     def changes(self, answers: Json) -> Json:
         """Return the values to write; None for the default. A secret that is not entered is
@@ -241,9 +160,9 @@ class SettingsForm(Form):
         key, _, rest = sentence.partition(" ")
         if (setting := self._table.get(key)) is None:
             return sentence
-        for value in setting.limit if setting.meant else ():
-            rest = re.sub(rf"\b{value}\b", f"“{_named(str(value))}”", rest)
-        return f"{title_of(setting)} {rest}"
+        for value, title, _ in setting.choices:
+            rest = re.sub(rf'"?\b{value}\b"?', f"“{title}”", rest)
+        return f"{setting.label} {rest}"
 
     def save(self, home: str, answers: Json) -> Saved:
         changes = self.changes(answers)
@@ -255,13 +174,13 @@ class SettingsForm(Form):
             return Saved(False, why, {named: why.partition(f" {named} ")[2].rstrip(".")})
         if why:
             return Saved(False, why)
-        titles = ", ".join(title_of(self._table[key]) for key in changes)
+        titles = ", ".join(self._table[key].label for key in changes)
         return Saved(True, f"Saved: {titles}.", changes=tuple(changes))
 
 
 class CriticForm(SettingsForm):
     def __init__(self, current: config.Config, saved: Settings) -> None:
-        super().__init__("Critic", CRITICS, current)
+        super().__init__(FORMS["critic"], current)
         self._judge = _judge(saved)
         fields = list(self.fields.items())
         at = [name for name, _ in fields].index(BESIDE) + 1
@@ -278,7 +197,7 @@ class CriticForm(SettingsForm):
         wished = answers.get(JUDGE, self._judge)
         if wished == self._judge:
             return super().save(home, rest)
-        outcome = setup.outcome(lambda: setup.judge(home, _judge_wanted(wished)))
+        outcome = saved_models.outcome(lambda: saved_models.judge(home, _judge_wanted(wished)))
         if not outcome.ok:
             return Saved(False, outcome.message, {JUDGE: f": {outcome.message}"})
         self._judge = wished
@@ -308,8 +227,8 @@ def _judge_field(saved: Settings) -> Json:
     titles |= {f"{MODEL}{gone}": f"the model {gone} (removed)"} if gone else {}
     titles[OFF] = "none"
     return described(
-        "Judge: reviews the turns of Rookery's own agent",
-        "a saved model · takes effect with the next turn",
+        "Judge",
+        "Reviews the turns of Rookery's own agent. Takes effect with the next turn.",
         oneOf=choices(titles),
         ranged=True,
     )
@@ -331,32 +250,32 @@ class CondenserForm(Form):
         names = list(saved.profiles)
         models = {OWN_MODEL: "the conversation's own"} | {name: name for name in names}
         fields: Json = {
-            "enabled": described("Summarise long conversations", type="boolean"),
+            "enabled": described("Summaries", "Summarise long conversations.", type="boolean"),
             "share": described(
-                "Summarise when this much of the context is used",
-                "percent",
+                "Share of the context",
+                "Summarise once this much of it is used, in percent.",
                 type="integer",
                 minimum=10,
                 maximum=profiles.MOST_SHARE,
             ),
             "max_size": described(
-                "Also summarise above this many events",
-                "0: no limit",
+                "Number of events",
+                "Also summarise above so many. 0: no limit.",
                 type="integer",
                 minimum=0,
                 maximum=100_000,
             ),
             "keep_first": described(
-                "First events to keep as they are",
-                "less than half of the number above",
+                "First events",
+                "They are kept as they are: less than half of the number above.",
                 type="integer",
                 minimum=0,
             ),
-            "profile": described("Model that summarises", oneOf=choices(models)),
+            "profile": described("Model", "The one that summarises.", oneOf=choices(models)),
         }
         now = saved.condenser
         profile = now.profile if now.profile in names else OWN_MODEL
-        self.title = "Long conversations"
+        self.title = FORMS["condenser"].title
         self.schema = {"properties": fields, "required": ["share", "max_size", "keep_first"]}
         self.values = {
             "enabled": now.enabled,
@@ -386,5 +305,5 @@ class CondenserForm(Form):
             "keep_first": answers["keep_first"],
             "profile": "" if profile == OWN_MODEL else profile,
         }
-        outcome = setup.outcome(partial(setup.condense, home, wanted))
+        outcome = saved_models.outcome(partial(saved_models.condense, home, wanted))
         return Saved(outcome.ok, outcome.message)

@@ -139,8 +139,8 @@ def uninstall(
 
 def requirement(source: Source, extras: Iterable[str]) -> str:
     """Return the distribution with these extras, in the form that pip, pipx and uv all accept."""
-    wanted = ",".join(sorted(set(extras), key=EXTRAS.index))
-    brackets = f"[{wanted}]" if wanted else ""
+    names = ",".join(sorted(set(extras), key=EXTRAS.index))
+    brackets = f"[{names}]" if names else ""
     if source.is_local:
         return (source.place if _is_there(source) else ".") + brackets
     return NAME + brackets + (f" @ {source.place}" if source.place else "")

@@ -201,10 +201,10 @@ def _recorded(prefix: str) -> set[str]:
     """The extras in the record that uv or pipx keeps of a tool."""
     try:
         with open(os.path.join(prefix, "uv-receipt.toml"), "rb") as file:
-            wanted = _mapping(tomllib.load(file), "tool").get("requirements") or []
+            requirements = _mapping(tomllib.load(file), "tool").get("requirements") or []
         return {
             extra
-            for each in wanted
+            for each in requirements
             if isinstance(each, dict) and each.get("name") in (NAME, OLD_NAME)
             for extra in each.get("extras") or []
         }

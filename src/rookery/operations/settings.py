@@ -9,6 +9,7 @@ from rookery.core.refusals import Refused
 from rookery.forms import catalog
 from rookery.forms.catalog import Deed, FormName, ListName
 from rookery.forms.form import Form, Saved, complaint
+from rookery.forms.sections import FORMS, LISTS
 from rookery.operations.calling.carrying import preview_of
 from rookery.operations.catalogue.arguments import Arg
 from rookery.operations.catalogue.row import At, Preview, read, work
@@ -87,7 +88,8 @@ def setup(at: At) -> Overview:
     waits: HeldSettings = {"fingerprint": "", "loosens": []}
     if held is not None:
         waits = {"fingerprint": held.fingerprint, "loosens": list(held.loosens)}
-    return {"forms": catalog.SETTINGS, "lists": catalog.LISTS, "held": waits}
+    titles = [{name: each.title for name, each in of.items()} for of in (FORMS, LISTS)]
+    return {"forms": titles[0], "lists": titles[1], "held": waits}
 
 
 @work("Confirm settings", on="rookery", group=GROUP, person=PERSON, typed=False, once="harmless")

@@ -86,9 +86,9 @@ class Placeholders:
 
 def is_one(path: str) -> bool:
     """Tell whether a file is a placeholder, with content that changes nothing."""
-    wanted = CONTENT[os.path.basename(path)]
+    content = CONTENT[os.path.basename(path)]
     with contextlib.suppress(OSError), open(path, "rb", opener=_without_links) as file:
-        return file.read(len(wanted) + 1) == wanted
+        return file.read(len(content) + 1) == content
     return False
 
 

@@ -66,13 +66,11 @@ def traces(
 
 def _snapshots(store: Store, names: Iterable[str]) -> dict[str, _Snapshot]:
     """Those of the snapshots that exist."""
-    wanted = sorted({*names} - {EMPTY})
-    output = store.git(
-        "cat-file", "--batch", given="".join(f"{each}\n" for each in wanted).encode()
-    )
+    blobs = sorted({*names} - {EMPTY})
+    output = store.git("cat-file", "--batch", given="".join(f"{each}\n" for each in blobs).encode())
     snapshots = {EMPTY: _Snapshot(NO_FILES, Meta().of_commit())}
     at = 0
-    for name in wanted:
+    for name in blobs:
         end = output.index(b"\n", at)
         about = output[at:end].split()
         at = end + 1
@@ -156,8 +154,8 @@ def committed(store: Store, target: str, changes: Iterable[Change]) -> set[str] 
     """Return the paths that a commit has changed since a snapshot, except those that are the same
     in the snapshot as in the last commit. None if git cannot tell."""
     place = places.find(store.scope.top) if store.scope.repository else None
-    wanted = {each.path: each.now_blob for each in changes if not each.is_folder}
-    if place is None or not wanted:
+    blobs = {each.path: each.now_blob for each in changes if not each.is_folder}
+    if place is None or not blobs:
         return set()
     try:
         with shadow.opened(place, home=store.home, given=store.environment) as git:
@@ -172,7 +170,7 @@ def committed(store: Store, target: str, changes: Iterable[Change]) -> set[str] 
     fields, changed_paths = iter(split(output)), set[str]()
     for about in fields:
         blob, path = about.split(" ")[3], next(fields)
-        if path in wanted and wanted[path] != blob:
+        if path in blobs and blobs[path] != blob:
             changed_paths.add(path)
     return changed_paths
 

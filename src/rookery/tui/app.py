@@ -21,7 +21,7 @@ from rookery.tui.record import TasteChosen
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Columns, Start
 from rookery.tui.system.garbage_collection import QUIET, GarbageCollection
-from rookery.tui.system.painted_at_once import after_this_key
+from rookery.tui.system.private import after_this_key
 from rookery.tui.transcript.cursor import Transcript
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets.composer import Composer

@@ -63,7 +63,8 @@ ModalScreen.below { align: center bottom; background: transparent; }
 }
 .window.picture #canvas { width: 100%; height: 1fr; background: $background; color: $ink-2; }
 .window .title { text-style: bold; margin: 0 0 1 0; }
-.window .hint { color: $ink-2; }
+.window .hint, .window .about { color: $ink-2; }
+.window .about { width: 100%; margin: 0 0 1 0; }
 .window .problem { color: $error; height: auto; }
 .window .said { color: $ink-2; margin: 0 0 1 0; width: 100%; }
 .window .keys {

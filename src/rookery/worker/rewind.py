@@ -157,9 +157,9 @@ class Rewind:
             self._report(plan, present, {"id": present, "changes": [], "same": True}, kept)
             return
         session.append(Draft(plan.update("begun", present=present)), full=True)
-        wanted = {"do": "restore", "present": present, "target": plan.target, "paths": chosen}
+        request = {"do": "restore", "present": present, "target": plan.target, "paths": chosen}
         session.then(
-            self._snapshots.run, wanted, lambda reply: self._report(plan, present, reply, kept)
+            self._snapshots.run, request, lambda reply: self._report(plan, present, reply, kept)
         )
 
     def _report(self, plan: _Plan, present: str, reply: Json, kept: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rookery.core.command_line import shell
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import MAX_LINE_LENGTH, MOST_COMMANDS, line_of
+from rookery.core.command_line.syntax import MAX_LINE_LENGTH, MOST_COMMANDS, line_of
 from rookery.core.policy.danger import danger_of
 
 

@@ -64,9 +64,9 @@ class Attached:
         self.session = session
         self.offered = offered
         self._editor = editor
-        wanted = [] if editor.is_remote else buffers.offered(editor.client)
+        methods = [] if editor.is_remote else buffers.offered(editor.client)
         asked = partial(buffers.ask, editor.peer, session)
-        self.client = LocalSession(editor.home, session, "acp", offers=wanted, on_call=asked)
+        self.client = LocalSession(editor.home, session, "acp", offers=methods, on_call=asked)
         socket = paths.socket_path(self.client.directory)
         self.provided = Provided(editor.peer, editor.group, socket, self.client.name)
         self.questions = Questions(editor.peer, session, editor.client, self.tell)

@@ -250,9 +250,9 @@ class Sessions:
             return None
         self._again = False
         home = self._editor.home
-        if wanted := self._given.get("resume"):
+        if resumed := self._given.get("resume"):
             try:
-                return fleet.find(home, wanted)
+                return fleet.find(home, resumed)
             except (fleet.UnknownSession, fleet.Ambiguous) as error:
                 raise invalid(f"--resume: {error}") from None
         return next((head["id"] for head in fleet.heads(home) if head["cwd"] == cwd), None)

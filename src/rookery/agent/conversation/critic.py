@@ -9,9 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from openhands.sdk import LLM, LocalConversation, Message, TextContent
-from openhands.sdk.critic.impl.api import APIBasedCritic, chat_template
+from openhands.sdk.critic.impl.api import APIBasedCritic
 from openhands.sdk.event import LLMConvertibleEvent
 
+from rookery.agent.sdk_patches import private
 from rookery.core.json import Json
 from rookery.models.profiles import Profile
 from rookery.models.secrets import Secret
@@ -73,10 +74,10 @@ def _ask_api(conversation: LocalConversation, url: str, key: Secret) -> Json:
     try:
         result = critic.evaluate(_events(conversation))
     except ValueError:  # also for half a template: it is fetched again next time
-        chat_template._get_cache_path(critic.tokenizer_name).unlink(missing_ok=True)
+        private.forget_template(critic)
         raise
     finally:
-        critic._client.close()
+        private.close_critic(critic)
     listed = (result.metadata or {}).get("categorized_features") or {}
     return {"score": result.score, "source": "api", "issues": issues_of(listed)}
 

@@ -80,7 +80,7 @@ class ProjectHooks:
         """Return the trusted matchers of an event; in plan mode, only those that may refuse."""
         if not self.trusted or (self.plans and event != HookEventType.PRE_TOOL_USE):
             return []
-        return self._config._get_matchers_for_event(event)
+        return _matchers_in(self._config, event)
 
     def fault(self) -> str:
         """Return why the hooks do not run now; "" if they do."""
@@ -172,11 +172,16 @@ class HookTable(HookConfig):
         theirs = matching(self._of_project(event_type))
         project = self._project
         guarded = [ProjectHook.made(hook, project) for hook in theirs] if project else []
-        return [*matching(self._get_matchers_for_event(event_type)), *guarded]
+        return [*matching(_matchers_in(self, event_type)), *guarded]
 
     @override
     def has_hooks_for_event(self, event_type: HookEventType) -> bool:
         return super().has_hooks_for_event(event_type) or bool(self._of_project(event_type))
+
+
+def _matchers_in(config: HookConfig, event: HookEventType) -> list[HookMatcher]:
+    matchers: list[HookMatcher] = getattr(config, _KINDS[event])
+    return matchers
 
 
 _KINDS = {

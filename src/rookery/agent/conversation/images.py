@@ -22,7 +22,7 @@ _ABOUT = re.compile(r"image|vision|multi-?modal|must be a string|valid string", 
 
 def trying(llm: LLM) -> LLM:
     """Return the model with images enabled unless it is known to take none."""
-    if llm._model_info is not None or ABILITY in llm.capability_overrides:
+    if llm.model_info is not None or ABILITY in llm.capability_overrides:
         return llm
     if is_blind(llm):
         return llm
@@ -43,7 +43,7 @@ def give_up(
     """If the model refused images that were only tried, send none from now on. Returns a notice
     about it; "" if the error was something else. Blocks."""
     llm = conversation.agent.llm
-    if llm._model_info is not None or not llm.vision_is_active() or not _is_refusal(error):
+    if llm.model_info is not None or not llm.vision_is_active() or not _is_refusal(error):
         return ""
     BLIND.add((llm.model, llm.base_url))
     renew_model()

@@ -5,6 +5,7 @@ from openhands.sdk.event import AgentErrorEvent, CondensationRequest
 from openhands.sdk.event.error_classification import AGENT_OUTCOME
 
 from rookery.agent.conversation.steps import Conversation, pending
+from rookery.agent.sdk_patches import private
 
 STOPPED = (
     "Rookery was stopped while this ran, or just before. It may have taken effect: check before "
@@ -29,7 +30,7 @@ def end_calls(conversation: Conversation, reason: str = "") -> None:
                 tool_call_id=action.tool_call_id,
                 classification=AGENT_OUTCOME,
             )
-            conversation._on_event(ended)
+            private.add_event(conversation, ended)
 
 
 def drop_request(conversation: Conversation) -> None:

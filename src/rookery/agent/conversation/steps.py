@@ -22,7 +22,7 @@ from openhands.sdk.tool.builtins import FinishAction
 
 from rookery.agent.conversation.hooks import ProjectHooks
 from rookery.agent.mcp.connections import Connections, Listener
-from rookery.agent.sdk_patches import head
+from rookery.agent.sdk_patches import head, private
 from rookery.agent.sdk_patches.gate import UNJUDGED, JudgingAgent, is_spoken, rejection
 from rookery.agent.sdk_patches.llm import RookeryLLM
 
@@ -80,7 +80,7 @@ class RookeryAgent(JudgingAgent):
     ) -> None:
         seams = seams_of(conversation)
         if seams is not None and not pending(conversation):
-            async with conversation._released_state_lock_during_io():
+            async with private.unlocked(conversation):
                 came_in = await seams.between_steps()
             if came_in:
                 # The run compares who spoke last before and after a step: a message within one
@@ -130,9 +130,9 @@ class RookeryAgent(JudgingAgent):
             on_event(AgentErrorEvent(error=DROPPED, tool_name=name, tool_call_id=call))
         hooks = hooks_of(conversation, HookEventType.PRE_TOOL_USE)
         if hooks is not None:
-            async with conversation._released_state_lock_during_io():
+            async with private.unlocked(conversation):
                 for action in action_events:
-                    await asyncio.to_thread(hooks._handle_pre_tool_use, action)
+                    await asyncio.to_thread(private.before_tool, hooks, action)
         seams = seams_of(conversation)
         asked = [action for action in action_events if action.id not in state.blocked_actions]
         if seams is None:
@@ -142,7 +142,7 @@ class RookeryAgent(JudgingAgent):
         judging = asyncio.Task(seams.judge(asked), loop=loop, eager_start=True)
         try:
             await super()._arequires_user_confirmation(conversation, state, asked, on_event)
-            async with conversation._released_state_lock_during_io():
+            async with private.unlocked(conversation):
                 judged = await judging
         finally:
             judging.cancel()
@@ -174,9 +174,9 @@ class RookeryAgent(JudgingAgent):
                 results.append(event)
 
         await super()._aexecute_actions(conversation, action_events, note)
-        async with conversation._released_state_lock_during_io():
+        async with private.unlocked(conversation):
             for result in results:
-                await asyncio.to_thread(hooks._handle_post_tool_use, result)
+                await asyncio.to_thread(private.after_tool, hooks, result)
 
     @override
     def _execute_action_event(self, conversation: Any, action_event: ActionEvent) -> list[Event]:
@@ -208,9 +208,9 @@ class Conversation(LocalConversation):
 
     @override
     def navigate_to(self, event_id: str | None) -> None:
-        with self._state:
+        with self.state:
             super().navigate_to(event_id)
-            head.note_move(self._state)
+            head.note_move(self.state)
 
     @override
     def _condenser_for_switched_llm(self, current_llm: LLM, new_llm: LLM) -> CondenserBase | None:

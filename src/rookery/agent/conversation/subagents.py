@@ -12,6 +12,7 @@ from openhands.tools.task.impl import TaskExecutor
 from openhands.tools.task.manager import Task, TaskStatus
 
 from rookery.agent import stopping, terminal
+from rookery.agent.sdk_patches import private
 
 BLOCKED = "A hook blocked this."
 LONGEST_WORDS = 2_000
@@ -66,18 +67,16 @@ def remember(conversation: LocalConversation, tasks: Mapping[str, UUID]) -> None
     """Register tasks from before the conversation was loaded: they can be resumed, and no new one
     gets their name."""
     for executor in _executors(conversation):
-        manager = executor._manager
-        with manager._tasks_lock:
-            for name, id in tasks.items():
-                known = Task(id=name, status=TaskStatus.COMPLETED, conversation_id=id)
-                manager._tasks.setdefault(name, known)
+        done = TaskStatus.COMPLETED
+        known = [Task(id=name, status=done, conversation_id=id) for name, id in tasks.items()]
+        private.remember(executor, known)
 
 
 def running(conversation: LocalConversation) -> list[LocalConversation]:
     """Return the conversations of sub-agents at work, and of those that they started."""
     children: list[LocalConversation] = []
     for executor in _executors(conversation):
-        for task in list(executor._manager._tasks.values()):
+        for task in private.tasks(executor):
             if task.conversation is not None:
                 children += [task.conversation, *running(task.conversation)]
     return children
@@ -91,5 +90,5 @@ def interrupt(conversation: LocalConversation, only: Container[str] | None = Non
         terminal.interrupt(child)
         stopping.interrupt(child)
     for child in children:
-        if child._arun_task is not None:  # else it takes no first step (`ChildWatcher.stop`)
+        if private.takes_a_step(child):  # else it takes no first step (`ChildWatcher.stop`)
             child.interrupt()

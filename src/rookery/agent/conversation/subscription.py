@@ -8,6 +8,7 @@ from typing import Any, override
 from openhands.sdk import LLM
 from openhands.sdk.llm.auth.credentials import CredentialStore, OAuthCredentials
 
+from rookery.agent.sdk_patches import private
 from rookery.core.json import Json
 from rookery.home import paths
 from rookery.models import subscriptions
@@ -29,7 +30,7 @@ class Credentials(CredentialStore):
     def save(self, credentials: OAuthCredentials) -> None:
         """Write the credentials atomically and never readable for others, not even for a moment."""
         KNOWN.learn((credentials.access_token, credentials.refresh_token))
-        place = str(self._get_credentials_file(credentials.vendor))
+        place = str(private.credentials_file(self, credentials.vendor))
         paths.write_atomic(place, credentials.model_dump_json(indent=2).encode(), sync=True)
 
 
@@ -56,6 +57,4 @@ def log_in(llm: LLM, extras: Json) -> None:
     kept: Any = Credentials()
     llm.is_subscription = True
     llm.max_output_tokens = None
-    llm._effective_max_output_tokens = None
-    llm._subscription_credential_store = kept
-    llm._subscription_credentials = kept.get(subscriptions.VENDOR)
+    private.use_credentials(llm, kept, kept.get(subscriptions.VENDOR))

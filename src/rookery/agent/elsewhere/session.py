@@ -18,7 +18,7 @@ from openhands.tools.task_tracker import TaskTrackerTool
 from openhands.tools.terminal import TerminalTool
 
 from rookery.agent.conversation import hooks, skills
-from rookery.agent.conversation.build import llm_of
+from rookery.agent.conversation.assembly import llm_of
 from rookery.agent.conversation.choices import PLAN, ChoiceValues
 from rookery.agent.conversation.repairs import NOT_RUN, STOPPED
 from rookery.agent.elsewhere import refusals

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rookery.agent.mcp.names import Names
 from rookery.agent.mcp.reasons import chain, is_late, last_words, reason
 from rookery.agent.process.client import Client
+from rookery.agent.sdk_patches import private
 from rookery.core.json import lenient
 from rookery.home import paths
 from rookery.wire.jsonrpc import RpcFailure
@@ -200,8 +201,8 @@ class Connections:
                 within = oauth.WITHIN
                 log_in = partial(log_in, partial(asks.ask, name), done=asks.done)
             more["mcp_oauth_factory"] = lambda *_: log_in()
-        return self._conversation._mcp_tool_provider.create_tools(
-            {name: server}, within, on_tools_reconciled=reconcile, **more
+        return private.create_tools(
+            self._conversation, {name: server}, within, on_tools_reconciled=reconcile, **more
         )
 
     def _may_ask(self, name: str, asked: OfClient | None) -> OfClient | None:
@@ -271,7 +272,7 @@ class Connections:
         tools = self._tools(name, client)
         while True:
             agent = self._conversation.agent
-            agent._on_mcp_tools_reconciled(client, tools)
+            private.set_tools(agent, client, tools)
             if self._conversation.agent is agent:  # a change of the model replaces it
                 return
 

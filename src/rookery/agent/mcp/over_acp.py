@@ -24,10 +24,10 @@ from mcp.types import (
     JSONRPCNotification,
     JSONRPCRequest,
 )
-from openhands.sdk.mcp import utils
 from openhands.sdk.mcp.client import MCPClient, ToolsReconciledCallback
 from pydantic import ValidationError
 
+from rookery.agent.sdk_patches import mcp_calls
 from rookery.core.json import Json, lenient
 from rookery.wire import mcp
 from rookery.wire.failures import RpcError, RpcFailure
@@ -52,15 +52,10 @@ def connect(
     channel: Channel, server: str, timeout: float, on_tools_reconciled: ToolsReconciledCallback
 ) -> MCPClient:
     """Connect like the SDK's `create_mcp_tools`, over a transport that it does not have."""
-    handler = utils._ToolListChangedHandler(client=None)  # type: ignore[arg-type]
-    transport = Transport(channel, server)
-    made: Any = MCPClient  # without types
-    client: MCPClient = made(transport, log_handler=utils.log_handler, message_handler=handler)
-    handler._client = client
-    client._tools_reconciled_callback = on_tools_reconciled
+    client, list_tools = mcp_calls.client_over(Transport(channel, server), on_tools_reconciled)
     with ExitStack() as undo:
         undo.callback(client.sync_close)
-        client.call_async_from_sync(utils._connect_and_list_tools, timeout=timeout, client=client)
+        client.call_async_from_sync(list_tools, timeout=timeout, client=client)
         undo.pop_all()
     return client
 

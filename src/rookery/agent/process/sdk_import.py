@@ -31,9 +31,9 @@ PREFERENCES = {"LOG_LEVEL": "ERROR", "LOG_RICH_TRACEBACKS": "false", "LITELLM_LO
 @contextmanager
 def surroundings() -> Iterator[None]:
     """Set the environment for the import, which the agent's commands do not see."""
-    wanted = {**PREFERENCES, **os.environ, **ENVIRONMENT}
+    variables = {**PREFERENCES, **os.environ, **ENVIRONMENT}
     before = {name: os.environ.get(name) for name in (*ENVIRONMENT, *PREFERENCES)}
-    os.environ.update({name: wanted[name] for name in before})
+    os.environ.update({name: variables[name] for name in before})
     try:
         yield
     finally:

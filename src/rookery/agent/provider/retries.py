@@ -91,11 +91,11 @@ def wait_after(error: BaseException | None, usual: float, *, first: bool) -> flo
     """Return the seconds until the next attempt, and note them on the error for the notice."""
     if error is None:
         return usual
-    wanted = delay_of(error)
-    if wanted is None:
-        wanted = min(usual, AT_ONCE) if first and is_broken_off(error) else usual
-    error.retry_in = wanted  # type: ignore[attr-defined]
-    return wanted
+    delay = delay_of(error)
+    if delay is None:
+        delay = min(usual, AT_ONCE) if first and is_broken_off(error) else usual
+    error.retry_in = delay  # type: ignore[attr-defined]
+    return delay
 
 
 def _header(value: str | None) -> float | None:
@@ -135,8 +135,8 @@ def is_worth_it(error: BaseException, longest: float) -> bool:
         return False
     if status_of(error) in FINAL and not is_broken_off(error):
         return False
-    wanted = delay_of(error)
-    return wanted is None or wanted <= longest
+    delay = delay_of(error)
+    return delay is None or delay <= longest
 
 
 def seconds(value: str | None) -> float | None:

@@ -20,12 +20,12 @@ from rookery.agent.provider import fallback, quotas, retries, surrogates
 from rookery.agent.provider.fallback import StandIn
 from rookery.agent.provider.history import Answer, ids_in, repaired
 from rookery.agent.provider.pressure import Pressure
-from rookery.agent.provider.subscribed import SubscribedLLM
 from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches import answers
 from rookery.agent.sdk_patches.answers import REFUSED, Ending
 from rookery.agent.sdk_patches.lost_events import FULL, PAUSED, SILENT
 from rookery.agent.sdk_patches.outgoing import Prompt, Prompts, Uncopied, copied, how_sent
+from rookery.agent.sdk_patches.subscribed import SubscribedLLM
 
 ENDS = ("user", "tool")
 """Whose last message is marked for the provider's cache."""

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import anyio
 from fastmcp.client.transports import StdioTransport
 from mcp.types import CallToolRequest
+from openhands.sdk.mcp import utils
 from openhands.sdk.mcp.client import MCPClient
 from openhands.sdk.mcp.definition import MCPToolAction, MCPToolObservation
 from openhands.sdk.mcp.tool import MCPToolDefinition, MCPToolExecutor
@@ -148,3 +149,14 @@ async def _noted(send: Any, request: Any, *rest: Any, **named: Any) -> Any:
     if sent is not None and isinstance(request.root, CallToolRequest):
         sent.append(send.__self__._request_id)  # which `send` takes before it waits for anything
     return await send(request, *rest, **named)
+
+
+def client_over(transport: Any, on_tools: Any) -> tuple[MCPClient, Callable[..., Any]]:
+    """Make a client as `create_mcp_tools` does, over a transport that it does not know. Return it
+    with the function that connects it."""
+    handler = utils._ToolListChangedHandler(client=None)  # type: ignore[arg-type]
+    made: Any = MCPClient  # without types
+    client: MCPClient = made(transport, log_handler=utils.log_handler, message_handler=handler)
+    handler._client = client
+    client._tools_reconciled_callback = on_tools
+    return client, utils._connect_and_list_tools

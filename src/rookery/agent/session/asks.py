@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from openhands.sdk.event import ActionEvent
 
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, MODE_IDS, PLAN, RISK_BASED
+from rookery.agent.sdk_patches import private
 from rookery.agent.sdk_patches.gate import is_spoken, rejection
 from rookery.agent.session import auto_answer, risk
 from rookery.agent.translate.children import CHILD_CANCELLED
@@ -226,7 +227,7 @@ def reject(session: "Session", action: ActionEvent, reason: str) -> None:
     """Reject an action and tell the model why. Blocks."""
     conversation = session.running
     with conversation.state:
-        conversation._on_event(rejection(action, reason))
+        private.add_event(conversation, rejection(action, reason))
 
 
 def verdict_of(answer: Any) -> Verdict:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from rookery.agent.conversation import critic as critics
-from rookery.agent.conversation.build import llm_of
+from rookery.agent.conversation.assembly import llm_of
 from rookery.agent.session.models import Profile
 from rookery.core.json import Json
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from rookery.agent.conversation.build import hide_key, llm_of
+from rookery.agent.conversation.assembly import hide_key, llm_of
 from rookery.agent.provider import fallback
 from rookery.agent.provider.fallback import StandIn
 from rookery.agent.sdk_patches import llm as llms

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from openhands.sdk import LLM, Message, TextContent
 from openhands.sdk.llm import content_to_str
 
-from rookery.agent.conversation.build import llm_of
+from rookery.agent.conversation.assembly import llm_of
 from rookery.agent.conversation.choices import PLAN
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.provider.failures import failure_of

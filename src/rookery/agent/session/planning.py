@@ -16,6 +16,7 @@ from rookery.agent.conversation.choices import (
     PLAN,
     RISK_BASED,
 )
+from rookery.agent.sdk_patches import private
 from rookery.agent.session import asks
 from rookery.core.json import Json
 from rookery.core.policy import approvals, go_asks, modes
@@ -97,7 +98,8 @@ def add(session: "Session", text: str) -> None:
     conversation = session.running
     message = Message(role="user", content=[TextContent(text=text)])
     with conversation.state:
-        conversation._on_event(MessageEvent(source="environment", llm_message=message))
+        event = MessageEvent(source="environment", llm_message=message)
+        private.add_event(conversation, event)
 
 
 def ready(session: "Session") -> Plan | None:

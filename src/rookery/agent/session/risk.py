@@ -8,7 +8,7 @@ from openhands.sdk.mcp.definition import MCPToolAction
 from openhands.tools.terminal.definition import TerminalAction
 
 from rookery.core.command_line import read_only
-from rookery.core.command_line.words import MAX_LINE_LENGTH
+from rookery.core.command_line.syntax import MAX_LINE_LENGTH
 from rookery.core.policy.planning import WEB
 from rookery.core.policy.risk import LEVELS, Risk, of_run, of_words, worst
 

@@ -14,14 +14,14 @@ from openhands.tools.terminal import TerminalTool
 
 from rookery.agent import stopping, terminal
 from rookery.agent.conversation import hooks, repairs, steps, subagents
-from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
+from rookery.agent.conversation.assembly import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.conversation.choices import PLAN, Choices, ChoiceValues
 from rookery.agent.conversation.steps import Judged, Seams, pending
 from rookery.agent.mcp import names
 from rookery.agent.mcp.connections import OfClient
 from rookery.agent.process import sdk_import
 from rookery.agent.process.client import Client
-from rookery.agent.sdk_patches import install
+from rookery.agent.sdk_patches import install, private
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
 from rookery.agent.session import auto_answer
 from rookery.agent.session.client_updates import ClientUpdates
@@ -125,7 +125,7 @@ class Session(ClientUpdates, Seams):
         if why := self._no_browser:
             self._no_browser = ""
             self.on_loop(self.notice, f"{browser.LEFT_OUT}.\n{why}\n")
-        self.running._ensure_agent_ready()
+        private.make_ready(self.running)
         if self.running.connections is not None:
             self.running.connections.try_again()
         subagents.remember(self.running, delegations.tasks(self.folder))
@@ -325,12 +325,8 @@ class Session(ClientUpdates, Seams):
         0: all of it. Blocks: in a thread."""
         id, conversation = store.new_id(), self.running
         last = steps.last_before(conversation.state.events, before / 1000) if before else None
-        # The SDK would copy our visualizer for a fork, which fails.
-        watcher, conversation._visualizer = conversation._visualizer, None
-        try:
+        with private.unwatched(conversation):
             conversation.fork(conversation_id=uuid.UUID(id), from_event_id=last).close()
-        finally:
-            conversation._visualizer = watcher
         delegations.copy(self.folder, self._home.folder(id))
         names.copy(self.folder, self._home.folder(id))
         title = f"{self.record.title} (fork)" if self.record.title else ""

@@ -11,7 +11,7 @@ from openhands.sdk.event import MessageEvent, SystemPromptEvent
 from openhands.sdk.skills import Skill
 
 from rookery.agent.conversation import hooks, skills
-from rookery.agent.conversation.build import instructions_of, skills_of
+from rookery.agent.conversation.assembly import instructions_of, skills_of
 from rookery.agent.conversation.choices import MODE_OF, MODES, PLAN
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.provider.failures import failure_of

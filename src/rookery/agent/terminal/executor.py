@@ -15,6 +15,7 @@ from openhands.tools.terminal.definition import TerminalAction, TerminalObservat
 from openhands.tools.terminal.env import normalize_terminal_env
 from openhands.tools.terminal.impl import TerminalExecutor
 
+from rookery.agent.sdk_patches import private
 from rookery.agent.terminal.session import Session
 from rookery.agent.terminal.shell import ShellEnded
 from rookery.models.secrets import KNOWN
@@ -130,7 +131,7 @@ class PtyExecutor(TerminalExecutor):
         if reset is not None and not action.command.strip():
             return reset
         try:
-            self._export_envs(action, conversation, session=self._ours)  # type: ignore[arg-type]
+            private.export_environment(self, action, conversation, self._ours)
             listener, finish = self._listener(action, conversation)
             observation = self._ours.execute(action, listener)
             finish()
@@ -141,7 +142,7 @@ class PtyExecutor(TerminalExecutor):
         if reset is not None:
             text = TextContent(text=f"{reset.text}\n\n{observation.text}")
             observation = observation.model_copy(update={"content": [text]})
-        return self._mask_observation(observation, conversation)
+        return private.masked(self, observation, conversation)
 
     def _listener(
         self, action: TerminalAction, conversation: "LocalConversation | None"

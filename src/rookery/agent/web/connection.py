@@ -148,14 +148,11 @@ class Fetch:
             sock = self._reach(places, target.port)
         else:
             sock = self._reach([proxy.hostname or ""], proxy.port or 80)
-        tunnel = proxy is not None
         context = _context() if target.scheme == "https" else None
-        connection = _Connection(target, sock, context, self._note, tunnel=tunnel)
         if proxy is not None:
-            headers = {}
-            if proxy.username is not None:
-                headers = {"Proxy-Authorization": _basic(proxy.username, proxy.password or "")}
-            connection.set_tunnel(target.host, target.port, headers)
+            given = proxy.username is not None
+            _tunnel(sock, target, _basic(proxy.username or "", proxy.password or "") * given)
+        connection = _Connection(target, sock, context, self._note)
         connection.connect()
         return connection
 
@@ -211,6 +208,20 @@ class Fetch:
         )
 
 
+def _tunnel(sock: socket.socket, target: Target, credentials: str) -> None:
+    """Have the proxy at the other end connect to the target. Raises OSError, HTTPException."""
+    host = target.host.encode("idna").decode()
+    place = f"[{host}]:{target.port}" if ":" in host else f"{host}:{target.port}"
+    lines = [f"CONNECT {place} HTTP/1.1", f"Host: {place}"]
+    lines += [f"Proxy-Authorization: {credentials}"] if credentials else []
+    sock.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
+    with http.client.HTTPResponse(sock, method="CONNECT") as answer:
+        answer.begin()
+        if answer.status != http.client.OK:
+            sock.close()
+            raise OSError(f"Tunnel connection failed: {answer.status} {answer.reason.strip()}")
+
+
 class _Connection(http.client.HTTPConnection):
     """An HTTP connection over a socket that is connected already."""
 
@@ -220,18 +231,13 @@ class _Connection(http.client.HTTPConnection):
         sock: socket.socket,
         context: ssl.SSLContext | None,
         note: Callable[[socket.socket], None],
-        *,
-        tunnel: bool,
     ) -> None:
         super().__init__(target.host, target.port)
         self._target, self._given, self._context, self._note = target, sock, context, note
-        self._tunnels = tunnel
 
     @override
     def connect(self) -> None:
         self.sock = self._given
-        if self._tunnels:
-            self._tunnel()  # type: ignore[attr-defined]
         if self._context is not None:
             secured = self._context.wrap_socket(
                 self.sock, server_hostname=self._target.host, do_handshake_on_connect=False

@@ -6,7 +6,7 @@ from itertools import islice
 from urllib.parse import urljoin
 
 from rookery.agent.web.html import End, Start, tokens
-from rookery.core.command_line.words import listed
+from rookery.core.command_line.syntax import listed
 
 MAX_TOKENS = 300_000
 MAX_DEPTH = 200

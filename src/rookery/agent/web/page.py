@@ -9,7 +9,7 @@ from rookery.agent.files.text import REPLACED
 from rookery.agent.web.connection import Response
 from rookery.agent.web.failure import Failure
 from rookery.agent.web.markdown import markdown
-from rookery.core.command_line.words import listed
+from rookery.core.command_line.syntax import listed
 
 HTML = ("text/html", "application/xhtml+xml")
 TEXTS = listed(

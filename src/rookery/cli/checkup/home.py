@@ -189,13 +189,13 @@ def _guard(home: str) -> tuple[Verdict, str]:
 def _sandbox(home: str) -> list[Row]:
     """Report the usable sandboxes. A missing one is wrong only if the settings want it."""
     settings = config.load_or_defaults(home, in_force.load)
-    wanted = {settings.sandbox.kind, *(each.sandbox for each in settings.extras.values())}
+    kinds = {settings.sandbox.kind, *(each.sandbox for each in settings.extras.values())}
     usable, missing = [], []
     for kind, trial in TRIALS.items():
         try:
             usable.append(Row("sandbox", OK, f"{kind}: {trial(settings.sandbox)}"))
         except SandboxError as error:
-            verdict: Verdict = NOT_OK if kind in wanted else NOT_TOLD
+            verdict: Verdict = NOT_OK if kind in kinds else NOT_TOLD
             missing.append(Row("sandbox", verdict, str(error)))
     wrong = [row for row in missing if row.verdict == NOT_OK]
     wrong += [] if wrong else _images(home, settings)

@@ -118,13 +118,13 @@ def hand_over(screen: Screen, session: str, policy: Policy) -> None:
     """Apply a policy to an existing session from now on, and tell the user. The default policy does
     not change a session that is unattended already."""
     held = unattended.order_of(header_of(session)["unattended"])
-    wanted = policy.order
-    if (held == wanted and not policy.confirm) or (held is not None and not policy.stated):
+    order = policy.order
+    if (held == order and not policy.confirm) or (held is not None and not policy.stated):
         return
-    if wanted is None:
+    if order is None:
         wish = policy.confirm or modes.EVERY
         send(session, {"do": "set", "option": modes.OPTION, "value": wish})
     else:
-        _order(session, wanted)
-    back = "" if wanted is None else f" To undo: rookery set {session} confirm ask-always"
+        _order(session, order)
+    back = "" if order is None else f" To undo: rookery set {session} confirm ask-always"
     screen.note(f"{summary(header_of(session))}, from now on.{back}")

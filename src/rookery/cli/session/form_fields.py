@@ -8,7 +8,7 @@ from rookery.cli.output import clean_line
 from rookery.core.ask import Ask
 from rookery.core.asks import forms
 from rookery.core.json import Json, lenient
-from rookery.core.vendors.options import TRUTHS
+from rookery.forms.form import typed
 
 
 def form_answer(ask: Ask, option: str, values: tuple[str, ...]) -> Json:
@@ -32,7 +32,7 @@ def form_answer(ask: Ask, option: str, values: tuple[str, ...]) -> Json:
             known = clean_line(", ".join(fields))
             message = f"{value!r}: pass FIELD=VALUE, with FIELD one of {known}."
             raise click.BadParameter(message, param_hint="--set")
-        content[name] = _meant(fields[name], _typed(lenient.text(fields[name], "type"), text, name))
+        content[name] = _meant(fields[name], typed(fields[name], text))
     missing = [name for name in lenient.texts(schema, "required") if name not in content]
     if missing:
         raise click.UsageError(f"Required: --set {'=… --set '.join(missing)}=…")
@@ -47,19 +47,3 @@ def _meant(field: Any, value: Any) -> Any:
     if isinstance(value, list):
         return [forms.value_of(field, each) for each in value]
     return forms.value_of(field, value) if isinstance(value, str) else value
-
-
-def _typed(kind: str, text: str, name: str) -> Any:
-    try:
-        match kind:
-            case "integer":
-                return int(text)
-            case "number":
-                return float(text)
-            case "boolean":
-                return TRUTHS[text.lower()]
-            case "array":
-                return [item for item in text.split(",") if item]
-    except (ValueError, KeyError):
-        raise click.BadParameter(f"{name} must be a {kind}.", param_hint="--set") from None
-    return text

@@ -20,8 +20,7 @@ from rookery.client import warm_agent
 from rookery.client.guard import require_person
 from rookery.client.start import connectable
 from rookery.home import config, paths
-from rookery.models import own_agent, profiles, subscriptions
-from rookery.models import setup as models
+from rookery.models import own_agent, profiles, saved_models, subscriptions
 from rookery.models.documents import SettingsError
 from rookery.models.draft import BadDraft, Draft, profile_of
 from rookery.models.providers import PROVIDERS
@@ -85,7 +84,7 @@ def setup(context: click.Context, /, listing: bool, remove: str, **given: Any) -
         return _set_up(screen, home, given)
     except BadDraft as error:
         if screen.as_json:
-            _tell(screen, models.Outcome(False, f"{error}.", error.field))
+            _tell(screen, saved_models.Outcome(False, f"{error}.", error.field))
             return exits.USAGE
         raise _refused(error) from None
     except click.Abort:
@@ -93,7 +92,7 @@ def setup(context: click.Context, /, listing: bool, remove: str, **given: Any) -
         return exits.CANCELLED
 
 
-def _tell(screen: Screen, outcome: models.Outcome) -> int:
+def _tell(screen: Screen, outcome: saved_models.Outcome) -> int:
     """Print the outcome for programs; return the exit code. `option`: the wrong flag."""
     option = _flag(outcome.field) if outcome.field else ""
     screen.result({"ok": outcome.ok, "words": outcome.message, "option": option})
@@ -115,7 +114,7 @@ def _show(work: Callable[[], str]) -> int:
     except BadDraft as error:
         raise _refused(error) from None
     screen.line(clean_line(sentence))
-    return _tell(screen, models.Outcome(True, sentence))
+    return _tell(screen, saved_models.Outcome(True, sentence))
 
 
 def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -175,7 +174,7 @@ def remove_(name: str) -> int:
 
 
 def _remove(screen: Screen, home: str, name: str) -> int:
-    _show(lambda: models.forget(home, name))
+    _show(lambda: saved_models.forget(home, name))
     if default := profiles.load(home).default:
         screen.note(f"New sessions use {default}.")
     return exits.DONE
@@ -264,7 +263,7 @@ def condenser(**given: Any) -> int:
     rookery setup condenser --off
     """
     try:
-        return _show(lambda: models.condense(paths.home(), _wanted(given, "profile")))
+        return _show(lambda: saved_models.condense(paths.home(), _wanted(given, "profile")))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
 
@@ -282,7 +281,7 @@ def critic(**given: Any) -> int:
     rookery setup critic --judge big
     rookery setup critic --off
     """
-    return _show(lambda: models.judge(paths.home(), _wanted(given, "judge")))
+    return _show(lambda: saved_models.judge(paths.home(), _wanted(given, "judge")))
 
 
 setup.add_command(search)
@@ -298,7 +297,7 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     )
     known = settings.profiles.get(draft.name)
     if known is not None and given["default"] and draft == Draft(name=draft.name):
-        return _show(lambda: models.use(home, known.name))
+        return _show(lambda: saved_models.use(home, known.name))
     if known is not None and draft.fallback and draft[:-1] == Draft(name=known.name)[:-1]:
         return _fall_back(screen, home, draft, given)
     asking = flags.in_terminal() and not given["key_stdin"]
@@ -310,11 +309,11 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     if not draft.model and not draft.provider and known is None:
         _refuse_nothing(draft)
     if screen.as_json:
-        wanted = {"test": not given["no_test"], "keep": not given["trial"]}
-        return _tell(screen, models.attempt(home, draft, default=given["default"], **wanted))
+        options = {"test": not given["no_test"], "keep": not given["trial"]}
+        return _tell(screen, saved_models.attempt(home, draft, default=given["default"], **options))
     profile = profile_of(draft, settings.profiles.get(draft.name))
-    models.check_fallback(settings, draft)
-    if models.lacks_key(profile):
+    saved_models.check_fallback(settings, draft)
+    if saved_models.lacks_key(profile):
         if not asking:
             raise BadDraft("key", f"{profile.model} needs a key (or pipe it to --key-stdin)")
 
@@ -324,7 +323,7 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         answer, profile = tested(screen, profile, asking=asking and not given["trial"])
         if given["trial"] or not (answer.ok or is_saved_anyway(screen, asking=asking)):
             return exits.DONE if answer.ok else exits.FAILED
-    models.saved(home, profile, default=given["default"])
+    saved_models.saved(home, profile, default=given["default"])
     code = _tell_saved(screen, home, profile)
     if asking and not config.load_or_defaults(home).web.searches:
         screen.note("To let it search the web, too: rookery setup search")
@@ -335,10 +334,10 @@ def _fall_back(screen: Screen, home: str, draft: Draft, given: dict[str, Any]) -
     """Set the fallback of a saved model, if nothing else is given."""
 
     def done() -> str:
-        sentence = models.fall_back(home, draft)
-        return f"{sentence} {models.use(home, draft.name)}" if given["default"] else sentence
+        sentence = saved_models.fall_back(home, draft)
+        return f"{sentence} {saved_models.use(home, draft.name)}" if given["default"] else sentence
 
-    return _tell(screen, models.outcome(done)) if screen.as_json else _show(done)
+    return _tell(screen, saved_models.outcome(done)) if screen.as_json else _show(done)
 
 
 def _refuse_nothing(draft: Draft) -> None:

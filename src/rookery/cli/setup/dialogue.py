@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from rookery.cli.output import Screen, clean_line
-from rookery.models import setup as models
-from rookery.models import subscriptions
+from rookery.models import saved_models, subscriptions
 from rookery.models.draft import (
     BadDraft,
     Draft,
@@ -168,7 +167,7 @@ def tested(screen: Screen, profile: Profile, *, asking: bool) -> tuple[Answer, P
         screen.note(f"Testing {clean_line(model.model)}{wait} …")
 
     while True:
-        answer = models.probed(profile, announce)
+        answer = saved_models.probed(profile, announce)
         screen.note(clean_line(answer.message))
         better = _mended(answer, profile) if asking and not answer.ok else None
         if better is None:

@@ -8,8 +8,7 @@ import click
 from rookery.cli import exits
 from rookery.cli.output import Screen, clean_line
 from rookery.core.json import Json, lenient
-from rookery.models import profiles, subscriptions
-from rookery.models import setup as models
+from rookery.models import profiles, saved_models, subscriptions
 from rookery.models.draft import checked_name, checked_url
 
 TERMS = "https://openai.com/policies/terms-of-use/"
@@ -85,7 +84,7 @@ def log_in(
             screen.note("To log in with a code instead: rookery setup login --device-code")
         return exits.FAILED
     made = subscriptions.profile_of(name, model, base_url, issuer, known)
-    models.saved(home, made, default=default)
+    saved_models.saved(home, made, default=default)
     screen.result({"name": made.name, "model": made.model})
     screen.line(f"You are logged in. Saved {made.name} ({made.model}).")
     return exits.DONE

@@ -13,16 +13,11 @@ from rookery.cli.setup import dialogue
 from rookery.cli.setup.dialogue import is_saved_anyway
 from rookery.cli.setup.keys import given_key
 from rookery.client.config.edit import change
-from rookery.core.settings.web import BRAVE, NONE, PROVIDERS, SEARXNG, TAVILY, Web
+from rookery.core.settings.web import CHOICES, NONE, PROVIDERS, SEARXNG, Web
 from rookery.home import config, paths
 from rookery.models.draft import BadDraft, checked_url
 
-TITLES = {
-    BRAVE: "Brave Search (key from https://brave.com/search/api)",
-    TAVILY: "Tavily (key from https://tavily.com)",
-    SEARXNG: "SearXNG (an instance of your own, without a key)",
-    NONE: "none",
-}
+TITLES = {name: f"{title} ({about})" if about else title for name, title, about in CHOICES}
 EXAMPLE = "http://localhost:8888"
 QUERY = "Agent Client Protocol"
 """Searched for in the test."""

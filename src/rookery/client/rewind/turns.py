@@ -19,9 +19,9 @@ def turns(home: str, session: str, most: int | None = None) -> list[Json]:
         header = log.header()
         events = log.of_kinds("_prompt", rewinding.SNAPSHOT)
         last, hidden = header["turn"], header["hidden"]
-        wanted = range(max(0, last + 1 - most) if most else 0, last + 1)
-        spans = {n: log.spans(n) for n in wanted}
-        firsts = {n: log.first_seq(n) for n in wanted}
+        numbers = range(max(0, last + 1 - most) if most else 0, last + 1)
+        spans = {n: log.spans(n) for n in numbers}
+        firsts = {n: log.first_seq(n) for n in numbers}
     shots = [event for event in events if kind_of(event.update) == rewinding.SNAPSHOT]
     prompts = {event.seq: event.update for event in events}
     return [
@@ -33,7 +33,7 @@ def turns(home: str, session: str, most: int | None = None) -> list[Json]:
             "passed": rewinding.is_passed_over(shots, turn),
             "hidden": turn > 0 and rewinding.is_hidden(hidden, firsts[turn]),
         }
-        for turn in wanted
+        for turn in numbers
     ]
 
 

@@ -37,9 +37,9 @@ def take(shared: str, source: str, folder: str, tips: Sequence[str]) -> str:
         _make(copy, shared, tips[0])
         _copy(shared, source, copy)
         known = text_of(run(shared, "for-each-ref", "--format=%(objectname)")).split()
-        wanted = "".join(f"{each}\n" for each in (*tips, "--not", *known))
+        revisions = "".join(f"{each}\n" for each in (*tips, "--not", *known))
         args = ("pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset", "--threads=1")
-        pack = run(copy, *args, given=wanted.encode())
+        pack = run(copy, *args, given=revisions.encode())
     if len(pack) > MOST_BYTES:
         raise too_large()
     kept = _index(shared, pack, folder) if pack[8:12] != _EMPTY else ""

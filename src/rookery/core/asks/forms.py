@@ -123,8 +123,10 @@ def _titled(field: object) -> list[Json]:
 
 MAX_ANSWER_LENGTH = 200
 """Characters of one answer that are shown."""
-MAX_FIELDS = 10
+MAX_ANSWERS = 10
 """How many fields of an answer are shown."""
+MAX_FIELDS = 50
+"""How many fields of a form are drawn."""
 _SECRETS = ("isSecret", "secret")
 
 
@@ -154,13 +156,35 @@ def choices(field: Any) -> list[Choice]:
     return options
 
 
+class Field(NamedTuple):
+    name: str
+    title: str
+    """What it is called: its name, if nothing else."""
+    about: str
+    required: bool
+    schema: Any
+    """Whatever stands there, even if it is damaged."""
+
+
+def fields_of(schema: Json) -> list[Field]:
+    """Return the fields of a form in their order, as every face draws them."""
+    required = lenient.texts(schema, "required")
+    fields = list(lenient.mapping(schema, "properties").items())[:MAX_FIELDS]
+    return [Field(str(name), *_labels(name, each), name in required, each) for name, each in fields]
+
+
+def _labels(name: str, field: object) -> tuple[str, str]:
+    return lenient.text(field, "title") or str(name), lenient.text(field, "description")
+
+
 def listed(schema: Json) -> list[str]:
     """Return a line for each field that offers choices, naming them."""
-    lines = []
-    for name, field in list(lenient.mapping(schema, "properties").items())[:MAX_FIELDS]:
-        if names := [" ".join(choice.name.split()) for choice in choices(field)]:
-            lines.append(f"{lenient.text(field, 'title') or name}: {', '.join(names)}")
-    return lines
+    known = [(field.title, choices(field.schema)) for field in fields_of(schema)[:MAX_ANSWERS]]
+    return [
+        f"{title}: {', '.join(' '.join(choice.name.split()) for choice in offered)}"
+        for title, offered in known
+        if offered
+    ]
 
 
 def value_of(field: Any, text: str) -> str:
@@ -175,7 +199,7 @@ def answer(schema: Json, content: Json) -> str:
     """Describe an answer: a single field by its value alone, several each with its name."""
     fields = lenient.mapping(schema, "properties")
     answers = [(name, _shown(fields.get(name), value)) for name, value in content.items()]
-    shown = [(name, text) for name, text in answers if text][:MAX_FIELDS]
+    shown = [(name, text) for name, text in answers if text][:MAX_ANSWERS]
     if len(shown) == 1:
         return shown[0][1]
     return ", ".join(f"{lenient.text(fields.get(n), 'title') or n}: {text}" for n, text in shown)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rookery.core.blocks.parts import diffs
-from rookery.core.command_line.words import line_of
+from rookery.core.command_line.syntax import line_of
 from rookery.core.json import Json, lenient, safe_text
 from rookery.core.json.events import dumps_short
 from rookery.core.policy import call_input, danger, go_asks

@@ -158,9 +158,9 @@ def command_of(block: Block) -> str:
     command = next((each for each in candidates if each), None)
 
     if isinstance(command, list):
-        command = command_line.words.line_of([word for word in command if isinstance(word, str)])
+        command = command_line.syntax.line_of([word for word in command if isinstance(word, str)])
     text = command if isinstance(command, str) and command.strip() else block["title"]
-    return command_line.words.unwrapped(_without_verb(text.strip()))
+    return command_line.syntax.unwrapped(_without_verb(text.strip()))
 
 
 def short_path(path: str, cwd: str, clean: Clean = clean_line) -> str:

@@ -3,6 +3,6 @@
 from rookery import TYPE_CHECKING, late_modules
 
 if TYPE_CHECKING:
-    from rookery.core.command_line import escape_hatches, read_only, shell, words
+    from rookery.core.command_line import escape_hatches, read_only, shell, syntax
 else:
     __getattr__ = late_modules(__name__)

@@ -5,7 +5,7 @@ which options take the next word."""
 
 from collections.abc import Iterable, Sequence
 
-from rookery.core.command_line.words import Word, listed, options_table
+from rookery.core.command_line.syntax import Word, listed, options_table
 
 _VALUES = options_table("""
 git: -C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source

@@ -11,7 +11,7 @@ from functools import lru_cache
 from rookery.core.command_line import foreign_code, globs, option_names
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import SHELLS, Simple, listed, options_table
+from rookery.core.command_line.syntax import SHELLS, Simple, listed, options_table
 from rookery.core.command_line.wrappers import WRAPPERS
 
 _HATCHES = options_table("""

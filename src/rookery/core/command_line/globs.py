@@ -74,19 +74,19 @@ def matches_path(pattern: str, path: str, *, hidden: bool = True) -> bool:
     """Whether a pattern matches a path. `*` and `?` stay inside one name, `**` spans any number of
     them. Unless `hidden`, only a pattern part that begins with a dot matches a name that does, as
     in a shell."""
-    wanted = [part for part in pattern.split("/") if part]
+    parts = [part for part in pattern.split("/") if part]
     names = [part for part in path.split("/") if part]
     reached = {0}  # how many of the pattern's parts are used up
     for name in names:
-        reached = {place for place in _closure(reached, wanted) if place < len(wanted)}
+        reached = {place for place in _closure(reached, parts) if place < len(parts)}
         if not hidden and name.startswith("."):
-            reached = {place for place in reached if wanted[place].startswith((".", "[.]"))}
-        after = {place for place in reached if wanted[place] == "**"}
+            reached = {place for place in reached if parts[place].startswith((".", "[.]"))}
+        after = {place for place in reached if parts[place] == "**"}
         for place in reached:
-            if wanted[place] != "**" and _matches_name(wanted[place], name):
+            if parts[place] != "**" and _matches_name(parts[place], name):
                 after.add(place + 1)
         reached = after
-    return len(wanted) in _closure(reached, wanted)
+    return len(parts) in _closure(reached, parts)
 
 
 def _closure(reached: set[int], wanted: list[str]) -> set[int]:

@@ -5,7 +5,7 @@ import re
 from itertools import pairwise
 
 from rookery.core.command_line.scanner import Scanner
-from rookery.core.command_line.words import ASSIGNMENT, MOST_WORDS, Here, Redirect, Simple, Word
+from rookery.core.command_line.syntax import ASSIGNMENT, MOST_WORDS, Here, Redirect, Simple, Word
 
 _BLANKS = re.compile(r"(?:[ \t\r\f\v]|\\\n)+")
 _REDIRECT = re.compile(r"(?:\d{1,4}|\{\w{1,40}\})?(&>>?|<<<|<<-?|<>|<&|>&|>>|>\||<|>)")

@@ -1,14 +1,14 @@
 """Parsing a text into all simple commands that it may run: those written there, and those that its
-wrappers, scripts, substitutions and pipes into a shell run in turn. It never raises; see `words`
+wrappers, scripts, substitutions and pipes into a shell run in turn. It never raises; see `syntax`
 for its limits."""
 
 import re
 from functools import lru_cache
 
-from rookery.core.command_line import foreign_code, words
+from rookery.core.command_line import foreign_code, syntax
 from rookery.core.command_line.grammar import Reader
 from rookery.core.command_line.scanner import State, Unreadable
-from rookery.core.command_line.words import SHELLS, Inner, Line, Outputs, Simple, Word
+from rookery.core.command_line.syntax import SHELLS, Inner, Line, Outputs, Simple, Word
 from rookery.core.command_line.wrappers import inner_of
 
 _FED = re.compile(r"\{\d*[./#]*\}")
@@ -18,9 +18,9 @@ _FED = re.compile(r"\{\d*[./#]*\}")
 def read(text: str) -> Line:
     """Return all commands that a text may run."""
     state = State()
-    whole = len(text) < words.MAX_LINE_LENGTH
+    whole = len(text) < syntax.MAX_LINE_LENGTH
     try:
-        Reader(text[: words.MAX_LINE_LENGTH], state).read()
+        Reader(text[: syntax.MAX_LINE_LENGTH], state).read()
         _Unwrapping(state).go()
     except Unreadable:
         whole = False
@@ -45,7 +45,7 @@ class _Unwrapping:
         while place < len(self._state.commands):
             command = self._state.commands[place]
             first = len(self._state.commands)
-            if command.level < words.DEEPEST and command.tokens:
+            if command.level < syntax.DEEPEST and command.tokens:
                 for inner in inner_of(command):
                     self._run(command, inner)
                 self._run_alias(command)
@@ -87,7 +87,7 @@ class _Unwrapping:
         reader.read()
         self._state.variables = known
         for each in self._state.commands[first:]:
-            each.via = command.via if command.via in words.FINDERS else command.program
+            each.via = command.via if command.via in syntax.FINDERS else command.program
             each.remote = each.remote or inner.remote or command.remote
 
     def _run_words(self, command: Simple, inner: Inner) -> None:

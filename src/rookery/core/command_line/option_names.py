@@ -4,7 +4,7 @@ program, and `--output-file`, `--junit-xml` or `--init-hook` mean the same every
 import re
 from functools import lru_cache
 
-from rookery.core.command_line.words import listed
+from rookery.core.command_line.syntax import listed
 
 _PARTS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _HARMLESS_FIRST = listed(

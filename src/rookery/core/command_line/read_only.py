@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from rookery.core.command_line import shell
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import Simple, Word, listed, options_table
+from rookery.core.command_line.syntax import Simple, Word, listed, options_table
 
 UNCLEAR = "only plain commands can be read for sure: no variables, substitutions or redirections"
 

@@ -7,8 +7,8 @@ import re
 from abc import ABC, abstractmethod
 from itertools import islice
 
-from rookery.core.command_line import words
-from rookery.core.command_line.words import DEEPEST, MAX_LINE_LENGTH, Here, Outputs, Simple, Word
+from rookery.core.command_line import syntax
+from rookery.core.command_line.syntax import DEEPEST, MAX_LINE_LENGTH, Here, Outputs, Simple, Word
 
 _PLAIN = re.compile(r"[^\s'\"\\$`;&|<>()]+")
 _PLAIN_QUOTED = re.compile(r'[^"\\$`]+')
@@ -56,7 +56,7 @@ class State:
             raise Unreadable
 
     def add(self, command: Simple) -> int:
-        if len(self.commands) >= words.MOST_COMMANDS:
+        if len(self.commands) >= syntax.MOST_COMMANDS:
             raise Unreadable
         self.commands.append(command)
         return len(self.commands) - 1

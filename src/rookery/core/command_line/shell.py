@@ -10,7 +10,7 @@ from itertools import permutations
 from rookery.core.command_line.arguments import SINGLE, Arguments, all_values_of, first_operand
 from rookery.core.command_line.grammar import joined
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import MAX_LINE_LENGTH, Simple
+from rookery.core.command_line.syntax import MAX_LINE_LENGTH, Simple
 
 LONGEST_SPELLING = 5000
 MOST_PARTS = 200

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rookery.core.command_line import foreign_code
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
-from rookery.core.command_line.words import FROM_INPUT, Inner, Word, listed
+from rookery.core.command_line.syntax import FROM_INPUT, Inner, Word, listed
 
 
 def _joined(tokens: Sequence[Word]) -> str:

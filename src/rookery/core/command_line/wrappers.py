@@ -4,10 +4,10 @@ that take only options before the command are in a table; the others have parser
 
 from collections.abc import Iterator, Sequence
 
-from rookery.core.command_line import words
+from rookery.core.command_line import syntax
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
+from rookery.core.command_line.syntax import Inner, Simple, Word, listed, options_table
 from rookery.core.command_line.ways import WAYS
-from rookery.core.command_line.words import Inner, Simple, Word, listed, options_table
 
 _PREFIXES = options_table("""
 sudo: -u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --role --type --chdir --chroot
@@ -108,7 +108,7 @@ def inner_of(command: Simple) -> Iterator[Inner]:
         name, _, value = word.text.partition("=")
         if name in _RUN_BY_NAME:
             yield Inner(script=value)
-    if program in words.SHELLS:
+    if program in syntax.SHELLS:
         yield from _of_shell(rest)
         return
     if options := _SCRIPTS.get(program, ()):
@@ -132,14 +132,14 @@ def _of_prefix(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
             yield Inner(script=each.text)
     place = first_operand(rest, values, _OWN_OPERANDS.get(program, 0))
     while place < len(rest) and (
-        (program in _ASSIGNING and words.ASSIGNMENT.match(rest[place].text))
+        (program in _ASSIGNING and syntax.ASSIGNMENT.match(rest[place].text))
         or (program == "time" and rest[place].text == "!")
     ):
         place += 1
     if place < len(rest):
         yield Inner(rest[place:])
     elif program in ("sudo", "doas"):  # a shell of that user
-        yield words.FROM_INPUT
+        yield syntax.FROM_INPUT
 
 
 def _of_runner(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
@@ -183,6 +183,6 @@ def _of_shell(rest: Sequence[Word]) -> Iterator[Inner]:
         if place < len(rest):
             yield Inner(script=rest[place].text, arguments=rest[place + 1 :])
     elif reads or place >= len(rest) or rest[place].text in ("-", "/dev/stdin"):
-        yield words.FROM_INPUT
+        yield syntax.FROM_INPUT
     elif rest[place].is_file:
         yield Inner(tokens=[rest[place]], script="")

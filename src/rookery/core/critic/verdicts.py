@@ -115,8 +115,8 @@ def request(verdicts: list[Verdict], iteration: int, policy: CriticPolicy) -> st
     lines = [f"This comes from a critic, not from the user (refinement {iteration} of {of})."]
     scores = [f"{each.score:.2f} ({each.source})" for each in verdicts if each.score is not None]
     if scores:
-        wanted = f"the target is at least {policy.score_below:.2f}"
-        lines.append(f"It judged the work so far: score {', '.join(scores)}; {wanted}.")
+        target = f"the target is at least {policy.score_below:.2f}"
+        lines.append(f"It judged the work so far: score {', '.join(scores)}; {target}.")
     issues = in_order(tuple(issue for each in verdicts for issue in each.issues))
     shown = [issue for issue in issues if issue.kind == BEHAVIOURAL]
     if shown:

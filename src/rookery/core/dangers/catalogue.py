@@ -9,7 +9,7 @@ from itertools import islice, starmap
 from rookery.core.command_line.arguments import Arguments, values_of
 from rookery.core.command_line.foreign_code import shell_lines
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import SHELLS, Line, Simple, Word, listed
+from rookery.core.command_line.syntax import SHELLS, Line, Simple, Word, listed
 from rookery.core.dangers import clouds, code, databases, files, git, overwrites, systems, writes
 from rookery.core.dangers.overwrites import Overwrite
 from rookery.core.dangers.places import Ground

@@ -5,7 +5,7 @@ verb counts."""
 import re
 
 from rookery.core.command_line.arguments import Arguments
-from rookery.core.command_line.words import Simple, listed
+from rookery.core.command_line.syntax import Simple, listed
 from rookery.core.dangers import sql
 from rookery.core.dangers.tables import Check
 

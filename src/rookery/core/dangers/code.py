@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from rookery.core.command_line import foreign_code
-from rookery.core.command_line.words import MAX_LINE_LENGTH, Simple
+from rookery.core.command_line.syntax import MAX_LINE_LENGTH, Simple
 from rookery.core.dangers import sql
 
 _CALLS = (

@@ -4,7 +4,7 @@ in the tools beside them, and in the frameworks and migration tools that empty t
 import re
 
 from rookery.core.command_line.arguments import Arguments
-from rookery.core.command_line.words import Simple, Word, listed, options_table
+from rookery.core.command_line.syntax import Simple, Word, listed, options_table
 from rookery.core.dangers import sql
 from rookery.core.dangers.places import named
 

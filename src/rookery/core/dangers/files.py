@@ -5,7 +5,7 @@ import re
 
 from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.foreign_code import language_of
-from rookery.core.command_line.words import FINDERS, Simple, listed
+from rookery.core.command_line.syntax import FINDERS, Simple, listed
 from rookery.core.dangers.tables import Check
 
 TABLE = """

@@ -3,7 +3,7 @@
 from itertools import starmap
 
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
-from rookery.core.command_line.words import Simple, listed, options_table
+from rookery.core.command_line.syntax import Simple, listed, options_table
 from rookery.core.dangers.tables import find, row_of, uses_of
 
 _TABLE = """

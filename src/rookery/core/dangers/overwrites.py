@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from rookery.core.command_line.arguments import Arguments
-from rookery.core.command_line.words import Simple, Word, listed
+from rookery.core.command_line.syntax import Simple, Word, listed
 from rookery.core.dangers import code, writes
 from rookery.core.dangers.places import (
     KEPT,

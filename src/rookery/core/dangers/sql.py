@@ -2,7 +2,7 @@
 
 import re
 
-from rookery.core.command_line.words import MAX_LINE_LENGTH
+from rookery.core.command_line.syntax import MAX_LINE_LENGTH
 from rookery.core.dangers.places import named
 
 _BLANKED = re.compile(

@@ -1,7 +1,7 @@
 """Irreversible actions on the machine itself: users, packages, services, jobs, network, keys."""
 
 from rookery.core.command_line.arguments import Arguments
-from rookery.core.command_line.words import Simple
+from rookery.core.command_line.syntax import Simple
 
 TABLE = """
 deletes a user: userdel #1; deluser #1; dscl -d (dscl -delete);

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from rookery.core.command_line import globs
 from rookery.core.command_line.arguments import SINGLE, Arguments, all_values_of
-from rookery.core.command_line.words import Simple
+from rookery.core.command_line.syntax import Simple
 
 type Check = Callable[[Simple, Arguments], str]
 """A judgement that the tables cannot express; it returns "" if the command is not dangerous."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from rookery.core.command_line.arguments import Arguments, values_of
 from rookery.core.command_line.grammar import joined
-from rookery.core.command_line.words import Simple, Word, listed, options_table
+from rookery.core.command_line.syntax import Simple, Word, listed, options_table
 from rookery.core.dangers import code, places
 from rookery.core.dangers.places import Ground
 

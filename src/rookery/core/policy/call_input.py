@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from rookery.core.command_line.words import line_of, listed
+from rookery.core.command_line.syntax import line_of, listed
 from rookery.core.json import Json, lenient
 from rookery.core.policy.danger import PATH_KEYS, TEXT_KEYS
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rookery.core.command_line.words import MAX_LINE_LENGTH, line_of
+from rookery.core.command_line.syntax import MAX_LINE_LENGTH, line_of
 from rookery.core.dangers.places import Ground, named, normal, outside, special
 from rookery.core.json import Json, lenient
 from rookery.core.tools.names import name_of

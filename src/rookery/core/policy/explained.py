@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rookery.core.command_line import read_only
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import SHELLS, Simple, Word, listed, options_table
+from rookery.core.command_line.syntax import SHELLS, Simple, Word, listed, options_table
 from rookery.core.dangers import places, tables, writes
 from rookery.core.dangers.places import Ground
 from rookery.core.json.safe_text import clean_line

@@ -125,10 +125,10 @@ def for_agent(confirm: str, nobody: object) -> str:
 def level(header: Json, profile: Profile) -> str:
     """Return the choice of ours by which the worker answers this agent's asks. If the agent has
     modes of its own, or had the action judged already, the mode allows nothing a second time."""
-    wanted = chosen(header)
-    if for_agent(wanted, header["unattended"]) != wanted:
-        return wanted
-    return EVERY if is_agents(profile, wanted) else wanted
+    mode = chosen(header)
+    if for_agent(mode, header["unattended"]) != mode:
+        return mode
+    return EVERY if is_agents(profile, mode) else mode
 
 
 def judged_by(header: Json) -> str:

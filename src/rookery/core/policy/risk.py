@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.line import read
-from rookery.core.command_line.words import SHELLS, Simple, Word, options_table
+from rookery.core.command_line.syntax import SHELLS, Simple, Word, options_table
 from rookery.core.dangers import catalogue
 
 LEVELS = ("LOW", "MEDIUM", "UNKNOWN", "HIGH")
@@ -218,12 +218,10 @@ def _of_sources(command: Simple, commands: Sequence[Simple]) -> Iterator[Risk]:
     if any(each.program.casefold() in _FETCHERS for each in sources):
         yield HANDS_ON
     runs = command.program in SHELLS and catalogue.reads_input(command)
-    feeding = [commands[place] for place in command.fed_by]
-    if sources and (runs or not command.tokens[0].certain or any(map(_is_unclear, feeding))):
+    named = [command, *(commands[place] for place in command.fed_by)]
+    unclear = any(each.tokens and not each.tokens[0].certain for each in named)
+    scripted = any(each.children and each.program in (*SHELLS, "eval") for each in sources)
+    if sources and (runs or unclear or scripted):
         yield UNREAD
-
-
-def _is_unclear(command: Simple) -> bool:
-    """Tell whether what a command does, or writes, is in words that are known when it runs."""
-    runs = command.children and (command.program in SHELLS or command.program == "eval")
-    return bool(runs or (command.tokens and not command.tokens[0].certain))
+    for word in (word for each in sources if runs for word in each.tokens[1:]):
+        yield from _of_line(word.text)

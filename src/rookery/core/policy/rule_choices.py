@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rookery.core.asks.asks import once_only
 from rookery.core.command_line import escape_hatches, globs
-from rookery.core.command_line.words import listed
+from rookery.core.command_line.syntax import listed
 from rookery.core.policy import go_asks
 from rookery.core.policy.call_input import FILE_KINDS
 from rookery.core.policy.rules import GROUNDS, Call, Rule

@@ -42,9 +42,8 @@ class Order(NamedTuple):
 
     def json(self) -> Json:
         """Return the order as logs and headers keep it."""
-        return {
-            ("told" if key == "origin" else key): self[at] for at, key in enumerate(self._fields)
-        }
+        fields: Json = {"approve": self.approve, "destructive": self.destructive}
+        return fields | {"told": self.origin, "without_hooks": self.without_hooks}
 
 
 def order_of(given: object) -> Order | None:

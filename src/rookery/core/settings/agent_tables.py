@@ -69,8 +69,8 @@ def fault_of(table: Json) -> Fault | None:
         return Fault(alone, "is only for an agent with a url")
     if (table and "command" not in table) or _is_command(table.get("command")):
         return None
-    wanted = 'must be a list of strings, for example ["my-agent", "--acp"]'
-    return Fault("command", wanted) if "command" in table else Fault("", f"command {wanted}")
+    expected = 'must be a list of strings, for example ["my-agent", "--acp"]'
+    return Fault("command", expected) if "command" in table else Fault("", f"command {expected}")
 
 
 def _wrong_budget(budget: object) -> str:
@@ -88,8 +88,8 @@ def _fault_of_address(table: Json) -> Fault | None:
     if not _is_text(url) or not url.startswith(SCHEMES) or "@" in url:
         return Fault("url", 'must be an address without a password, such as "wss://host/acp"')
     if not isinstance(headers, dict) or not all(_is_source(each) for each in headers.values()):
-        wanted = '{ Authorization = { env = "NAME" } }, or { file = "PATH" }'
-        return Fault("headers", f"must say where each value comes from, for example {wanted}")
+        expected = '{ Authorization = { env = "NAME" } }, or { file = "PATH" }'
+        return Fault("headers", f"must say where each value comes from, for example {expected}")
     for key in ("ca", "fingerprint", "cwd"):
         if not _is_text(table.get(key, "/")):
             return Fault(key, "must be a text")

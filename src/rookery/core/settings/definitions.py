@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rookery.core import budgets, limits
 from rookery.core.limits import CRITICS, INTERFACES, NUMBERS, Setting, setting, written
 from rookery.core.policy import approvals
-from rookery.core.policy.modes import EVERY, VALUES
+from rookery.core.policy.modes import CHOICES, EVERY, VALUES
 from rookery.core.policy.rules import Rule
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.default_approval import default_approval
@@ -23,16 +23,13 @@ FORMAT = 1
 """The format of the files that this build writes. A file without a version has version 1."""
 
 
-_CONFIRMS = ", ".join(f'"{each}" ({approvals.WORDS[each]})' for each in VALUES)
-
-
 def _budget(scope: str, of: str) -> str:
     return setting(
         budgets.OFF,
-        f"ask before {of} uses more than this",
+        f"Budget per {scope}: ask before {of} uses more than this",
         unit=f"{budgets.EXAMPLE}, or off",
-        more="See docs/budgets.md. For one agent: [agents.NAME]; for one session: `rookery set "
-        f"SESSION {budgets.NAMES[scope]}`.",
+        scopes=f"`rookery set SESSION {budgets.NAMES[scope]}` for one session, [agents.NAME] for "
+        "one agent",
         check=budgets.check,
         key=f"session.{budgets.NAMES[scope]}",
     )
@@ -46,6 +43,7 @@ class Config(NamedTuple):
         more="Default: Rookery's own agent if a model is set up (rookery setup), otherwise the "
         "demo.",
         unit="the name of an agent",
+        how="agent",
         example='"claude"',
         effect="at once, for new sessions; others keep their agent",
         key="default_agent",
@@ -58,7 +56,7 @@ class Config(NamedTuple):
     """Agents, ours and others', that run without Landlock's domain."""
     node_path: str = setting(
         "",
-        "node, or its directory, if PATH has none",
+        "Node.js: node, or its directory, if PATH has none",
         unit="a path",
         more="Programs missing from PATH are looked for there first, then where nvm, fnm, "
         "volta, asdf and mise keep theirs. ROOKERY_NODE in the environment does the same.",
@@ -69,9 +67,10 @@ class Config(NamedTuple):
     )
     confirm: str = setting(
         EVERY,
-        f"how new sessions ask you for approval: {_CONFIRMS}",
-        VALUES,
-        more="Existing sessions keep theirs; for one session: `rookery set SESSION confirm`.",
+        f"{approvals.TITLE}: how new sessions ask you for approval",
+        choices=CHOICES,
+        more="Existing sessions keep theirs.",
+        scopes="`rookery set SESSION confirm` for one session",
         effect="at once, for sessions started from then on",
         strict_first=VALUES,
         meant=default_approval,
@@ -92,7 +91,7 @@ class Config(NamedTuple):
     critic: limits.CriticPolicy = limits.CriticPolicy()
     show_tool_durations: bool = setting(
         True,
-        "show how long each tool call took",
+        "Tool durations: show how long each tool call took",
         example="true",
         effect="at once, for what is printed from then on",
         key="show_tool_durations",
@@ -108,7 +107,7 @@ class Config(NamedTuple):
     """Keys of the terminal interface, by what they are for."""
     warm: bool = setting(
         True,
-        "keep a process with the SDK loaded, so that Rookery's own agent starts at once",
+        "Warm start: keep a process loaded, so that Rookery's own agent starts at once",
         more="It takes about 250 MB, shared by its sessions, and ends after half an hour "
         "without use.",
         effect="at the next start of a session's agent",
@@ -167,7 +166,6 @@ OWN_AGENT = Setting(
 )
 CONFINED = Setting(
     "the kernel stops its commands from answering for you; sudo fails in them",
-    more="See docs/security.md.",
     example="false",
     effect=limits.NEXT_AGENT,
     key="agents.NAME.confined",
@@ -240,7 +238,7 @@ OFFERS = Setting(
 )
 SETUP = Setting(
     'shell command that prepares a new worktree of this repository; "*": of any',
-    more="It runs in the worktree's root before the session starts. See docs/worktrees.md.",
+    more="It runs in the worktree's root before the session starts.",
     unit="text",
     example='"npm ci"',
     effect="at once, for new worktrees",
@@ -317,10 +315,10 @@ def sample() -> str:
     lines = [_line(VERSION.name, written(VERSION.default), VERSION.brief)]
     lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{'[worker]':<26} # seconds"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
+    lines += [_line(each.name, written(each.default), each.comment) for each in NUMBERS]
     for table in (SESSION, SANDBOX, AGENT, WEB, CRITICS, NOTIFY, DEVICES, INTERFACES):
         lines += ["", f"[{table[0].key.partition('.')[0]}]"]
-        lines += [_line(each.name, written(each.default), each.brief) for each in table]
+        lines += [_line(each.name, written(each.default), each.comment) for each in table]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
     lines += [_line(CONFINED.name, "true", CONFINED.brief)]
     lines += [_line(each.name, each.example, each.brief) for each in (ENV, MCP, KIND)]

@@ -59,7 +59,7 @@ model: model.test=ctrl+t model.keep=ctrl+o
 models: models.edit=enter models.new=n models.default=d models.test=t models.remove=x
 choice: choice.take=enter
 preview: preview.pageup=pageup preview.pagedown=pagedown
-settings: settings.open=enter
+settings: settings.open=enter settings.find=slash
 agents: agents.take=enter agents.default=d agents.copy=c agents.login=l
 install: install.run=enter,y install.cancel=ctrl+c
 servers: servers.edit=enter servers.new=n servers.toggle=space servers.test=t servers.remove=x

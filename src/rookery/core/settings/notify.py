@@ -9,9 +9,11 @@ EFFECT = "at once, for everything that the daemon sends from then on"
 
 
 class Notify(NamedTuple):
-    asks: bool = setting(True, "notify when a session needs you", effect=EFFECT)
-    ends: bool = setting(True, "notify when a turn is done and you have not seen it", effect=EFFECT)
-    failures: bool = setting(True, "notify when a turn failed", effect=EFFECT)
+    asks: bool = setting(True, "Questions: notify when a session needs you", effect=EFFECT)
+    ends: bool = setting(
+        True, "Finished turns: notify when a turn is done and you have not seen it", effect=EFFECT
+    )
+    failures: bool = setting(True, "Failed turns: notify when a turn failed", effect=EFFECT)
     desktop: bool = setting(
         False,
         "notifications on this machine's desktop",
@@ -28,7 +30,10 @@ class Notify(NamedTuple):
         runs=True,
     )
     webhook_shape: str = setting(
-        "json", "what is posted: our own JSON, or that of ntfy or Slack", SHAPES, effect=EFFECT
+        "json",
+        "Webhook format: what is posted",
+        choices=(("json", "Rookery's own JSON", ""), ("ntfy", "ntfy", ""), ("slack", "Slack", "")),
+        effect=EFFECT,
     )
     webhook_secret: str = setting(
         "", "key that signs what is posted", unit="text", effect=EFFECT, secret=True
@@ -42,13 +47,13 @@ class Notify(NamedTuple):
     )
     push_private: bool = setting(
         False,
-        "also push to this machine and private networks",
+        "Private networks: also push to this machine and private networks",
         effect=EFFECT,
         strict_first=(False, True),
     )
     most: int = setting(
         10,
-        "notifications per minute; one summary replaces the rest",
+        "Limit: notifications per minute; one summary replaces the rest",
         (1.0, 600.0),
         unit="notifications",
         effect=EFFECT,

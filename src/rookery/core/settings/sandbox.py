@@ -14,7 +14,7 @@ CHOICES = (
 everything."""
 MOVED = (
     "From now on this session runs in the sandbox container: the agent itself is inside, with the "
-    "session's directories (docs/sandbox.md)."
+    "session's directories."
 )
 ON, LISTED, OFF = NETWORKS = ("on", "listed", "off")
 
@@ -22,24 +22,22 @@ ON, LISTED, OFF = NETWORKS = ("on", "listed", "off")
 class Sandbox(NamedTuple):
     kind: str = setting(
         NONE,
-        "what new sessions run in",
-        KINDS,
-        more="bwrap: the agent writes in its session's directories only and sees nothing of your "
-        "home but its own files. container: it runs in an image. For one session: --sandbox KIND; "
-        "for one agent: agents.NAME.sandbox. See docs/sandbox.md.",
+        "Sandbox: what new sessions run in",
+        choices=CHOICES,
+        scopes="--sandbox KIND for one session, agents.NAME.sandbox for one agent",
         effect="at once, for new sessions; others keep theirs",
         strict_first=(CONTAINER, BWRAP, NONE),
     )
     network: str = setting(
         ON,
-        "the network in a sandbox; listed: only the allowed hosts",
-        NETWORKS,
+        "what a sandbox reaches of the network",
+        choices=((ON, "Everything", ""), (LISTED, "Allowed hosts only", ""), (OFF, "Nothing", "")),
         effect=NEXT_AGENT,
         strict_first=(OFF, LISTED, ON),
     )
     allow: str = setting(
         "",
-        "hosts that a sandbox with a listed network reaches, separated by spaces",
+        "Allowed hosts: the hosts of a network that is limited to them, separated by spaces",
         unit="names, *.names, or addresses, each with a :port where it is neither 443 nor 80",
         example='"api.example.com *.example.org"',
         effect=NEXT_AGENT,
@@ -47,7 +45,7 @@ class Sandbox(NamedTuple):
     )
     read: str = setting(
         "",
-        "extra files and directories that a sandbox may read, separated by spaces",
+        "Readable paths: extra files and directories that a sandbox may read, separated by spaces",
         unit="paths",
         example='"~/.gitconfig"',
         effect=NEXT_AGENT,
@@ -55,7 +53,7 @@ class Sandbox(NamedTuple):
     )
     pids: int = setting(
         1024,
-        "processes that may run at once in a sandbox",
+        "Process limit: processes that may run at once in a sandbox",
         (16.0, 100000.0),
         unit="processes",
         effect=NEXT_AGENT,
@@ -63,7 +61,7 @@ class Sandbox(NamedTuple):
     git_hooks: bool = setting(
         False,
         "let an agent in a sandbox change git hooks and git settings",
-        more="If false, .git/hooks and .git/config are read-only inside: what they name runs "
+        more="Otherwise .git/hooks and .git/config are read-only inside: what they name runs "
         "outside, with the user's next git command. Commits work.",
         effect=NEXT_AGENT,
         strict_first=(False, True),
@@ -86,7 +84,7 @@ class Sandbox(NamedTuple):
     )
     args: str = setting(
         "",
-        "extra arguments for podman or docker run",
+        "Engine arguments: extra arguments for podman or docker run",
         unit="text",
         example='"--memory 4g"',
         effect=NEXT_AGENT,

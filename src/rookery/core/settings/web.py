@@ -5,20 +5,26 @@ from typing import NamedTuple
 from rookery.core.limits import AT_ONCE, setting, settings_of
 
 NONE, BRAVE, TAVILY, SEARXNG = PROVIDERS = ("none", "brave", "tavily", "searxng")
+CHOICES = (
+    (NONE, "None", ""),
+    (BRAVE, "Brave Search", "key from https://brave.com/search/api"),
+    (TAVILY, "Tavily", "key from https://tavily.com"),
+    (SEARXNG, "SearXNG", "an instance of your own, without a key"),
+)
 NEW = "for sessions started from then on"
 
 
 class Web(NamedTuple):
     fetch: bool = setting(
         True,
-        "let Rookery's own agent read web pages (web_fetch)",
+        "Web pages: let Rookery's own agent read web pages (web_fetch)",
         more="Each page is asked about as a command with curl would be.",
         effect=NEW,
         strict_first=(False, True),
     )
     allow: str = setting(
         "",
-        "hosts that it may read although they are on this machine or a private network",
+        "Private hosts: hosts on this machine or a private network that pages may come from",
         unit="names or addresses, each perhaps with a :port; * stands for anything",
         example='"localhost:* wiki.internal"',
         effect=AT_ONCE,
@@ -26,16 +32,18 @@ class Web(NamedTuple):
     )
     search: str = setting(
         NONE,
-        "who searches the web for it (web_search)",
-        PROVIDERS,
-        more="brave and tavily need search_key, searxng needs search_url.",
+        "Web search: who searches the web for Rookery's own agent (web_search)",
+        choices=CHOICES,
+        more="Brave and Tavily need search_key, SearXNG needs search_url.",
         effect=NEW,
         strict_first=PROVIDERS,
     )
-    search_key: str = setting("", "the search provider's API key", unit="text", secret=True)
+    search_key: str = setting(
+        "", "Search key: the search provider's API key", unit="text", secret=True
+    )
     search_url: str = setting(
         "",
-        "the search provider's address, if another than its own",
+        "Search address: the search provider's address, if another than its own",
         unit="an address: https://… or http://…",
         example='"http://localhost:8888"',
         runs=True,

@@ -192,8 +192,8 @@ class Devices:
         if not token.startswith(PREFIX) or len(token) > 200:
             return None
         self._refresh()
-        wanted = _hash(token)
-        return next((each for each in self._known.values() if each.hash == wanted), None)
+        digest = _hash(token)
+        return next((each for each in self._known.values() if each.hash == digest), None)
 
     def note_use(self, device: Device, address: str) -> None:
         now = _now()

@@ -175,12 +175,12 @@ def _end(field: str) -> Address:
 def _holder(inode: str) -> int:
     """Return the newest process that has the socket open, or 0. An agent can make no other process
     hold its socket except one that it started."""
-    wanted = f"socket:[{inode}]"
+    link = f"socket:[{inode}]"
     for pid in sorted(
         (int(name) for name in os.listdir("/proc") if name.isdecimal()), reverse=True
     ):
         with suppress(OSError):
-            if any(target == wanted for target in _open_files(pid)):
+            if any(target == link for target in _open_files(pid)):
                 return pid
     return 0
 

@@ -1,6 +1,7 @@
 // Answers to asks, loaded with the first one: one key or one tap. What cannot be undone is held or typed, what is allowed for
 // good shows its rule first.
 import { $, $$, command, copy, element, say, toast, told, when } from "./main.js";
+import { given } from "./fields.js";
 import { isTyping, key } from "./keys.js";
 
 const FIRST = 700; // milliseconds for which a new card takes no key
@@ -76,7 +77,7 @@ async function send(card, said) {
   } catch (error) {
     delete card.dataset.sent;
     if (/wrong_nonce|unknown_ask|answered/.test(error.error ?? "")) { elsewhere(card); return false; }
-    const wrong = $(".wrong", card);
+    const wrong = $(".wrong.failed", card);
     if (!wrong) throw error;
     Object.assign(wrong, { hidden: false, textContent: error.message });
     return false;
@@ -236,25 +237,9 @@ when("copy-link", async (button) => {
 when("answer-alike", (button) => alike(button.closest(".answers"), button));
 when("answer-no", (button) => send(button.closest(".answers"), { action: button.dataset.action }));
 when("answer-form", (card) => {
-  Object.assign($(".wrong", card), { hidden: true });
-  return send(card, { action: "accept", content: contentOf(card) });
+  Object.assign($(".wrong.failed", card), { hidden: true });
+  return send(card, { action: "accept", content: given(card) });
 });
-
-function contentOf(card) {
-  const content = {};
-  for (const field of card.elements) {
-    const { name, type, value, dataset } = field;
-    if (!name) continue;
-    if (dataset.type === "array") {
-      content[name] ??= [];
-      if (field.checked) content[name].push(value);
-    } else if (dataset.type === "boolean") content[name] = field.checked;
-    else if (type === "radio") { if (field.checked) content[name] = value; }
-    else if (value === "") continue;
-    else content[name] = dataset.type === "number" || dataset.type === "integer" ? Number(value) : value;
-  }
-  return content;
-}
 
 // Held for a second: the tap that confirms. A shorter one asks for the word.
 document.addEventListener("pointerdown", (event) => {

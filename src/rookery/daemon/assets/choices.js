@@ -1,7 +1,8 @@
 // What users choose by name: the menu of a session, and operations with the questions that belong to them.
 import { $, api, toast } from "./main.js";
 import { danger, menu, show, sure } from "./dialogs.js";
-import { address, drawn, field, holds, named, operations, perform, read, written } from "./operations.js";
+import { given as filled } from "./fields.js";
+import { address, drawn, field, holds, named, operations, perform, read } from "./operations.js";
 import { remove } from "./trash.js";
 
 /** As rows of a menu: those that apply. `about`: id, title, status or running and awake, archived, snoozed, pinned, worktree. */
@@ -73,7 +74,7 @@ async function asked(row, about, given) {
   const values = { ...(field(row, "title").type && { title: about.title ?? "" }), ...given };
   const form = await drawn(row, values, Object.keys(row.arguments.properties));
   const answers = await sure(heading(row, about), [row.sentence], row.title, form);
-  return answers && written(answers);
+  return answers && filled(form);
 }
 
 const clock = (value) => new Date(value).toLocaleString([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });

@@ -1,6 +1,7 @@
 // The operations of Rookery's catalogue: their arguments, and how one is carried out.
 import { $, $$, api, apiOf, element, html, piece, Problem, toast, told, uid, UNREACHABLE } from "./main.js";
 import { danger, sure } from "./dialogs.js";
+import { given as filled } from "./fields.js";
 
 let listed = null;
 
@@ -86,7 +87,7 @@ async function agreed(row, path, given, error, { title = `${row.title}?`, label 
   const shown = element("p", { class: "shown", tabindex: 0 }, error.message), form = fields.length ? await drawn(row, given, fields) : "";
   let now = error, timer = 0, sent = given;
   const ask = async () => {
-    const answers = read(row, written(new FormData(shown.closest("form"))));
+    const answers = read(row, filled(shown.closest("form")));
     sent = { ...given, ...answers };
     now = await post(path, { ...sent, fingerprint: "show" }).catch((problem) => problem);
     shown.textContent = now.message;
@@ -121,14 +122,12 @@ export async function drawn(row, values, names) {
   return form.childElementCount ? form : "";
 }
 
-export const written = (answers) => Object.fromEntries([...answers.keys()].map((key) => [key, answers.getAll(key).join(",")]));
-
-/** What users wrote, as it is sent. */
+/** What users wrote in a line or a form, as it is sent. */
 export function read(row, answers) {
   const sent = {};
   for (const [key, about] of Object.entries(row.arguments.properties)) {
     const value = answers[key];
-    if (about.type === "boolean") { if (value != null) sent[key] = !/^(no|off|false)$/i.test(value); }
+    if (about.type === "boolean") { if (value != null) sent[key] = !/^(no|off|false)$/i.test(String(value)); }
     else if (value == null || value === "") continue;
     else if (about.how === "moment") sent[key] = moment(String(value), about.title);
     else if (about.type === "integer" || about.type === "number") sent[key] = number(value, about.title);

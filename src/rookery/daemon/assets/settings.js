@@ -1,33 +1,18 @@
 // Forms of the settings: only what was changed is sent; what is wrong is said at its field.
-import { $, $$, api, copy, element, html, kept, say, toast, told, when } from "./main.js";
+import { $, $$, api, copy, element, html, kept, piece, say, toast, told, when } from "./main.js";
 import { danger, sure } from "./dialogs.js";
+import { controls, fit, given, isChanged, mark, values } from "./fields.js";
 import { perform } from "./operations.js";
 
-const fieldsOf = (form) => $$("[name], [data-of], [data-clear]", form);
-
-function isChanged(node) {
-  if (node.type === "checkbox") return node.checked !== node.defaultChecked;
-  if (node.localName === "select") return !node.options[node.selectedIndex]?.defaultSelected;
-  return node.value !== node.defaultValue;
-}
+const isSet = (field) => controls(field).some(isChanged);
 
 /** The values to send: of a new thing all, else those that were changed. */
-function values(form) {
-  const all = "new" in form.dataset, found = {};
-  for (const node of $$("[name]", form)) {
-    if (node.closest("[hidden]") || !(all || isChanged(node))) continue;
-    if (node.type === "checkbox") found[node.name] = node.checked;
-    else if (!all || node.value) found[node.name] = node.value;
-  }
-  for (const node of $$("[data-of]", form)) {
-    const group = $$(`[data-of="${node.dataset.of}"]`, form);
-    if (group.some(isChanged) || all) found[node.dataset.of] = group.filter((each) => each.checked).map((each) => each.value);
-  }
-  for (const node of $$("[data-clear]:checked", form)) found[node.dataset.clear] = null;
-  return found;
+function sent(form) {
+  const removed = $$("[data-clear]:checked", form).map((node) => [node.dataset.clear, null]);
+  return { ...("new" in form.dataset ? given(form) : values(form, isSet)), ...Object.fromEntries(removed) };
 }
 
-const changed = (form) => fieldsOf(form).filter(isChanged).length;
+const changed = (form) => $$("[data-field]", form).filter(isSet).length + $$("[data-clear]:checked", form).length;
 let leaving = false;
 
 function settle(form) {
@@ -39,32 +24,6 @@ function settle(form) {
     told.textContent = count ? `${count} unsaved change${count > 1 ? "s" : ""}` : "";
   }
   told.dataset.count = count;
-}
-
-/** Show only the fields that belong to what is chosen, each with its hint. */
-function fit(form) {
-  const value = (name) => form.elements[name]?.value;
-  for (const field of $$("[data-when]", form)) {
-    field.hidden = !Object.entries(JSON.parse(field.dataset.when)).every(([name, wanted]) => wanted.includes(value(name)));
-  }
-  for (const field of $$("[data-hints]", form)) {
-    for (const [name, words] of Object.entries(JSON.parse(field.dataset.hints))) {
-      if (value(name) in words) $(".about", field).textContent = words[value(name)];
-    }
-  }
-}
-
-function mark(form, wrong) {
-  let first = null;
-  for (const field of $$("[data-field]", form)) {
-    const words = wrong[field.dataset.field] ?? "";
-    $(".wrong", field).textContent = words ? `✗ ${words}` : "";
-    const control = $("input, select", field);
-    if (words) control.setAttribute("aria-invalid", "true");
-    else control.removeAttribute("aria-invalid");
-    if (words) first ??= control;
-  }
-  first?.focus();
 }
 
 function tell(form, words, kind = "") {
@@ -81,10 +40,10 @@ function linked(place, words) {
 }
 
 /** What loosens the guard is confirmed first. null: it was not meant. */
-const send = (name, given, busy = "") => perform(name, "", given, { title: "This allows more than before", label: danger("Save it"), fields: [], busy });
+const send = (name, body, busy = "") => perform(name, "", body, { title: "This allows more than before", label: danger("Save it"), fields: [], busy });
 
 async function save(form, more = {}) {
-  const body = { ...JSON.parse(form.dataset.given), values: values(form), ...more };
+  const body = { ...JSON.parse(form.dataset.given), values: sent(form), ...more };
   if (!Object.keys(body.values).length && !("new" in form.dataset)) return tell(form, "Nothing was changed.");
   const tests = $("[data-do=test-form]", form) && !more.untested;
   const { busy } = form.dataset;
@@ -117,15 +76,15 @@ when("keep-form", (button) => save(button.closest("form"), { untested: true }));
 when("test-form", async (button) => {
   const form = button.closest("form");
   tell(form, "Testing the model …");
-  const outcome = await send("try-settings", { ...JSON.parse(form.dataset.given), values: values(form) });
+  const outcome = await send("try-settings", { ...JSON.parse(form.dataset.given), values: sent(form) });
   mark(form, outcome.wrong);
   tell(form, outcome.done ? `${outcome.summary} Not saved yet.` : Object.keys(outcome.wrong).length ? "" : `✗ ${outcome.summary}`, outcome.done ? "" : "failed");
 });
 
 when("row-deed", async (button) => {
-  const { deed, name, given } = button.dataset;
+  const { deed, name, given: row } = button.dataset;
   if (deed === "remove" && !(await sure(`Remove ${name}?`, ["This cannot be undone."], danger("Remove")))) return;
-  const outcome = await send("change-settings-list", { ...JSON.parse(given), do: deed }, deed === "test" ? `Testing ${name} …` : "");
+  const outcome = await send("change-settings-list", { ...JSON.parse(row), do: deed }, deed === "test" ? `Testing ${name} …` : "");
   if (!outcome) return;
   if (deed === "test" || !outcome.done) toast(outcome.summary, { kind: outcome.done ? "note" : "failed" });
   else away(location.href, outcome.summary);
@@ -145,8 +104,8 @@ when("revoke", async (button) => {
 when("name-device", async (button) => {
   const { device, name, person } = button.dataset;
   const field = (label, key, value) => element("label", {}, `${label} `, element("input", { name: key, value, maxlength: 60, required: key === "name" }));
-  const given = await sure("Rename this device", [], "Save", field("Name", "name", name), field("Person", "person", person));
-  if (given) await changeDevice(device, Object.fromEntries(given));
+  const answers = await sure("Rename this device", [], "Save", field("Name", "name", name), field("Person", "person", person));
+  if (answers) await changeDevice(device, Object.fromEntries(answers));
 });
 async function changeDevice(device, fields) {
   try {
@@ -206,4 +165,24 @@ try {
   sessionStorage.removeItem("said");
   if (said) toast(said);
 } catch { /* no storage */ }
-if (location.hash.startsWith("#f-")) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.focus();
+if (location.hash.startsWith("#f-")) {
+  const field = $$("[data-field]").find((each) => each.dataset.field === decodeURIComponent(location.hash.slice(3)));
+  field?.scrollIntoView({ block: "center" });
+  if (field) controls(field)[0].focus({ preventScroll: true });
+}
+
+// --- the search over all sections ------------------------------------------------------------------
+
+const search = $(".around input");
+let timer = 0, section = null;
+search?.addEventListener("input", () => {
+  clearTimeout(timer);
+  timer = setTimeout(() => find(search.value.trim()).catch(told), 150);
+});
+async function find(query) {
+  const shown = $(".section");
+  section ??= shown;
+  if (!query) return shown.replaceWith(section);
+  const matches = html(await piece(`/pieces/settings?${new URLSearchParams({ q: query })}`));
+  if (search.value.trim() === query) shown.replaceWith(element("div", { class: "section" }, matches));
+}

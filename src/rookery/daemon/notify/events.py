@@ -90,8 +90,8 @@ def kind_of(head: Json) -> str:
 
 
 def is_wanted(kind: str, settings: Notify) -> bool:
-    wanted = {ASK: settings.asks, END: settings.ends, FAILURE: settings.failures}
-    return wanted.get(kind, False)
+    enabled = {ASK: settings.asks, END: settings.ends, FAILURE: settings.failures}
+    return enabled.get(kind, False)
 
 
 def news_of(head: Json, header: Json) -> News:

@@ -24,8 +24,8 @@ Page = Annotated[int, Query(ge=0, le=10_000)]
 async def fleet(
     daemon: Daemon, show: Show = "", words: Words = "", group: Group = "", page: Page = 0
 ) -> HTMLResponse:
-    wanted, place = ListQuery(show, words, group == "directory", page), shell.place(daemon)
-    listed = fleet_list.screen(daemon.fleet.heads, _now(), wanted)
+    query, place = ListQuery(show, words, group == "directory", page), shell.place(daemon)
+    listed = fleet_list.screen(daemon.fleet.heads, _now(), query)
     main = f'<h1 class="unseen">Sessions</h1><div id="list"{place}>{listed}</div>'
     modules, styles = ("home.js",), ("home.css",)
     return shell.page(daemon, title="", main=main, here="fleet", modules=modules, styles=styles)
@@ -44,8 +44,8 @@ async def piece(
     if form == "column":
         listed = fleet_list.column(daemon.fleet.heads, _now(), session=session, query=words)
     else:
-        wanted = ListQuery(show, words, group == "directory", page)
-        listed = fleet_list.screen(daemon.fleet.heads, _now(), wanted)
+        query = ListQuery(show, words, group == "directory", page)
+        listed = fleet_list.screen(daemon.fleet.heads, _now(), query)
     return HTMLResponse(listed)
 
 

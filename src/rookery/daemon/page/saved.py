@@ -27,6 +27,8 @@ from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.forms import catalog
 from rookery.forms.lists import Row
+from rookery.forms.sections import LISTS
+from rookery.forms.server_login import ServerLoginForm
 from rookery.render import qr
 from rookery.render.local_time import ago
 
@@ -35,31 +37,12 @@ router = APIRouter(include_in_schema=False)
 NOW = 60_000
 """Milliseconds for which a device that was used counts as here."""
 
-ABOUT = {
-    "models": "Models for Rookery's own agent. Other agents bring their own.",
-    "servers": "Every agent gets these servers when it starts.",
-    "agents": "Agents that can run sessions.",
-    "rules": "Rules answer for you, also in running sessions. The first match decides; deny "
-    "beats allow.",
-}
-NEW = {
-    "models": "Add a model",
-    "servers": "Add a server",
-    "agents": "Add your own",
-    "rules": "Add a rule",
-}
-EMPTY = {
-    "models": "No models yet. Rookery's own agent needs one.",
-    "servers": "No MCP servers yet.",
-    "agents": "",
-    "rules": 'No rules yet. You can also answer an ask with "always".',
-}
 SIGNS = {"on": ("●", "on"), "off": ("○", "off"), "bad": ("✗", "faulty")}
 Name = Annotated[str, Query(max_length=200)]
 
 
 def _is_list(kind: str) -> None:
-    if kind not in catalog.LISTS:
+    if kind not in LISTS:
         raise Problem(404, "not_found", "Nothing at this address.", "See /settings.")
 
 
@@ -77,12 +60,12 @@ async def saved(daemon: Daemon, request: Request) -> HTMLResponse:
         for row in rows
     )
     list_ = "ol" if kind == "rules" else "ul"
-    listed = tag(list_, lines, "saved") if lines else tag("p", EMPTY[kind], "none")
+    listed = tag(list_, lines, "saved") if lines else tag("p", LISTS[kind].empty, "none")
     wrong = tag("p", esc_line(problem), "wrong") if problem else ""
-    add = f'<p><a class="button primary" href="/settings/{kind}/new">{NEW[kind]}</a></p>'
-    inner = tag("p", ABOUT[kind], "soft") + wrong + listed
+    add = f'<p><a class="button primary" href="/settings/{kind}/new">{LISTS[kind].add}</a></p>'
+    inner = tag("p", LISTS[kind].about, "soft") + wrong + listed
     inner += "" if daemon.read_only else add
-    return frame(daemon, kind, catalog.LISTS[kind], inner)
+    return frame(daemon, kind, LISTS[kind].title, inner)
 
 
 def _line(daemon: State, kind: str, row: Row, own: bool, idle: Container[str]) -> str:
@@ -160,7 +143,8 @@ async def log_in(daemon: Daemon, name: Name = "", session: Name = "") -> HTMLRes
 @router.get("/settings/servers/login")
 async def log_in_to_server(daemon: Daemon, name: Name = "") -> HTMLResponse:
     """First the button, then the address that it led to; without a script, its text."""
-    form = await asyncio.to_thread(catalog.login_to_server, daemon.home, name)
+    form = await asyncio.to_thread(catalog.form_of, daemon.home, "server_login", name)
+    assert isinstance(form, ServerLoginForm)
     url, back = form.url, "/settings/servers"
     drawn = forms.form(
         form.schema,
@@ -210,7 +194,7 @@ async def _edit(daemon: State, kind: str, name: str) -> HTMLResponse:
         new=not name,
         back=back,
     )
-    up = f'<p><a href="{back}">‹ {catalog.LISTS[kind]}</a></p>'
+    up = f'<p><a href="{back}">‹ {LISTS[kind].title}</a></p>'
     return frame(daemon, kind, form.title, up + drawn)
 
 

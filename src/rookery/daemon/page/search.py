@@ -10,10 +10,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from rookery.core.json import Json, lenient
+from rookery.core.json import Json
 from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
-from rookery.core.refusals import Refused
 from rookery.core.view.fleet import NO_TITLE
 from rookery.core.view.fuzzy import score
 from rookery.daemon.access.roles import ALL
@@ -23,6 +22,7 @@ from rookery.daemon.pieces.fleet_list import shown_agent
 from rookery.daemon.pieces.review import hits
 from rookery.daemon.state import Daemon, State
 from rookery.forms import catalog
+from rookery.forms.sections import FORMS
 from rookery.home.paths import with_tilde
 from rookery.search.query import Filters
 from rookery.search.up_to_date import update_and_query as look_up
@@ -47,8 +47,8 @@ async def search_screen(
     role: Literal["", "prompt", "answer", "thought", "tool", "other"] = "",
     piece: bool = False,
 ) -> HTMLResponse:
-    wanted = hits.SearchQuery(q, agent, within, since, role)
-    html = await asyncio.to_thread(_results, daemon, wanted)
+    query = hits.SearchQuery(q, agent, within, since, role)
+    html = await asyncio.to_thread(_results, daemon, query)
     if piece:
         return HTMLResponse(html)
     heads = [head for head in daemon.fleet.heads if not head.get("damaged")]
@@ -57,7 +57,7 @@ async def search_screen(
     return shell.page(
         daemon,
         title=f"{q[:80]} · Search" if q else "Search",
-        main=hits.screen(wanted, html, agents, directories),
+        main=hits.screen(query, html, agents, directories),
         here="search",
         modules=("search.js",),
         styles=("changes.css",),
@@ -90,10 +90,10 @@ def unfinished(query: str) -> str:
 async def matches(daemon: Daemon, words: Annotated[str, Query(max_length=200)] = "") -> Response:
     """The closest sessions and settings; without words, the newest sessions and all sections."""
     settings = await asyncio.to_thread(_settings, daemon)
-    wanted = words.strip().lower()
-    if not wanted:
+    text = words.strip().lower()
+    if not text:
         settings = [each for each in settings if "#" not in each["href"]]
-    entries = [*_closest(wanted, _sessions(daemon)), *_closest(wanted, settings)]
+    entries = [*_closest(text, _sessions(daemon)), *_closest(text, settings)]
     return JSONResponse(entries)
 
 
@@ -137,18 +137,15 @@ def _settings(daemon: State) -> list[Json]:
             more = "light, dark or as the system; the theme of this device"
             colours = {"label": "Colours", "more": more, "kind": name, "href": f"{address}#look"}
             entries.append(colours)
-        if section in catalog.SETTINGS and daemon.role == ALL:
-            entries += _fields(daemon, section, title, address)
+    if daemon.role == ALL:
+        entries += [
+            {
+                "label": each.title,
+                "more": each.about.partition(". ")[0].rstrip("."),
+                "kind": FORMS[each.section].title,
+                "href": each.address,
+            }
+            for each in catalog.entries(daemon.home)
+            if each.field
+        ]
     return entries
-
-
-def _fields(daemon: State, section: str, title: str, address: str) -> list[Json]:
-    try:
-        form = catalog.form_of(daemon.home, section)
-    except Refused:  # a file that cannot be read: its own screen says so
-        return []
-    rows = []
-    for name, field in form.fields.items():
-        label, _, more = (lenient.text(field, "title") or name).partition(": ")
-        rows.append({"label": label, "more": more, "kind": title, "href": f"{address}#f-{name}"})
-    return rows

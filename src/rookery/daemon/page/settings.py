@@ -2,9 +2,10 @@
 
 import asyncio
 import time
+from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from rookery.build import build, described
@@ -19,33 +20,27 @@ from rookery.daemon.pieces import forms
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc_line, tag
 from rookery.forms import catalog
+from rookery.forms.catalog import Match
+from rookery.forms.sections import FORMS, SECTIONS
 from rookery.home.config import ConfigError
 
 router = APIRouter(include_in_schema=False)
 
 THEMES = {"": "As the system", "light": "Light", "dark": "Dark"}
-NOTE = {
-    "worker": "For all sessions that start from now on.",
-    "sandbox": "What the agents of new sessions can reach. Safe to combine with Approve all.",
-    "web": "What Rookery's own agent reads of the web, and who searches it.",
-    "limits": "Empty: the default.",
-    "critic": "What judges finished turns, and what a poor verdict does.",
-    "condenser": "When Rookery's own agent summarises a long conversation.",
-    "notify": "What is sent, and where. The daemon sends it while no page is open.",
-    "interface": "How <code>rookery</code> looks in a terminal.",
-}
 
 
 def sections(daemon: State) -> list[tuple[str, str]]:
     """Return the names of the sections, as used in URLs, and their titles; only those that this
     device may see."""
-    rows = [("", "This page"), *catalog.LISTS.items(), *catalog.SETTINGS.items()]
+    rows = [("", "This page"), *((name, each.title) for name, each in SECTIONS.items())]
     rows += [("devices", "Devices"), ("trash", "Trash")]
     return rows if daemon.role == ALL else rows[:1]
 
 
 def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
     """Render a section of the settings. `inner` is HTML, `title` plain text."""
+    find = '<input type="search" placeholder="Search settings" aria-label="Search settings">'
+    find = find if daemon.role == ALL else ""
     links = "".join(
         f'<a href="/settings{f"/{name}" if name else ""}"'
         f"{' aria-current="page"' if name == section else ''}>{label}</a>"
@@ -53,7 +48,8 @@ def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
     )
     note = tag("p", esc_line(daemon.closed), "note") if daemon.closed else ""
     main = (
-        f'<div class="screen settings"><nav class="sections" aria-label="Settings">{links}</nav>'
+        f'<div class="screen settings"><div class="around">{find}'
+        f'<nav class="sections" aria-label="Settings">{links}</nav></div>'
         f'<div class="section"><h1>{esc_line(title)}</h1>{note}{inner}</div></div>'
     )
     more = ("notify_form.js",) if section in ("", "notify") else ()
@@ -144,10 +140,10 @@ def _daemon(daemon: State, request: Request) -> str:
 
 @router.get("/settings/{section}")
 async def section(daemon: Daemon, section: str) -> HTMLResponse:
-    if section not in catalog.SETTINGS:
+    if section not in FORMS:
         raise Problem(404, "not_found", "Nothing at this address.", "See /settings.")
-    title = catalog.SETTINGS[section]
-    about = f'<p class="soft">{NOTE[section]}</p>'
+    title = FORMS[section].title
+    about = tag("p", esc_line(FORMS[section].about), "soft")
     try:
         form = await asyncio.to_thread(catalog.form_of, daemon.home, section)
     except Refused as error:
@@ -160,6 +156,23 @@ async def section(daemon: Daemon, section: str) -> HTMLResponse:
     )
     slot = IN_BROWSER if section == "notify" else ""
     return frame(daemon, section, title, about + slot + drawn)
+
+
+@router.get("/pieces/settings")
+async def matches(daemon: Daemon, q: Annotated[str, Query(max_length=200)]) -> HTMLResponse:
+    """The sections and fields of the settings that a query finds."""
+    known = await asyncio.to_thread(catalog.entries, daemon.home)
+    rows = "".join(_match(each) for each in catalog.matching(known, q))
+    listed = tag("ul", rows, "saved") if rows else tag("p", "No setting matches.", "none")
+    return HTMLResponse(f'<h1>Search</h1><div role="status">{listed}</div>')
+
+
+def _match(match: Match) -> str:
+    section = SECTIONS[match.section].title
+    chip = f' <span class="chip">{esc_line(section)}</span>' if match.field else ""
+    link = f'<a href="{esc_line(match.address)}">{esc_line(match.title)}</a>'
+    more = tag("p", esc_line(match.about), "row-more")
+    return tag("li", tag("p", link + chip, "row-name") + more, "match")
 
 
 def buttons(daemon: State, label: str, *, tests: bool = False, back: str = "") -> str:

@@ -65,8 +65,8 @@ def page(directory: str, session: str, turn: int | None) -> timeline.Page:
         if known is not None:
             return _visible(known._replace(last=last), hidden)
         rows = log.outline(first, end, EVENTS)
-        wanted = [seq for seq, _, kind, _ in rows if kind in timeline.KINDS]
-        turns = timeline.turns_of(rows, log.some(wanted))
+        numbers = [seq for seq, _, kind, _ in rows if kind in timeline.KINDS]
+        turns = timeline.turns_of(rows, log.some(numbers))
     turns_page = timeline.Page(session, turns, last, cut=len(rows) == EVENTS)
     with _lock:
         _pages[key] = turns_page

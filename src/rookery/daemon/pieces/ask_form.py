@@ -6,17 +6,15 @@ list. `assets/answers.js` sends the answers; it requires a second step for what 
 for what is allowed permanently."""
 
 import json
-from typing import Any
 
 from rookery.core import budgets
-from rookery.core.asks import forms
 from rookery.core.asks.asks import ALLOWS, REJECTS
 from rookery.core.blocks.ask_actions import first_action
 from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.policy import approvals
-from rookery.daemon.pieces.forms import ONLY_BY_SCRIPT
+from rookery.daemon.pieces import forms
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.render.ask_choices import (
     ALWAYS,
@@ -30,10 +28,6 @@ from rookery.render.ask_choices import (
 
 WHY = "r"
 READ_ONLY = "This Rookery is read-only. Answer in a terminal."
-FIELDS, CHOICES, RADIOS = 50, 200, 6
-LONG = 200
-"""Characters from which on a text gets a box of several lines."""
-KINDS = {"email": "email", "uri": "url", "date": "date"}
 BUTTON = 60
 """Characters of a button."""
 
@@ -235,12 +229,8 @@ def _short(text: str) -> str:
 
 
 def _form(schema: Json, command: Json, session: str) -> str:
-    needed = lenient.texts(schema, "required")
-    base = f"f{esc_line(lenient.text(command, 'nonce'), 60)}"
-    html = "".join(
-        _field(f"{base}-{number}", str(name), field, needed=name in needed)
-        for number, (name, field) in enumerate(_fields(schema))
-    )
+    place = f"f{esc_line(lenient.text(command, 'nonce'), 60)}"
+    html = tag("div", forms.fields(schema, {}, place), "form-fields")
     html += '<p class="wrong failed" role="alert" hidden></p>'
     html += tag(
         "div",
@@ -250,99 +240,5 @@ def _form(schema: Json, command: Json, session: str) -> str:
         "ways",
     )
     place = _place(command, session)
-    start = f'<form class="answers fields" {ONLY_BY_SCRIPT} data-do="answer-form" {place}>'
+    start = f'<form class="answers" {forms.ONLY_BY_SCRIPT} data-do="answer-form" {place}>'
     return f"{start}{html}</form>"
-
-
-def _fields(schema: Json) -> list[tuple[str, Any]]:
-    return list(lenient.mapping(schema, "properties").items())[:FIELDS]
-
-
-def _field(place: str, name: str, field: Any, *, needed: bool) -> str:
-    title = esc_line(lenient.text(field, "title") or name)
-    about = esc_line(lenient.text(field, "description"))
-    kind = lenient.text(field, "type", "string")
-    star = tag("span", "required", "needs") if needed else ""
-    help_text = f'<p class="soft" id="{place}-about">{about}</p>' if about else ""
-    shared = f'name="{esc_line(name, 200)}" data-type="{esc_line(kind, 20)}"'
-    shared += f' aria-describedby="{place}-about"' if about else ""
-    offered = forms.choices(field)[:CHOICES]
-    if offered and (kind == "array" or len(offered) <= RADIOS):
-        return _several(title, star, help_text, shared, field, offered, needed=needed)
-    must = " required" if needed else ""
-    if kind == "boolean":
-        on = " checked" if lenient.flag(field, "default") else ""
-        box = f'<label><input type="checkbox" {shared}{on}> {title}</label>'
-        return tag("div", box + help_text, "field")
-    control = f'id="{place}" {shared}{must}'
-    if offered:
-        control = f"<select {control}>{_listed(field, offered, needed=needed)}</select>"
-    else:
-        control = _input(field, kind, control)
-    label = f'<label for="{place}">{title} {star}</label>'
-    return tag("div", f"{label}{help_text}{control}", "field")
-
-
-def _several(
-    title: str,
-    star: str,
-    help_text: str,
-    shared: str,
-    field: Any,
-    offered: list[forms.Choice],
-    *,
-    needed: bool,
-) -> str:
-    """Render a choice of one of a few, or of any number."""
-    many = lenient.text(field, "type") == "array"
-    kind = "checkbox" if many else "radio"
-    chosen = _defaults(field)
-    boxes = ""
-    for choice in offered:
-        on = " checked" if choice.value in chosen else ""
-        on += " required" if needed and not many else ""
-        about = f" {tag('span', esc_line(choice.about), 'soft')}" if choice.about else ""
-        value = esc_line(choice.value, 500)
-        boxes += (
-            f'<label><input type="{kind}" {shared} value="{value}"{on}> '
-            f"<span>{esc_line(choice.name)}{about}</span></label>"
-        )
-    return f'<fieldset class="field"><legend>{title} {star}</legend>{help_text}{boxes}</fieldset>'
-
-
-def _defaults(field: Any) -> list[str]:
-    one = lenient.text(field, "default")
-    return [one] if one else lenient.texts(field, "default")
-
-
-def _listed(field: Any, offered: list[forms.Choice], *, needed: bool) -> str:
-    chosen = _defaults(field)
-    options = "" if needed and chosen else '<option value="">Choose</option>'
-    for choice in offered:
-        on = " selected" if choice.value in chosen else ""
-        options += (
-            f'<option value="{esc_line(choice.value, 500)}"{on}>{esc_line(choice.line)}</option>'
-        )
-    return options
-
-
-def _input(field: Any, kind: str, control: str) -> str:
-    given = field.get("default") if isinstance(field, dict) else None
-    value = str(given) if isinstance(given, str | int | float) else ""
-    if kind in ("number", "integer"):
-        limits = _limits(field, (("minimum", "min"), ("maximum", "max")))
-        step = "1" if kind == "integer" else "any"
-        return f'<input type="number" step="{step}" {control}{limits} value="{esc_line(value)}">'
-    limits = _limits(field, (("minLength", "minlength"), ("maxLength", "maxlength")))
-    if (lenient.integer(field, "maxLength") or 0) > LONG or "\n" in value:
-        return f'<textarea rows="4" {control}{limits}>\n{esc(value)}</textarea>'
-    shape = (
-        "password" if forms.is_secret(field) else KINDS.get(lenient.text(field, "format"), "text")
-    )
-    off = ' autocomplete="off"'
-    return f'<input type="{shape}" {control}{limits}{off} value="{esc_line(value)}">'
-
-
-def _limits(field: Any, named: tuple[tuple[str, str], ...]) -> str:
-    limits = ((attribute, lenient.number(field, key)) for key, attribute in named)
-    return "".join(f' {attribute}="{limit:g}"' for attribute, limit in limits if limit is not None)

@@ -18,7 +18,7 @@ type Part = dict[str, Any]
 STEPS = {"completed": "done", "in_progress": "running"}
 """The state of a plan's step."""
 
-FIELDS, CHOICES = 50, 50
+CHOICES = 50
 
 
 def rendered(part: Part, view: View) -> str:
@@ -113,13 +113,12 @@ def thumbnail(part: Part) -> tuple[int, int, str] | tuple[()]:
 
 
 def _form(part: Part) -> str:
-    schema = lenient.mapping(part, "schema")
-    needed, html = lenient.texts(schema, "required"), ""
-    for name, field in list(lenient.mapping(schema, "properties").items())[:FIELDS]:
-        title = tag("strong", esc_line(lenient.text(field, "title") or str(name)))
-        title += tag("span", " required", "needs") if name in needed else ""
-        about = esc_line(lenient.text(field, "description"))
-        choices = [_choice(each) for each in forms.choices(field)[:CHOICES]]
+    html = ""
+    for field in forms.fields_of(lenient.mapping(part, "schema")):
+        title = tag("strong", esc_line(field.title))
+        title += tag("span", " required", "needs") if field.required else ""
+        about = esc_line(field.about)
+        choices = [_choice(each) for each in forms.choices(field.schema)[:CHOICES]]
         listed = tag("ul", "".join(choices)) if choices else ""
         html += tag("li", f"{title} {tag('span', about, 'soft')}{listed}")
     return tag("ul", html, "fields")

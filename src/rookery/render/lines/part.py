@@ -144,21 +144,17 @@ def _link(part: Part, view: View) -> list[Line]:
 
 
 def form(part: Part, view: View) -> list[Line]:
-    schema = lenient.mapping(part, "schema")
-    needed = lenient.texts(schema, "required")
     output: list[Line] = []
-    for name, field in list(lenient.mapping(schema, "properties").items())[:50]:
-        label = clean_line(lenient.text(field, "title") or name)
-        about = clean_line(lenient.text(field, "description"))
-        runs = [("▢ ", "faint"), (label, "ink")]
-        if name in needed:
+    for field in forms.fields_of(lenient.mapping(part, "schema")):
+        runs = [("▢ ", "faint"), (clean_line(field.title), "ink")]
+        if field.required:
             runs.append((" required", "needs"))
-        if about:
-            runs.append((f"  {about}", "soft"))
-        if how := view.controls.field(clean_line(name)):
+        if field.about:
+            runs.append((f"  {clean_line(field.about)}", "soft"))
+        if how := view.controls.field(clean_line(field.name)):
             runs.append((f"  {how}", "faint"))
         output += wrap(runs, view.prose)
-        for choice in forms.choices(field)[:CHOICES]:
+        for choice in forms.choices(field.schema)[:CHOICES]:
             label = clean_line(choice.name)
             option: Line = [(label, "ink"), (f"  {clean_line(choice.about)}", "soft")]
             lines = wrap(option, max(1, view.prose - 4))

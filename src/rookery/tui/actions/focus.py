@@ -7,8 +7,9 @@ from rookery import render
 from rookery.core.json import lenient
 from rookery.tui import widgets
 from rookery.tui.actions.parts import Parts
-from rookery.tui.keys.map import NO_KEY, label, learn, shown
+from rookery.tui.keys.map import NO_KEY, label, shown
 from rookery.tui.shell import Start
+from rookery.tui.system.private import learn
 from rookery.tui.transcript.ask_keys import is_open
 from rookery.tui.widgets.session_list import width_for
 from rookery.tui.widgets.status import Status
@@ -59,7 +60,7 @@ class Focus(Parts):
         """Write pasted text into the composer, too."""
         if len(self.screen_stack) == 1 and self.focused is not self.composer:
             self.composer.screen.set_focus(self.composer)
-            self.composer._forward_event(Paste(event.text))
+            self.post_message(Paste(event.text))
 
     def on_text_area_changed(self) -> None:
         self.show_keys()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rookery import tui
 from rookery.tui.shell import Shell
 from rookery.tui.system.driver import Driver
+from rookery.tui.system.private import driver_of
 
 if TYPE_CHECKING:
     from rookery.tui.actions.answers import Answers
@@ -51,7 +52,7 @@ class Parts(Shell):
     @cached_property
     def pictures(self) -> "Pictures":
         """The pictures, loaded with the first one."""
-        driver = self._driver
+        driver = driver_of(self)
         return tui.pictures.shown.Pictures(self, driver if isinstance(driver, Driver) else None)
 
     def on_answered(self, message: "Answered") -> None:
@@ -77,5 +78,6 @@ class Parts(Shell):
 
     def _write(self, text: str) -> None:
         """Write to the terminal unchanged."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(text)
+        driver = driver_of(self)
+        if driver is not None and not self.is_headless:
+            driver.write(text)

@@ -104,7 +104,7 @@ class Windows(Parts):
     def keep_taste(self, **changes: Any) -> None:
         """Save a choice that was made with a key."""
         self.taste = self.taste._replace(**changes)
-        wanted = {
+        settings = {
             f"interface.{name}": None if value == Interface._field_defaults[name] else value
             for name, value in changes.items()
         }
@@ -113,7 +113,7 @@ class Windows(Parts):
         def write() -> str:
             from rookery.client.config import edit
 
-            return edit.attempt(lambda: edit.change(home, wanted))
+            return edit.attempt(lambda: edit.change(home, settings))
 
         def written(why: str) -> None:
             if why:

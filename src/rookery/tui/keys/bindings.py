@@ -200,8 +200,8 @@ MODEL: list[BindingType] = [
 MODELS: list[BindingType] = [
     key("models.edit", "choose", "change"),
     key("models.new", "new", "new"),
-    key("models.default", "default", "make default"),
-    key("models.test", "test", "test"),
+    key("models.default", "act('default')", "make default"),
+    key("models.test", "act('test')", "test"),
     key("models.remove", "remove", "remove"),
 ]
 CHOICE: list[BindingType] = [key("choice.take", "choose", "choose")]
@@ -214,10 +214,13 @@ PREVIEW: list[BindingType] = [
     key("preview.pageup", "page_up", "page up", first=True),
     key("preview.pagedown", "page_down", "page down", first=True),
 ]
-SETTINGS: list[BindingType] = [key("settings.open", "choose", "open")]
+SETTINGS: list[BindingType] = [
+    key("settings.open", "choose", "open"),
+    key("settings.find", "find", "search"),
+]
 AGENTS: list[BindingType] = [
     key("agents.take", "choose", "use or install"),
-    key("agents.default", "default", "make default"),
+    key("agents.default", "act('default')", "make default"),
     key("agents.login", "log_in", "log in"),
     key("agents.copy", "copy", "copy command"),
 ]
@@ -229,15 +232,15 @@ SERVERS: list[BindingType] = [
     key("servers.edit", "choose", "change"),
     key("servers.new", "new", "new"),
     key("servers.toggle", "turn", "on or off", first=True),
-    key("servers.test", "test", "test"),
+    key("servers.test", "act('test')", "test"),
     key("servers.login", "log_in", "log in"),
     key("servers.remove", "remove", "remove"),
 ]
 RULES: list[BindingType] = [
     key("rules.edit", "choose", "change"),
     key("rules.new", "new", "new"),
-    key("rules.earlier", "place('earlier')", "earlier", "try it before the rule above"),
-    key("rules.later", "place('later')", "later", "try it after the rule below"),
+    key("rules.earlier", "act('up')", "earlier", "try it before the rule above"),
+    key("rules.later", "act('down')", "later", "try it after the rule below"),
     key("rules.remove", "remove", "remove"),
 ]
 

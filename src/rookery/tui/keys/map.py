@@ -2,13 +2,12 @@
 terminals send them."""
 
 from collections.abc import Mapping
-from enum import Enum
-from typing import Any, cast
+from typing import Any
 
-from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 
 from rookery.core.settings.keys import DEFAULTS
+from rookery.tui.system.private import keymap
 
 NO_KEY = "no_key"
 """Means none, for the library: no keyboard has it."""
@@ -16,17 +15,17 @@ NO_KEY = "no_key"
 
 def keys_of(app: App[Any], name: str) -> str:
     """Return the keys of an action, separated by commas."""
-    return str(app._keymap.get(name) or DEFAULTS[name])
+    return str(keymap(app).get(name) or DEFAULTS[name])
 
 
 def label(app: App[Any], name: str) -> str:
     """Return the first key of an action, for a hint."""
-    return first(app._keymap, name)
+    return first(keymap(app), name)
 
 
-def first(keymap: Mapping[str, str], name: str) -> str:
+def first(keys: Mapping[str, str], name: str) -> str:
     """Return the first key of an action in the user's own keymap, for a hint."""
-    return shown((keymap.get(name) or DEFAULTS[name]).partition(",")[0])
+    return shown((keys.get(name) or DEFAULTS[name]).partition(",")[0])
 
 
 def shown(keys: str) -> str:
@@ -45,15 +44,3 @@ def _word(word: str) -> str:
     names = {"escape": "Esc", "down": "↓", "up": "↑", "left": "←", "right": "→", NO_KEY: "no key"}
     names |= {"pageup": "PageUp", "pagedown": "PageDown", "slash": "/", "question_mark": "?"}
     return names.get(word, word.capitalize() if len(word) > 1 else word)
-
-
-class _Key(Enum):
-    ALT_ENTER = "alt+enter"
-
-
-def learn() -> None:
-    """Teach Textual the sequences that terminals without the Kitty protocol send for a key that it
-    does not know from them. Without this, Alt+Enter is Enter: it would steer where it should queue.
-    """
-    known = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
-    known["\x1b\r"] = (_Key.ALT_ENTER,)

@@ -21,6 +21,7 @@ from rookery.tui.keys import bindings
 from rookery.tui.look.runs import strip_of
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
+from rookery.tui.system.private import keymap
 from rookery.tui.transcript.ask_keys import Answerable, AskKeys, is_open
 from rookery.tui.transcript.finding import Finding
 from rookery.tui.transcript.item import Item, offered
@@ -76,7 +77,7 @@ class Transcript(Answerable, Finding):
             chosen=asks.chosen_of(block),
             focused=self.has_focus and self.cursor == item.name,
         )
-        keyboard = look.keyboard.Keyboard(self.app._keymap, pressed)
+        keyboard = look.keyboard.Keyboard(keymap(self.app), pressed)
         view = super().view_of(item)
         return view._replace(split=self.split, controls=keyboard, drawing=self._drawing)
 

@@ -18,9 +18,9 @@ class Finding(Scroll):
 
     def matches(self, query: str) -> list[str]:
         """Return the names of the loaded blocks that contain the text, from the top."""
-        wanted, names = query.casefold(), dict[str, None]()
-        for item in self._items if wanted else ():
-            if item.name not in names and wanted in _text(item).casefold():
+        text, names = query.casefold(), dict[str, None]()
+        for item in self._items if text else ():
+            if item.name not in names and text in _text(item).casefold():
                 names[item.name] = None
         return list(names)
 

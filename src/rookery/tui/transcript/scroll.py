@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
 from math import ceil
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -23,7 +23,7 @@ from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import PICTURE, strip_of
 from rookery.tui.look.themes import look_for
 from rookery.tui.system.clock import now
-from rookery.tui.system.kept_lines import KeptLines
+from rookery.tui.system.private import AtOnce, KeptLines
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.window import Window, is_top
 
@@ -45,7 +45,7 @@ def thumb(size: int, high: int, window: int, top: float) -> tuple[int, int]:
     return start, start + ceil(long * 8)
 
 
-class Scroll(KeptLines, ScrollView):
+class Scroll(AtOnce, KeptLines, ScrollView):
     BINDINGS: ClassVar[list[BindingType]] = []
     can_focus = True
     news = reactive(False)
@@ -255,10 +255,6 @@ class Scroll(KeptLines, ScrollView):
         if near and self.window.first > 1 and not self.asked_older:
             self.asked_older = True
             self.post_message(self.OlderWanted())
-
-    def _scroll_to(self, *places: Any, **how: Any) -> bool:
-        """Scroll without animation: news would move its target."""
-        return super()._scroll_to(*places, **{**how, "animate": False})
 
     def to_end(self) -> None:
         self.following, self.news = True, False

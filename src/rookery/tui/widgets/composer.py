@@ -15,8 +15,7 @@ from rookery.tui import widgets, writing
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
 from rookery.tui.record import Record
-from rookery.tui.system.kept_lines import KeptLines
-from rookery.tui.system.painted_at_once import PaintedAtOnce
+from rookery.tui.system.private import Field, KeptLines, PaintedAtOnce, keymap
 from rookery.tui.writing.history import Past
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ HIGHEST = 8
 """Lines of the field at most, as the style sheet says, without its border."""
 
 
-class Composer(PaintedAtOnce, KeptLines, TextArea):
+class Composer(Field, PaintedAtOnce, KeptLines, TextArea):
     BINDINGS = bindings.WRITING
 
     class Submitted(Record):
@@ -91,21 +90,20 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
             self.placeholder = hint
 
     @override
-    def _refresh_size(self) -> None:
+    def sizing(self) -> None:
         """Allow a scrollbar only if the text is higher than the field. Otherwise every new line
         would show one and remove it again, each time with a layout of the whole screen."""
-        wanted = "auto" if self.wrapped_document.height > HIGHEST else "hidden"
-        if self.styles.overflow_y != wanted:
-            self.styles.overflow_y = wanted
-        super()._refresh_size()
+        overflow = "auto" if self.wrapped_document.height > HIGHEST else "hidden"
+        if self.styles.overflow_y != overflow:
+            self.styles.overflow_y = overflow
 
     @override
     def made_lines(self, crop: Region) -> list[Strip]:
         """Render the lines without asking the style sheet again: a text area looks up all its
         colours at every key, half of a key's cost."""
-        if self._styled is not None and self._styled is self._theme:
+        if self._styled is not None and self._styled is self.theme_in_use:
             return ScrollView.render_lines(self, crop)
-        self._styled = self._theme
+        self._styled = self.theme_in_use
         return super().made_lines(crop)
 
     @override
@@ -124,7 +122,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
         """Treat a letter that is a key elsewhere as text, unless the user moved that action to
         another key."""
         names = bindings.LETTERS.get(key)
-        if names and all(name in self.app._keymap for name in names):
+        if names and all(name in keymap(self.app) for name in names):
             return False
         return super().check_consume_key(key, character)
 

@@ -19,7 +19,7 @@ from rookery.tui.keys import bindings
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.runs import painted, strip_of
 from rookery.tui.record import Record
-from rookery.tui.system.kept_lines import KeptLines
+from rookery.tui.system.private import KeptLines
 from rookery.tui.transcript.window import Window
 
 LEAST = 160

@@ -126,9 +126,9 @@ def of_new(agent: str, confirm: str, about: About, look: Look, width: int) -> Li
 
 def laid_out(state: Line, doing: Doing, sides: Sides, look: Look, width: int) -> Line:
     """Drop fields until the rest fits; what is being done gets the remaining room."""
-    wanted = min(doing.least, width_of(doing.text)) + 3 if doing.text else 0
+    columns = min(doing.least, width_of(doing.text)) + 3 if doing.text else 0
     kept = Sides(*([each for each in side if each.text] for side in sides))
-    while any(kept) and width_of_line(state) + wanted + kept.width + 2 > width:
+    while any(kept) and width_of_line(state) + columns + kept.width + 2 > width:
         heaviest = max((each for side in kept for each in side), key=lambda each: each.weight)
         if not heaviest.weight:
             break

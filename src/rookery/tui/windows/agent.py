@@ -5,19 +5,18 @@ from functools import partial
 
 from rookery.agents import downloads, registry
 from rookery.agents.install import Plan, is_installable
-from rookery.client.config import edit
 from rookery.forms import agent_install
 from rookery.forms.lists import Known, Row, agent_row, agents
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.windows.install import InstallScreen, prepared
-from rookery.tui.windows.parts.rows import RowsScreen
+from rookery.tui.windows.parts.section import SectionScreen
 
 
-class AgentsScreen(RowsScreen[str]):
+class AgentsScreen(SectionScreen[str]):
     """The list of agents; returns the name of the agent that was chosen."""
 
-    HEADING = "Agents"
+    LIST = "agents"
     WIDE = 26
     BINDINGS = bindings.AGENTS
 
@@ -98,8 +97,3 @@ class AgentsScreen(RowsScreen[str]):
             self.then = agent.entry.name
             self.reload()
             self.shell.look_around()
-
-    def action_default(self) -> None:
-        if row := self.current:
-            write = partial(edit.change, self.home, {"default_agent": row.name})
-            self.change(write, f"New sessions use {row.name}.")

@@ -70,8 +70,8 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
 
 def _choose_default(app: Shell, begins: str) -> None:
     def chosen(value: str) -> None:
-        wanted = {"session.confirm": None if value == modes.EVERY else value}
-        write = partial(edit.change, app.start.home, wanted)
+        changes = {"session.confirm": None if value == modes.EVERY else value}
+        write = partial(edit.change, app.start.home, changes)
         app.reader.fetch(partial(edit.attempt, write), partial(_saved, app, value))
 
     note = "Existing sessions keep theirs. Agents that decide on their own still do."

@@ -1,19 +1,27 @@
 """The settings window: what can be set up, its current state, and the windows that change it."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.core.limits import Setting
+from rookery.forms import catalog
 from rookery.forms.lists import Row
-from rookery.forms.settings import PLACES, CondenserForm, CriticForm, SettingsForm
+from rookery.forms.sections import FORMS, SECTIONS
 from rookery.home import config, mcp
 from rookery.models import profiles
 from rookery.tui.keys import bindings
 from rookery.tui.windows import model, rule, server
-from rookery.tui.windows.parts.form import SavedForm
-from rookery.tui.windows.parts.rows import RowsScreen
+from rookery.tui.windows.parts.section import SectionScreen
+from rookery.tui.windows.search import SearchScreen
 
+SCREENS: dict[str, type[SectionScreen[None]]] = {
+    "models": model.ModelsScreen,
+    "servers": server.ServersScreen,
+    "rules": rule.RulesScreen,
+}
 NO_RULES = "None yet; you can add one when an agent asks"
 
 
@@ -41,7 +49,7 @@ def read_state(home: str) -> State:
     return State(*profiles.look(home), settings_, problem, servers)
 
 
-class SettingsScreen(RowsScreen[None]):
+class SettingsScreen(SectionScreen[None]):
     HEADING = "Settings"
     WIDE = 22
     BINDINGS = bindings.SETTINGS
@@ -53,72 +61,87 @@ class SettingsScreen(RowsScreen[None]):
         self._current = loaded
         if loaded.problem:
             self.tell(f"✗ {loaded.problem}")
-        chosen = loaded.models.chosen
-        model = f"{chosen.model} ({chosen.name})" if chosen else "None yet; Enter to set one up"
-        rows = [
-            Row("models", "Models", loaded.trouble or model, "on" if chosen else "off"),
-            Row("condenser", "Long conversations", _condensing(loaded.models.condenser)),
-            Row("servers", "MCP servers", loaded.servers),
-            Row("agents", "Agents", "Install, choose the default, switch"),
+        signs = {"models": "on" if loaded.models.chosen else "off"}
+        return [
+            Row(name, section.title, summary, signs.get(name, ""))
+            for name, section in SECTIONS.items()
+            if (summary := _summary(name, loaded))
         ]
-        if (now := loaded.config) is not None:
-            rows.append(Row("interface", "Interface", _interface(now)))
-            rows.append(Row("critic", "Critic", _critic(now, loaded.models.critic)))
-            number = len(now.rules)
-            rules = f"{count(number, 'rule')} answering for you" if number else NO_RULES
-            rows.append(Row("rules", "Rules", rules))
-            places = ("worker", "sandbox", "web", "notify", "limits")
-            rows += [Row(key, PLACES[key][0], _count(now, key)) for key in places]
-        return rows
 
     def choose(self, row: Row) -> None:
-        loaded, push = self._current, self.app.push_screen
-        lists: dict[str, type[RowsScreen[None]]] = {
-            "models": model.ModelsScreen,
-            "servers": server.ServersScreen,
-            "rules": rule.RulesScreen,
-        }
-        if row.name == "models" and not (loaded.models.profiles or loaded.trouble):
-            push(model.ModelForm(loaded.models), self._when_saved)
-        elif row.name in lists:
-            push(lists[row.name](), lambda _: self.reload())
-        elif row.name == "condenser":
-            push(SavedForm(CondenserForm(loaded.models)), self._when_saved)
-        elif row.name == "agents":
+        self._open(row.name)
+
+    def action_find(self) -> None:
+        """Search in all sections and their fields."""
+        self.fetch(
+            partial(catalog.entries, self.home),
+            lambda known: self.shell.ask(
+                FindSettingScreen(known), lambda match: self._open(match.section, match.field)
+            ),
+        )
+
+    def _open(self, name: str, field: str = "") -> None:
+        loaded = self._current
+        if name == "agents":
             self.dismiss(None)
             self.shell.call_after_refresh(self.shell.action_agents)
+        elif name == "models" and not (loaded.models.profiles or loaded.trouble):
+            self.shell.ask(model.ModelForm(loaded.models), self._changed)
+        elif name in SCREENS:
+            self.app.push_screen(SCREENS[name](), lambda _: self.reload())
         else:
-            assert loaded.config is not None
-            if row.name == "critic":
-                push(SavedForm(CriticForm(loaded.config, loaded.models)), self._changed)
-            else:
-                form = SettingsForm(*PLACES[row.name], loaded.config)
-                push(SavedForm(form), self._changed)
+            self.open_form(name, "", self._changed, field)
 
-    def _when_saved(self, answer: Json | None) -> None:
-        self.reload()
-        if answer is not None:
-            self.tell(answer["words"])
-            self.shell.look_around()
+    def _changed(self, answer: Json) -> None:
+        self.ended(answer["words"])
+        self.shell.look_around()
 
-    def _changed(self, answer: Json | None) -> None:
-        self.reload()
-        if answer is not None:
-            self.tell(answer["words"])
-            if answer["changes"]:
-                self.shell.look_around()
+
+class FindSettingScreen(SearchScreen[catalog.Match]):
+    HEADING = "Search settings"
+    HINT = "What it is called, or what it does"
+    NONE = "No setting matches."
+    TALLEST = 20
+
+    def __init__(self, known: Sequence[catalog.Match]) -> None:
+        super().__init__()
+        self.captions["search.take"] = "open"
+        self._known = known
+
+    def find(self, query: str) -> list[tuple[catalog.Match, str, str]]:
+        return [
+            (each, each.title, SECTIONS[each.section].title if each.field else each.about)
+            for each in catalog.matching(self._known, query)
+        ]
+
+
+def _summary(name: str, loaded: State) -> str:
+    """Describe in a line what a section has now; "" if it cannot be read."""
+    chosen, now = loaded.models.chosen, loaded.config
+    match name:
+        case "models":
+            known = f"{chosen.model} ({chosen.name})" if chosen else "None yet; Enter sets one up"
+            return loaded.trouble or known
+        case "servers":
+            return loaded.servers
+        case "agents":
+            return "Install, choose the default, switch"
+        case "condenser":
+            return _condensing(loaded.models.condenser)
+        case _ if now is None:
+            return ""
+        case "rules":
+            number = len(now.rules)
+            return f"{count(number, 'rule')} answering for you" if number else NO_RULES
+        case "critic":
+            return _critic(now, loaded.models.critic)
+    return _count(now, FORMS[name].settings)
 
 
 def _condensing(now: profiles.Condenser) -> str:
     if not now.enabled:
         return "Never summarised"
     return f"Summarise {now.summary}"
-
-
-def _interface(now: config.Config) -> str:
-    taste = now.interface
-    cards = "cards open" if taste.cards_expanded else "cards folded"
-    return f"{taste.theme.capitalize()} theme · {taste.diff} diffs · {cards}"
 
 
 def _critic(now: config.Config, own: profiles.Critic) -> str:
@@ -130,8 +153,7 @@ def _critic(now: config.Config, own: profiles.Critic) -> str:
     return f"{method}, {'automatic retry' if now.critic.refine else 'no automatic retry'}"
 
 
-def _count(now: config.Config, key: str) -> str:
-    table = PLACES[key][1]
+def _count(now: config.Config, table: Sequence[Setting]) -> str:
     own = sum(_value(now, each) != each.default for each in table)
     return f"{count(own, 'setting')} changed" if own else "All defaults"
 

@@ -14,6 +14,7 @@ from rookery.core.settings import keys as settings_keys
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import NO_KEY, keys_of, label, shown
 from rookery.tui.shell import Shell
+from rookery.tui.system.private import forget_keys
 from rookery.tui.windows.parts.modals import Modal
 
 LIBRARY: tuple[tuple[str, list[BindingType]], ...] = (
@@ -96,8 +97,8 @@ class KeysScreen(Modal[None]):
         self.action_scroll(pages * max(1, self.query_one(VerticalScroll).size.height - 1))
 
     def _listed(self, letters: str) -> Content:
-        wanted = letters.casefold().split()
-        matches = [key for key in self._keys if _has(key, wanted)]
+        terms = letters.casefold().split()
+        matches = [key for key in self._keys if _has(key, terms)]
         if not matches:
             return Content("No matches.")
         parts: list[Any] = []
@@ -128,10 +129,4 @@ def take_keys(app: Shell, chosen: dict[str, str]) -> None:
     app.window.forget_lines()  # cards name their keys
     app.transcript.settle()
     for widget in (app.composer, app.transcript, app.fleet):
-        # The library's own keys have no names, so they are removed by hand.
-        merged = type(widget)._merged_bindings
-        assert merged is not None
-        widget._bindings = merged.copy()
-        for key in new & set(widget._bindings.key_to_bindings):
-            if not any(each.id for each in widget._bindings.key_to_bindings[key]):
-                del widget._bindings.key_to_bindings[key]
+        forget_keys(widget, new)

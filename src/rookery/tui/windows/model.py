@@ -1,21 +1,17 @@
 """The windows for saved models: their list, and the form that sets one up and tests it with one
 call before it is saved."""
 
-from collections.abc import Callable
-from functools import partial
-
 from rookery.client import warm_agent
 from rookery.client.start import connectable
 from rookery.core.json import Json
 from rookery.forms import models
 from rookery.forms.form import Saved
 from rookery.forms.lists import Row, model_rows
-from rookery.models import profiles, setup
-from rookery.models.draft import Draft
+from rookery.models import profiles
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.windows.parts.form import SavedForm
-from rookery.tui.windows.parts.rows import RowsScreen
+from rookery.tui.windows.parts.section import SectionScreen
 
 
 class ModelForm(SavedForm):
@@ -57,9 +53,8 @@ class ModelForm(SavedForm):
             self.tell(f"✗ {outcome.message} Not saved; {key} saves it untested.")
 
 
-class ModelsScreen(RowsScreen[None]):
-    HEADING = "Models of Rookery's own agent"
-    EMPTY = "No models yet. {key} adds one."
+class ModelsScreen(SectionScreen[None]):
+    LIST = "models"
     NEW = "models.new"
     REMOVES = (
         "Remove the model {}?",
@@ -83,25 +78,4 @@ class ModelsScreen(RowsScreen[None]):
         self.shell.ask(ModelForm(self._saved), self._set_up)
 
     def _set_up(self, answer: Json) -> None:
-        self._changed(setup.Outcome(True, answer["words"]))
-
-    def action_default(self) -> None:
-        if self.current:
-            self._do(setup.use, self.current.name)
-
-    def action_test(self) -> None:
-        if self.current:
-            self.tell(f"Testing {self.current.name} …")
-            draft = Draft(name=self.current.name)
-            self.fetch(partial(setup.attempt, self.home, draft, keep=False), self._changed)
-
-    def drop(self, name: str) -> None:
-        self._do(setup.forget, name)
-
-    def _do(self, change: Callable[[str, str], str], name: str) -> None:
-        work = partial(change, self.home, name)
-        self.fetch(lambda: setup.outcome(work), self._changed)
-
-    def _changed(self, outcome: setup.Outcome) -> None:
-        self.ended(outcome.message if outcome.ok else f"✗ {outcome.message}")
-        self.shell.look_around()
+        self.acted(Saved(True, answer["words"]))

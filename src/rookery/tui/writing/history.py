@@ -47,9 +47,9 @@ class Past:
 
     def matches(self, query: str) -> list[str]:
         """Return the prompts that contain all words of the query, newest first."""
-        wanted = query.lower().split()
+        terms = query.lower().split()
         return [
-            each for each in reversed(self.entries) if all(word in each.lower() for word in wanted)
+            each for each in reversed(self.entries) if all(word in each.lower() for word in terms)
         ]
 
 

@@ -93,11 +93,12 @@ async def connect(
 ) -> "WebSocket":
     """Connect to a WebSocket server. `more`: headers that are not secret. Raises ConnectError."""
     with _explained(target.url):
+        protocol = library.load()
         async with asyncio.timeout(HANDSHAKE):
             with ExitStack() as undo:
                 stream, address = await _open(target)
                 undo.callback(stream.abort)
-                socket = WebSocket(stream, library.load()(address, longest))
+                socket = WebSocket(stream, protocol(address, longest))
                 await socket.shake_hands(shown(target.url), {**target.headers, **more})
                 undo.pop_all()
             return socket

@@ -303,11 +303,11 @@ class AutoAnswer:
         if not 1 <= choice <= len(choices):
             return Refusal("no_rule", f"Choose a rule from 1 to {len(choices)}.")
         chosen = choices[choice - 1].rule
-        wanted = f"{call.agent}-{call.kind}"[: policy_rules.LONGEST_NAME - 6]
+        name = f"{call.agent}-{call.kind}"[: policy_rules.LONGEST_NAME - 6]
         try:
             return config_rules.add(
                 self._session.home,
-                lambda known: chosen._replace(name=config_rules.free_name(known, wanted)),
+                lambda known: chosen._replace(name=config_rules.free_name(known, name)),
             )
         except (ConfigError, toml_file.NotEdited, OSError) as error:
             return Refusal(

@@ -24,7 +24,7 @@ from rookery.core.json import Json, dumps
 from rookery.core.limits import AT_ONCE, Setting, range_of, written
 from rookery.core.policy.rules import described
 from rookery.core.settings import definitions
-from rookery.core.vendors.options import TRUTHS
+from rookery.forms.form import typed
 from rookery.git import places
 from rookery.home import config as files
 from rookery.home import confirmed, paths
@@ -222,14 +222,15 @@ def explain(key: str | None) -> None:
     screen = standard()
     if key is None:
         for setting in definitions.SETTINGS:
-            screen.result({"key": setting.key, "brief": setting.brief})
-            screen.line(f"{setting.key:<27} {setting.brief}")
+            screen.result({"key": setting.key, "brief": setting.comment})
+            screen.line(f"{setting.key:<27} {setting.comment}")
         return
     entry = definitions.find(key)
     if entry is None:
         raise click.BadParameter(_unknown(key), param_hint="KEY")
     loose = "any change" if entry.runs else "a looser value" if entry.strict_first else ""
     about = {
+        "scopes": entry.scopes,
         "allowed": range_of(entry),
         "default": "none" if entry.default is None else written(entry.default),
         "example": f"{entry.name} = {entry.example}" if entry.example else "",
@@ -237,8 +238,8 @@ def explain(key: str | None) -> None:
         "secret": SECRET[entry in definitions.SINGLE] if entry.secret else "",
         "guarded": loose and f"{loose} written while an agent runs needs: rookery config confirm",
     }
-    screen.result({"key": entry.key, "brief": entry.brief, "more": entry.more, **about})
-    screen.line(f"{entry.key}: {entry.brief}")
+    screen.result({"key": entry.key, "brief": entry.comment, "more": entry.more, **about})
+    screen.line(f"{entry.key}: {entry.comment}")
     if entry.more:
         screen.line(f"  {entry.more}")
     for word, text in about.items():
@@ -285,16 +286,10 @@ def set_(key: str, value: str) -> None:
 
 def _typed(setting: Setting, value: str) -> str | float | int | bool:
     """Convert the value to the setting's TOML type."""
-    default = setting.default
-    if isinstance(default, bool):
-        return TRUTHS.get(value.lower(), value)
-    if isinstance(default, int | float):
-        for kind in (int, float):
-            with suppress(ValueError):
-                return kind(value)
+    given: str | float | int | bool = typed({"type": setting.kind}, value) if value else value
     with suppress(ValueError):  # the file is checked as a whole, and the error said then
-        return (setting.meant and setting.meant(value)) or value
-    return value
+        return (setting.meant and isinstance(given, str) and setting.meant(given)) or given
+    return given
 
 
 @config.command()

@@ -13,7 +13,7 @@ from rookery.core.json import Json, lenient
 from rookery.forms.form import Form, Saved, about, complaint, hinted, is_shown
 from rookery.render.runs import clean, clean_line
 from rookery.tui.keys import bindings
-from rookery.tui.windows.parts.fields import MAX_FIELDS, control_of, value_of
+from rookery.tui.windows.parts.fields import control_of, value_of
 from rookery.tui.windows.parts.modals import Modal
 
 
@@ -23,10 +23,14 @@ class FormScreen(Modal[Json]):
     BINDINGS = bindings.FORM
     KIND = "window form"
 
-    def __init__(self, title: str, schema: Json, values: Json | None = None) -> None:
+    def __init__(
+        self, title: str, schema: Json, values: Json | None = None, first: str = ""
+    ) -> None:
+        """`first`: the field where the cursor begins; "": the first one."""
         super().__init__(title)
+        self._first = first
         self._schema, self._values = schema, values or {}
-        self.fields = list(lenient.mapping(schema, "properties").items())[:MAX_FIELDS]
+        self.fields = forms.fields_of(schema)
 
     def body(self) -> ComposeResult:
         with VerticalScroll(classes="fields", can_focus=False):
@@ -35,14 +39,14 @@ class FormScreen(Modal[Json]):
         yield Static("", classes="problem told quiet", id="told", markup=False)
 
     def _field(self, number: int) -> ComposeResult:
-        name, field = self.fields[number]
-        needed = " (required)" if name in lenient.texts(self._schema, "required") else ""
-        title = clean_line(lenient.text(field, "title") or name)
+        field = self.fields[number]
+        title = clean_line(field.title) + (" (required)" if field.required else "")
+        note = clean(about(field.schema))
         with Vertical(classes="field"):
-            yield Label(f"{title}{needed}", markup=False, classes="name")
-            yield control_of(field, self._values.get(name), f"field{number}")
+            yield Label(title, markup=False, classes="name")
+            yield control_of(field.schema, self._values.get(field.name), f"field{number}")
             yield Static("", classes="problem", id=f"wrong{number}", markup=False)
-            yield Static(clean(about(field)), classes="hint", id=f"about{number}", markup=False)
+            yield Static(note, classes="hint", id=f"about{number}", markup=False)
 
     def on_mount(self) -> None:
         for number in range(len(self.fields)):
@@ -50,7 +54,9 @@ class FormScreen(Modal[Json]):
             about.display = bool(str(about.content))
             self.query_one(f"#wrong{number}", Static).display = False
         if self.fields:  # at once: the first key is meant for it
-            self.set_focus(self._focusable(0), scroll_visible=False)
+            names = [each.name for each in self.fields]
+            at = names.index(self._first) if self._first in names else 0
+            self.set_focus(self._focusable(at), scroll_visible=False)
 
     def _focusable(self, number: int) -> Widget:
         control = self.query_one(f"#field{number}")
@@ -86,7 +92,7 @@ class FormScreen(Modal[Json]):
         return None if wrong else answers
 
     def answers(self) -> Json:
-        values = {name: value_of(self.control(name), field) for name, field in self.fields}
+        values = {each.name: value_of(self.control(each.name), each.schema) for each in self.fields}
         return {name: value for name, value in values.items() if value is not None}
 
     def check(self, answers: Json) -> dict[str, str]:
@@ -99,7 +105,7 @@ class FormScreen(Modal[Json]):
     # --- messages ------------------------------------------------------------------------------
 
     def _number(self, name: str) -> int:
-        return [each for each, _ in self.fields].index(name)
+        return [each.name for each in self.fields].index(name)
 
     def control(self, name: str) -> Widget:
         return self.query_one(f"#field{self._number(name)}")
@@ -107,7 +113,7 @@ class FormScreen(Modal[Json]):
     def mark(self, wrong: Mapping[str, str]) -> None:
         """Show under each field what is wrong with it, and go to the first."""
         first = None
-        for number, (name, field) in enumerate(self.fields):
+        for number, (name, *_, field) in enumerate(self.fields):
             line = self.query_one(f"#wrong{number}", Static)
             line.display = name in wrong
             line.update(clean_line(f"✗ {complaint(name, field, wrong.get(name, ''))}"))
@@ -134,15 +140,15 @@ class SavedForm(FormScreen):
 
     BINDINGS = bindings.SAVED
 
-    def __init__(self, form: Form) -> None:
-        super().__init__(form.title, form.schema, form.values)
+    def __init__(self, form: Form, first: str = "") -> None:
+        super().__init__(form.title, form.schema, form.values, first)
         self.form = form
         self.busy = False
 
     def on_select_changed(self) -> None:
         """Show only the fields that apply to the current choices, each with its hint."""
         answers = self.answers()
-        for name, field in self.fields:
+        for name, *_, field in self.fields:
             if lenient.mapping(field, "when"):
                 parent = self.control(name).parent
                 assert parent is not None

@@ -12,7 +12,6 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Label
 
-from rookery.client.config.edit import attempt
 from rookery.render.runs import clean, clean_line
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
@@ -91,12 +90,6 @@ class Modal[Answer](ModalScreen[Answer | None]):
                 then(outcome)
 
         self.shell.reader.fetch(work, done)
-
-    def save(
-        self, work: Callable[[], object], then: Callable[[str], object], file: str = "config.toml"
-    ) -> None:
-        """Change a file of the home; `then` gets why it failed, or ""."""
-        self.fetch(lambda: attempt(work, file), then)
 
     def action_leave(self) -> None:
         self.dismiss(None)

@@ -1,7 +1,7 @@
 """A list in a window: rows with a sign, a name and details, and keys that act on the current
 row."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -26,8 +26,8 @@ class RowsScreen[Answer](Modal[Answer]):
     WIDE: ClassVar[int] = 0
     """Columns of a title, with the rest beside it; 0: the rest is below."""
     EMPTY: ClassVar[str] = "Nothing yet."
-    """`{key}` stands for the key NEW."""
     NEW: ClassVar[str] = ""
+    """The key that adds a row."""
     REMOVES: ClassVar[tuple[str, str]] = ("", "")
     """The question, with {} for the row's title, and what a yes does."""
 
@@ -85,7 +85,8 @@ class RowsScreen[Answer](Modal[Answer]):
         if names and self.focused is None:
             self.set_focus(listed)
         if not names:
-            self.tell(self.EMPTY.replace("{key}", label(self.app, self.NEW) if self.NEW else ""))
+            key = f" {label(self.app, self.NEW)} adds one." if self.NEW else ""
+            self.tell(f"{self.EMPTY}{key}")
 
     @property
     def current(self) -> Row | None:
@@ -124,15 +125,6 @@ class RowsScreen[Answer](Modal[Answer]):
         """Show a change after it was made: reload the rows and say so."""
         self.reload()
         self.tell(text)
-
-    def change(self, work: Callable[[], object], text: str, file: str = config.FILE) -> None:
-        """Change a file of the home, and say so."""
-
-        def ended(why: str) -> None:
-            self.ended(f"✗ {why}" if why else text)
-            self.shell.look_around()
-
-        self.save(work, ended, file)
 
 
 def _content(row: Row, wide: int) -> Content:

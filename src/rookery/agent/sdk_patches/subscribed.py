@@ -1,5 +1,8 @@
 """The SDK's model with the tokens of a subscription: always the current ones, also after another
-login."""
+login.
+
+Made for openhands-sdk 1.58, which reads them once. Unnecessary once it reads them again before they
+are used."""
 
 import asyncio
 from typing import Any, override

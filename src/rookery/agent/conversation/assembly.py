@@ -40,7 +40,7 @@ from rookery.agent.mcp.connections import Connections
 from rookery.agent.mcp.names import Names
 from rookery.agent.provider import windows
 from rookery.agent.provider.fallback import Fallbacks
-from rookery.agent.sdk_patches import head, usage
+from rookery.agent.sdk_patches import head, private, usage
 from rookery.agent.sdk_patches.imports.mcp_provider import Provider
 from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.storage import store
@@ -291,7 +291,7 @@ def _attach_hooks(conversation: Conversation, wishes: Wishes) -> None:
 
     def emit(event: Any) -> None:
         with conversation.state:
-            conversation._base_callback(event)
+            private.add_event_without_hooks(conversation, event)
 
     manager = ToolHookManager(
         config=HookTable.made(own, of_project, TOOL_HOOKS, wishes.names.meaning),
