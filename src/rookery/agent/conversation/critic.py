@@ -12,7 +12,7 @@ from openhands.sdk import LLM, LocalConversation, Message, TextContent
 from openhands.sdk.critic.impl.api import APIBasedCritic
 from openhands.sdk.event import LLMConvertibleEvent
 
-from rookery.agent.sdk_patches import private
+from rookery.agent.sdk_patches import private, sdk_files
 from rookery.core.json import Json
 from rookery.models.profiles import Profile
 from rookery.models.secrets import Secret
@@ -74,7 +74,7 @@ def _ask_api(conversation: LocalConversation, url: str, key: Secret) -> Json:
     try:
         result = critic.evaluate(_events(conversation))
     except ValueError:  # also for half a template: it is fetched again next time
-        private.forget_template(critic)
+        sdk_files.forget_template(critic)
         raise
     finally:
         private.close_critic(critic)

@@ -1,13 +1,12 @@
 """Private parts of the SDK that are used as they are, one function each.
 
 Made for openhands-sdk 1.58 and openhands-tools 1.58, which have no public way to do these things.
-Each function is unnecessary once the name that its test asks for is public."""
+Each function is unnecessary once the name that its test asks for is public. Importing this loads
+nothing of the SDK: it waits for the patches of its imports."""
 
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
-
-from openhands.sdk.critic.impl.api import chat_template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,11 +92,6 @@ def create_tools(conversation: "LocalConversation", *given: Any, **more: Any) ->
 def set_tools(agent: Any, client: "MCPClient", tools: Any) -> None:
     """Set the tools of one MCP server, as the SDK does when the server says that they changed."""
     agent._on_mcp_tools_reconciled(client, tools)
-
-
-def forget_template(critic: Any) -> None:
-    """Remove a critic's stored template, which may be half of one."""
-    chat_template._get_cache_path(critic.tokenizer_name).unlink(missing_ok=True)
 
 
 def close_critic(critic: Any) -> None:

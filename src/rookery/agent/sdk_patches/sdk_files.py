@@ -214,3 +214,8 @@ def install() -> None:
     plain: Any = ConversationState.get_unmatched_actions
     ConversationState.get_unmatched_actions = staticmethod(plain)  # type: ignore[method-assign]
     chat_template.CACHE_DIR = Path(paths.home(), "sdk", "chat_templates")
+
+
+def forget_template(critic: Any) -> None:
+    """Remove a critic's stored template, which may be half of one."""
+    chat_template._get_cache_path(critic.tokenizer_name).unlink(missing_ok=True)
