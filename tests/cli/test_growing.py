@@ -3,10 +3,15 @@
 import io
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.cli.output.screen import Screen
+from rookery.cli.output.transcript import view_of
+from rookery.core.blocks.document import make_block
+from rookery.render.lines import block as drawer
+from rookery.render.lines import markdown
 
 MOVES = re.compile(r"\x1b\[(\d*)([AJK])|(\r)|(\n)|([^\x1b\r\n]+)")
 
@@ -89,3 +94,22 @@ def test_without_a_terminal_it_is_written_once() -> None:
     assert piped.settle()
     assert out.getvalue() == "one\ntwo\n"
     assert not piped.settle()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_prose_is_broken_between_words_without_a_parser_of_markdown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(markdown, "can_parse", lambda: False)
+    text = "# Kept\n\nRookery kept all of it, and goes on.\n    code that is not prose at all\n"
+    block = make_block("1.1", "answer", text=text)
+    out = Terminal()
+    view = view_of(Screen(out, io.StringIO(), live=True, width=21), "demo", "/w")
+    lines = ["".join(piece for piece, _ in line) for line in drawer.rendered(block, [], view)]
+    assert lines[:4] == ["# Kept", "", "Rookery kept all of", "it, and goes on."]
+    assert "".join(lines[4:]) == "    code that is not prose at all"
+    assert max(map(len, lines)) <= 20
