@@ -17,7 +17,7 @@ LINES = {
     "wire": 4_726,
     "home": 7_069,
     "operations": 22_122,
-    "agent": 21_925,
+    "agent": 21_927,
     "cli": 14_661,
     "tui": 16_475,
     "acp": 5_429,

@@ -19,9 +19,9 @@ from rookery.render.runs import clean_line, count, cut
 from rookery.tui import look
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import strip_of
+from rookery.tui.private import keymap
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
-from rookery.tui.system.private import keymap
 from rookery.tui.transcript.ask_keys import Answerable, AskKeys, is_open
 from rookery.tui.transcript.finding import Finding
 from rookery.tui.transcript.item import Item, offered

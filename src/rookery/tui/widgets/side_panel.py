@@ -18,8 +18,8 @@ from rookery.render.runs import Line, clean_line, prefixed, trimmed, width_of_li
 from rookery.tui.keys import bindings
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.runs import painted, strip_of
+from rookery.tui.private import KeptLines
 from rookery.tui.record import Record
-from rookery.tui.system.private import KeptLines
 from rookery.tui.transcript.window import Window
 
 LEAST = 160

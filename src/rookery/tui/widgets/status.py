@@ -13,8 +13,8 @@ from rookery.render.runs import trimmed
 from rookery.tui import widgets
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, strip_of
+from rookery.tui.private import KeptLines
 from rookery.tui.system.clock import FRAME, now
-from rookery.tui.system.private import KeptLines
 
 if TYPE_CHECKING:
     from rookery.tui.widgets.status_line import Doing, Place
