@@ -18,11 +18,11 @@ LINES = {
     "home": 7_069,
     "operations": 22_122,
     "agent": 21_927,
-    "cli": 14_935,
-    "tui": 16_217,
+    "cli": 14_661,
+    "tui": 16_475,
     "acp": 5_429,
-    "daemon": 12_308,
-    "export": 1_702,
+    "daemon": 12_213,
+    "export": 1_802,
 }
 """Lines of Python, all counted."""
 NO_ROOM = {"__init__.py", "__main__.py", "build.py"}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from rookery.core.json import Json, lenient
 from rookery.core.view.fuzzy import ranked
 from rookery.operations.catalogue.finding import typed
-from rookery.tui.look.runs import clean_line
+from rookery.render.runs import clean_line
 
 if TYPE_CHECKING:
     from rookery.operations.catalogue.row import Row
