@@ -175,6 +175,8 @@ def test_messages_are_separated_and_end_with_one_newline() -> None:
     assert answer_of(said("a"), thought, said("b")) == "a\n\nb\n"
     quiet = {"sessionUpdate": "_turn", "state": "quiet", "turn": 1}
     assert answer_of(said("in the mid"), quiet, said("dle")) == "in the middle\n"
+    plans = [{"sessionUpdate": "plan", "entries": [{"content": each}]} for each in "xy"]
+    assert answer_of(plans[0], said("a"), plans[1], said("b")) == "a\n\nb\n"
     image = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
     picture = {"sessionUpdate": "agent_message_chunk", "content": image}
     assert answer_of(said("a"), picture, said("b")) == "a\n\nb\n"

@@ -27,7 +27,8 @@ class Answer:
         if kind_of(event.update) == CHILD:
             return
         if kind_of(event.update) != "agent_message_chunk" or content.get("type") != "text":
-            if any(op[0] == "put" and not op[1]["id"].endswith(QUIET) for op in ops):
+            new = any(op[0] == "put" and not op[1]["id"].endswith(QUIET) for op in ops)
+            if new or kind_of(event.update) == "plan":  # which is printed again
                 self.close()
             return
         if is_sub_agents(event.update) or not ops:

@@ -105,9 +105,8 @@ class _Turn:
     def __init__(self, client: Session, screen: Screen, document: Document, wish: Wish) -> None:
         alone = screen.piped and not wish.verbose and not wish.as_json
         where = screen.beside() if alone else screen
-        durations = shows_durations()
         self._answer_alone = Answer(screen) if alone else None
-        transcript = Transcript(where, prompts=False, durations=durations, brief=alone)
+        transcript = Transcript(where, prompts=False, durations=shows_durations(), brief=alone)
         self.client = client
         self.screen = screen
         self.document = document
