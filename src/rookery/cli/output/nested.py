@@ -52,7 +52,7 @@ class Nested:
 
     def heading(self, document: Document, block: Block, *, timed: bool) -> None:
         """Write one line when a sub-agent begins, and one when it is over."""
-        over, cwd = captions.is_over(block), document.header["cwd"]
+        over, cwd = captions.is_over(block), document.header.cwd
         name = f"{block['id']}!" if over else block["id"]
         if name in self._written:
             return

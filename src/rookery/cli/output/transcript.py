@@ -87,8 +87,8 @@ class Transcript:
     def status(self, document: Document, now: int) -> None:
         """Show what is running on a terminal's last line; nothing while the session waits."""
         header = document.header
-        idle = header["state"] == "idle" and header["critic"]["state"] != "judging"
-        if not self.screen.live or self._open or idle or header["asks"]:
+        idle = header.state == "idle" and header.critic["state"] != "judging"
+        if not self.screen.live or self._open or idle or header.asks:
             return
         label, since = _doing(document)
         seconds = (now - since) / 1000
@@ -133,7 +133,7 @@ class Transcript:
 
     def _hints(self, document: Document, block: Block) -> list[str]:
         """Return what the user can do about a block, while following a session."""
-        session = clean_line(document.header["id"])
+        session = clean_line(document.header.id)
         return lines.of_actions(block, session, self.paint) if session else []
 
     # ------------------------------------------------------------ lines
@@ -221,7 +221,7 @@ class Transcript:
         unwritten = [each for each in terminals if each is block or each["id"] not in self._written]
         self._written.update(each["id"] for each in terminals)
         self._late.written(terminals)
-        cwd, timed = document.header["cwd"], self._durations
+        cwd, timed = document.header.cwd, self._durations
         rows = [card.headline(block, terminals, self.paint, cwd, durations=timed)]
         if not self._brief:
             asked = self._asked.get(block["id"])
@@ -238,7 +238,7 @@ class Transcript:
         rows = [f"    {line}" for line in lines.of_output(text, self.paint, full=self._full)]
         if rows and self._below != terminal["id"]:
             mark, dot = self.paint.mark("running"), self.paint.sign("dot")
-            title = card.title(call, document.header["cwd"])
+            title = card.title(call, document.header.cwd)
             rows.insert(0, f"{mark} {title} {dot} {self.paint.faint('still running')}")
         indent = "  " * depth_of(document, call)
         self._lines("tool", [indent + line for line in rows])
@@ -271,9 +271,7 @@ class Transcript:
                 if block["parent"]:
                     self._asked[block["parent"]] = block["parts"]
                 header = document.header
-                self._once(
-                    block, lines.of_ask(block, self.paint, agent_name(header), header["cwd"])
-                )
+                self._once(block, lines.of_ask(block, self.paint, agent_name(header), header.cwd))
             return
         if name + "!" in self._written:
             return
@@ -283,7 +281,7 @@ class Transcript:
             self._last = "tool"  # it belongs to the lines above
             self._lines("tool", outcome)
             return
-        asked = asks.question(block, agent_name(document.header), document.header["cwd"])
+        asked = asks.question(block, agent_name(document.header), document.header.cwd)
         self._lines("tool", [f"{self.paint.mark('needs-you')} {asked}", *outcome])
 
 
@@ -296,19 +294,19 @@ def _doing(document: Document) -> tuple[str, int]:
     header, blocks = document.header, document.blocks.values()
     running = [block for block in blocks if block["role"] == "tool" and not captions.is_over(block)]
     if len(running) == 1:
-        return card.title(running[0], header["cwd"]), running[0]["since"]
+        return card.title(running[0], header.cwd), running[0]["since"]
     agent = agent_name(header) or "the agent"
     last = next(reversed(blocks), None)
     label = f"waiting for {agent}"
-    if header["critic"]["state"] == "judging":
+    if header.critic["state"] == "judging":
         label = "the critic is judging"
     elif running:
         label = f"{len(running)} tools running"
-    elif header["process"]["state"] == "starting":
+    elif header.process["state"] == "starting":
         label = f"starting {agent}"
     elif last is not None and last["role"] == "thought":
         label = "thinking"
-    return label, header["since"]
+    return label, header.since
 
 
 def _last_output(document: Document) -> str:
