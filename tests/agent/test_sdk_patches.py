@@ -21,7 +21,7 @@ FILES = {
     "_".join(path.relative_to(FOLDER).with_suffix("").parts).removesuffix("___init__"): path
     for path in FOLDER.rglob("*.py")
     if path != FOLDER / "__init__.py"
-}
+} | {"private": FOLDER.parent / "private.py"}
 NO_PATCHES = {"install", "imports_later", "skills_texts"}
 """What patches are made with."""
 NAMES = sorted(patch.__name__ for patch in PATCHES)

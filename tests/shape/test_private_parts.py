@@ -11,8 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src" / "rookery").rglob("*.py"))
 
 ROOMS = {
+    "src/rookery/agent/private.py": "tests/agent/test_sdk_patches.py",
     "src/rookery/agent/sdk_patches/": "tests/agent/test_sdk_patches.py",
-    "src/rookery/tui/system/private.py": "tests/tui/test_private_parts.py",
+    "src/rookery/tui/private.py": "tests/tui/test_private_parts.py",
     "src/rookery/tui/system/driver.py": "tests/tui/test_private_parts.py",
     "src/rookery/daemon/process/quick_start.py": "tests/daemon/test_quick_start.py",
     "src/rookery/client/config/rule_text.py": "tests/client/test_config_text.py",

@@ -17,7 +17,7 @@ LINES = {
     "wire": 4_726,
     "home": 7_071,
     "operations": 22_143,
-    "agent": 21_925,
+    "agent": 21_927,
     "cli": 14_942,
     "tui": 16_229,
     "acp": 5_437,

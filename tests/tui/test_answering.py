@@ -11,7 +11,7 @@ from textual.events import Key, Paste
 from rookery.core.asks import asks
 from rookery.core.json.events import Json
 from rookery.tui.messages import News
-from rookery.tui.system.private import learn
+from rookery.tui.private import learn
 from rookery.tui.transcript.answer_guard import AnswerGuard
 from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.queue import Queue

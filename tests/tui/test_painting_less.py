@@ -17,7 +17,7 @@ from rookery.render import code
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.view import View
 from rookery.tui.pace import Pace
-from rookery.tui.system.private import KeptLines
+from rookery.tui.private import KeptLines
 from rookery.tui.transcript.painting import painted
 from rookery.tui.transcript.scroll import Scroll
 from rookery.tui.transcript.window import Window

@@ -39,10 +39,8 @@ def check(command: str) -> None:
     """Raise click.UsageError for a command that would act on the wrong machine."""
     if not url() or not (command in MACHINE or (command in HERE and _named)):
         return
-    import click  # here: the terminal interface opens without it
-
     source, other = ("--daemon", "without it") if _named else (VARIABLE, f"after unset {VARIABLE}")
-    raise click.UsageError(
+    raise _misused(
         f"rookery {command} is about the machine it runs on, and {source} names another. Run it "
         f"there, or here {other}."
     )
@@ -57,17 +55,15 @@ def other(patience: float) -> "Rookery | None":
 def rookery() -> "Rookery":
     """Return the Rookery that commands work with. Raises RemoteError and its like."""
     place = url()
+    if not place:
+        return _at("")  # a home may change between two commands of a test
     if place not in _reached:
-        reached = _at(place)
-        if not place:
-            return reached  # a home may change between two commands of a test
-        _reached[place] = reached
+        _reached[place] = _at(place)
     return _reached[place]
 
 
 def _at(place: str, *patience: float) -> "Rookery":
-    # The terminal interface needs it after its first frame.
-    from rookery.operations.calling.reaching import rookery_at
+    from rookery.operations.calling.reaching import rookery_at  # not for the first frame
 
     return rookery_at(paths.home(), place, *patience)
 
@@ -81,6 +77,10 @@ def agents() -> "list[Json]":
 def only_here(what: str) -> None:
     """Raise click.UsageError if another machine was named."""
     if url():
-        import click
+        raise _misused(f"{what} works only on the machine itself, not with {url()}.")
 
-        raise click.UsageError(f"{what} works only on the machine itself, not with {url()}.")
+
+def _misused(sentence: str) -> Exception:
+    import click  # here: the terminal interface opens without it
+
+    return click.UsageError(sentence)

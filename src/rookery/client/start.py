@@ -34,7 +34,6 @@ from rookery.processes import roots
 from rookery.processes.lineage import unmarked
 from rookery.wire import frames
 from rookery.wire.credentials import peer_of
-from rookery.wire.websocket import library
 
 TIMEOUT = 60.0  # seconds until the worker must have said that it is ready
 LINE_LIMIT = 64 * 1024  # bytes of the ready line
@@ -215,9 +214,8 @@ def _tell_death(session: str, directory: str) -> None:
 
 def _sweep(home: str) -> None:
     """End what killed workers of any session left behind; their logs record it."""
-    if not os.path.isdir(roots.directory(home)):
-        return
-    end_leftovers(home)
+    if os.path.isdir(roots.directory(home)):
+        end_leftovers(home)
 
 
 def _warm_ahead(home: str, directory: str) -> None:
@@ -270,6 +268,8 @@ def _failed(name: str, message: str, log: str, before: int) -> StartError:
 
 
 def worker_argv() -> list[str]:
+    from rookery.wire.websocket import library  # `ps` starts nothing
+
     package = os.path.dirname(os.path.abspath(rookery.__file__))
     # -X utf8: file names and texts mean the same under every locale.
     flags = ["-I", "-S", "-X", "utf8", *library.option(), *["-B"] * sys.dont_write_bytecode]

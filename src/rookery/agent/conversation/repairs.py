@@ -4,8 +4,8 @@ from openhands.sdk.conversation.state import ConversationExecutionStatus as Stat
 from openhands.sdk.event import AgentErrorEvent, CondensationRequest
 from openhands.sdk.event.error_classification import AGENT_OUTCOME
 
+from rookery.agent import private
 from rookery.agent.conversation.steps import Conversation, pending
-from rookery.agent.sdk_patches import private
 
 STOPPED = (
     "Rookery was stopped while this ran, or just before. It may have taken effect: check before "

@@ -20,9 +20,10 @@ from openhands.sdk.hooks.types import HookEventType
 from openhands.sdk.tool import ToolDefinition
 from openhands.sdk.tool.builtins import FinishAction
 
+from rookery.agent import private
 from rookery.agent.conversation.hooks import ProjectHooks
 from rookery.agent.mcp.connections import Connections, Listener
-from rookery.agent.sdk_patches import head, private
+from rookery.agent.sdk_patches import head
 from rookery.agent.sdk_patches.gate import UNJUDGED, JudgingAgent, is_spoken, rejection
 from rookery.agent.sdk_patches.llm import RookeryLLM
 

@@ -11,8 +11,7 @@ from openhands.sdk.hooks.types import HookEventType
 from openhands.tools.task.impl import TaskExecutor
 from openhands.tools.task.manager import Task, TaskStatus
 
-from rookery.agent import stopping, terminal
-from rookery.agent.sdk_patches import private
+from rookery.agent import private, stopping, terminal
 
 BLOCKED = "A hook blocked this."
 LONGEST_WORDS = 2_000

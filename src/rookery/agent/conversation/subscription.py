@@ -8,7 +8,7 @@ from typing import Any, override
 from openhands.sdk import LLM
 from openhands.sdk.llm.auth.credentials import CredentialStore, OAuthCredentials
 
-from rookery.agent.sdk_patches import private
+from rookery.agent import private
 from rookery.core.json import Json
 from rookery.home import paths
 from rookery.models import subscriptions

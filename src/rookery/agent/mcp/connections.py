@@ -11,10 +11,10 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rookery.agent import private
 from rookery.agent.mcp.names import Names
 from rookery.agent.mcp.reasons import chain, is_late, last_words, reason
 from rookery.agent.process.client import Client
-from rookery.agent.sdk_patches import private
 from rookery.core.json import lenient
 from rookery.home import paths
 from rookery.wire.jsonrpc import RpcFailure

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from openhands.sdk.event import ActionEvent
 
+from rookery.agent import private
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, MODE_IDS, PLAN, RISK_BASED
-from rookery.agent.sdk_patches import private
 from rookery.agent.sdk_patches.gate import is_spoken, rejection
 from rookery.agent.session import auto_answer, risk
 from rookery.agent.translate.children import CHILD_CANCELLED

@@ -9,6 +9,7 @@ from openhands.sdk.conversation.state import ConversationExecutionStatus as Stat
 from openhands.sdk.event import ActionEvent, MessageEvent
 from openhands.sdk.tool.builtins import FinishAction
 
+from rookery.agent import private
 from rookery.agent.conversation.choices import (
     ALWAYS_APPROVE,
     ALWAYS_ASK,
@@ -16,7 +17,6 @@ from rookery.agent.conversation.choices import (
     PLAN,
     RISK_BASED,
 )
-from rookery.agent.sdk_patches import private
 from rookery.agent.session import asks
 from rookery.core.json import Json
 from rookery.core.policy import approvals, go_asks, modes

@@ -12,7 +12,7 @@ from openhands.sdk.conversation.state import ConversationExecutionStatus as Stat
 from openhands.sdk.event import ActionEvent, Event
 from openhands.tools.terminal import TerminalTool
 
-from rookery.agent import stopping, terminal
+from rookery.agent import private, stopping, terminal
 from rookery.agent.conversation import hooks, repairs, steps, subagents
 from rookery.agent.conversation.assembly import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.conversation.choices import PLAN, Choices, ChoiceValues
@@ -21,7 +21,7 @@ from rookery.agent.mcp import names
 from rookery.agent.mcp.connections import OfClient
 from rookery.agent.process import sdk_import
 from rookery.agent.process.client import Client
-from rookery.agent.sdk_patches import install, private
+from rookery.agent.sdk_patches import install
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
 from rookery.agent.session import auto_answer
 from rookery.agent.session.client_updates import ClientUpdates

@@ -15,7 +15,7 @@ from openhands.tools.terminal.definition import TerminalAction, TerminalObservat
 from openhands.tools.terminal.env import normalize_terminal_env
 from openhands.tools.terminal.impl import TerminalExecutor
 
-from rookery.agent.sdk_patches import private
+from rookery.agent import private
 from rookery.agent.terminal.session import Session
 from rookery.agent.terminal.shell import ShellEnded
 from rookery.models.secrets import KNOWN

@@ -121,8 +121,8 @@ def _of_line(text: str) -> Iterator[Risk]:
     exposed = any(each.program in SHELLS or all(_deletes(each.tokens)) for each in commands)
     if not line.whole or _SURROGATES.search(text) or (exposed and not _is_closed(text)):
         yield UNREAD
-    if catalogue.judge_downloads(line):
-        yield RUNS_DOWNLOAD
+    if why := catalogue.judge_downloads(line):
+        yield Risk("HIGH", f"it {why.partition(' (')[0]}")
     for command in commands:
         yield from _of_command(command, line.commands)
         yield from _of_sources(command, line.commands)

@@ -7,8 +7,8 @@ from rookery import render
 from rookery.tui import widgets
 from rookery.tui.actions.parts import Parts
 from rookery.tui.keys.map import NO_KEY, label, shown
+from rookery.tui.private import learn
 from rookery.tui.shell import Start
-from rookery.tui.system.private import learn
 from rookery.tui.transcript.ask_keys import is_open
 from rookery.tui.widgets.session_list import width_for
 from rookery.tui.widgets.status import Status

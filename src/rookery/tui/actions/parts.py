@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rookery import tui
+from rookery.tui.private import driver_of
 from rookery.tui.shell import Shell
 from rookery.tui.system.driver import Driver
-from rookery.tui.system.private import driver_of
 
 if TYPE_CHECKING:
     from rookery.tui.actions.answers import Answers

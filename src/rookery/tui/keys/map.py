@@ -7,7 +7,7 @@ from typing import Any
 from textual.app import App
 
 from rookery.core.settings.keys import DEFAULTS
-from rookery.tui.system.private import keymap
+from rookery.tui.private import keymap
 
 NO_KEY = "no_key"
 """Means none, for the library: no keyboard has it."""

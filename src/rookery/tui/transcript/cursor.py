@@ -18,9 +18,9 @@ from rookery.tui import look
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import clean_line, count, cut, strip_of
 from rookery.tui.look.view import ALL_ALIKE, Drawing, View
+from rookery.tui.private import keymap
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
-from rookery.tui.system.private import keymap
 from rookery.tui.transcript.ask_keys import Answerable, AskKeys, is_open
 from rookery.tui.transcript.finding import Finding
 from rookery.tui.transcript.item import Item, offered

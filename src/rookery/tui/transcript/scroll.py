@@ -22,8 +22,8 @@ from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import PICTURE, strip_of
 from rookery.tui.look.themes import look_for
 from rookery.tui.look.view import View
+from rookery.tui.private import AtOnce, KeptLines
 from rookery.tui.system.clock import now
-from rookery.tui.system.private import AtOnce, KeptLines
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.window import Window, is_top
 

@@ -14,8 +14,8 @@ from textual.widgets import TextArea
 from rookery.tui import widgets, writing
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
+from rookery.tui.private import Field, KeptLines, PaintedAtOnce, keymap
 from rookery.tui.record import Record
-from rookery.tui.system.private import Field, KeptLines, PaintedAtOnce, keymap
 from rookery.tui.writing.history import Past
 
 if TYPE_CHECKING:

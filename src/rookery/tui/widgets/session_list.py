@@ -24,9 +24,9 @@ from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, clean_line, cut, strip_of, trimmed, width_of, width_of_line
+from rookery.tui.private import KeptLines
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
-from rookery.tui.system.private import KeptLines
 
 WIDTHS = ((180, 44), (140, 36), (0, 30))
 """Columns of the list, by those of the screen."""

@@ -17,8 +17,8 @@ from rookery.tui.look import diff, part
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, clean_line, prefixed, strip_of, trimmed, width_of_line
 from rookery.tui.look.view import View
+from rookery.tui.private import KeptLines
 from rookery.tui.record import Record
-from rookery.tui.system.private import KeptLines
 from rookery.tui.transcript.window import Window
 
 LEAST = 160

@@ -12,8 +12,8 @@ from rookery.core.header import Header
 from rookery.tui import widgets
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, strip_of, trimmed
+from rookery.tui.private import KeptLines
 from rookery.tui.system.clock import FRAME, now
-from rookery.tui.system.private import KeptLines
 
 if TYPE_CHECKING:
     from rookery.tui.widgets.status_line import Doing, Place

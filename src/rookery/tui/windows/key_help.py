@@ -13,8 +13,8 @@ from textual.widgets import Input, OptionList, Static, TextArea
 from rookery.core.settings import keys as settings_keys
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import NO_KEY, keys_of, label, shown
+from rookery.tui.private import forget_keys
 from rookery.tui.shell import Shell
-from rookery.tui.system.private import forget_keys
 from rookery.tui.windows.parts.modals import Modal
 
 LIBRARY: tuple[tuple[str, list[BindingType]], ...] = (
