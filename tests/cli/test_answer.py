@@ -27,7 +27,7 @@ BUSY: list[dict[str, Any]] = [
     {"text": "And the last."},
 ]
 WORDS = "First words.\n\nThen these.\n\nAnd the last.\n"
-ASIDES = ("Thought", "[x] Look", "run echo noise", "Tidy up", "Heads up", "tomorrow")
+ASIDES = ("Thought", "✓ Look", "run echo noise", "Tidy up", "Heads up", "tomorrow")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_stdout_has_only_the_answer(home: Path, words: tuple[str, ...]) -> None:
     assert (done.code, done.out) == (0, WORDS)
     for aside in ASIDES:
         assert aside in done.err, aside
-    assert "\n    noise" not in done.err  # a line each, not the output
+    assert "\n  noise" not in done.err  # a line each, not the output
 
 
 def test_errors_and_rejections_are_on_stderr(home: Path) -> None:
@@ -62,7 +62,7 @@ def test_errors_and_rejections_are_on_stderr(home: Path) -> None:
 @pytest.mark.long
 def test_verbose_prints_the_transcript_and_json_the_events(home: Path) -> None:
     said = rookery("run", "--verbose", play(*BUSY))
-    for words in (*ASIDES, *WORDS.split("\n\n"), "    noise"):
+    for words in (*ASIDES, *WORDS.split("\n\n"), "  noise"):
         assert words.strip("\n") in said.out, words
     resumed = rookery("--headless", "--last", "--verbose", "-t", play(*BUSY))
     assert "run echo noise" in resumed.out
@@ -185,5 +185,5 @@ def test_messages_are_separated_and_end_with_one_newline() -> None:
 def test_make_run_without_a_terminal_still_prints_the_transcript(home: Path) -> None:
     script = Path(__file__).parents[2] / "scripts" / "run"
     done = subprocess.run([script], capture_output=True, check=True, timeout=120)
-    assert "[x] Look around" in done.stdout.decode()
+    assert "✓ Look around" in done.stdout.decode()
     assert "✓ edit greeting.py" in done.stdout.decode()

@@ -75,11 +75,11 @@ def test_asks_lists_what_all_sessions_want(home: Path) -> None:
         assert listed.code == 0
         house, garden = listed.out.split("\n\n")
         assert "House" in house
-        assert "demo wants to run: rm -rf build" in house
-        assert "Cannot be undone: this deletes files" in house
+        assert "Demo wants to run:\n┃   │ rm -rf build" in house
+        assert "This cannot be undone: it deletes files" in house
         assert "Can't be always-allowed: destructive" in house
         assert "--confirm" in house
-        assert "demo asks: Go on?" in garden
+        assert "Demo asks: Go on?" in garden
         assert "undone" not in garden
         assert "waiting for" in garden
         asks = [json.loads(line) for line in rookery("asks", "--json").out.splitlines()]

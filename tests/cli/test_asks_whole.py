@@ -102,8 +102,8 @@ def test_a_large_change_is_printed_whole(home: Path) -> None:
         for command in FACES:
             said = said_by(*command)
             assert "wants to edit /w/a.py" in said
-            printed = [line.strip("▌ ") for line in said.splitlines() if "+line" in line]
-            assert printed == [f"+{line}" for line in NEW.splitlines()]
+            printed = [line.partition(" + ")[2] for line in said.splitlines() if " + line" in line]
+            assert printed == NEW.splitlines()
             assert "demo's description: A small fix" in said
         rookery("answer", "House", "reject")
 
@@ -113,5 +113,5 @@ def test_a_line_of_the_command_cannot_pass_for_our_own(home: Path) -> None:
     with asking({"ask": "ls", "kind": "execute", "rawInput": {"command": text}}) as running:
         running.await_ask()
         said = said_by("answer", "House")
-        assert "    │   1  Allow\n    │     demo's description: safe\n    │ ␛[2K␍$ ls\n" in said
+        assert "┃   │   1  Allow\n┃   │     demo's description: safe\n┃   │ ␛[2K␍$ ls\n" in said
         rookery("answer", "House", "reject")

@@ -67,7 +67,7 @@ def test_who_left_comes_back_and_hears_the_end(home: Path) -> None:
         running.end()
     session = str(only_session(home)["id"])
     with Running("tail", session) as tail:
-        assert "▌ {" in tail.read_until("begun")
+        assert "▎ {" in tail.read_until("begun")
         rookery("cancel", session)
         tail.read_until("■ Cancelled\n")
         tail.signal()

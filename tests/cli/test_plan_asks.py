@@ -4,8 +4,7 @@ no option of it is called "always"."""
 from typing import Any
 
 from rookery.acp.bridge.questions import _permission, told_call
-from rookery.cli.output.lines import of_ask
-from rookery.cli.output.paint import Paint
+from rookery.cli.output.commands import Commands
 from rookery.core.ask import Ask, from_agent
 from rookery.core.blocks import ask_actions, ask_details, asks
 from rookery.core.header import EMPTY
@@ -14,6 +13,9 @@ from rookery.daemon.pieces import ask_form
 from rookery.export.html import block as html
 from rookery.export.html.view import View
 from rookery.render.ask_choices import asks_twice, choices
+from rookery.render.lines import block as lines
+from rookery.render.lines.view import View as LinesView
+from rookery.render.runs import Line
 from rookery.wire.jsonrpc import Answer
 
 type Json = dict[str, Any]
@@ -37,6 +39,10 @@ def asked(name: str) -> tuple[Ask, Json]:
     return ask, asks.block_of(ask, HEADER) | {"actions": ask_actions.answers(ask)}
 
 
+def words(drawn: list[Line]) -> str:
+    return "\n".join("".join(text for text, _ in line) for line in drawn)
+
+
 def test_the_plan_is_shown_with_its_ask() -> None:
     """Ours stands above its ask in a transcript: there its title is enough. Claude's stands nowhere
     else."""
@@ -46,9 +52,10 @@ def test_the_plan_is_shown_with_its_ask() -> None:
         assert wants(ask, "/w") == "wants to carry out its plan (Plan: a CSV export)"
         [piece] = asks.pieces(block, "rookery", "/w")
         assert (piece.look, piece.text, bool(piece.title)) == ("plan", PLAN, own)
-        alone = "\n".join(of_ask(block, Paint(colour=False), "rookery", "/w", alone=True))
-        assert "Write `export.py`." in alone
-        inline = "\n".join(of_ask(block, Paint(colour=False), "rookery", "/w"))
+        printed = LinesView(80, "rookery", "/w", printed=True, controls=Commands())
+        alone = words(lines.rendered(block, [], printed._replace(alone=True)))
+        assert "Write export.py." in alone
+        inline = words(lines.rendered(block, [], printed))
         assert ("Write" in inline, "Plan: a CSV export" in inline) == (not own, True)
         page = html.rendered(block, View("rookery", "/w"))
         assert "<code>export.py</code>" in page

@@ -118,7 +118,7 @@ def test_policy_test_replays_the_log_and_lists_differences(home: Path) -> None:
     steps = play(run("git status"), run("git push"), run("make"))
     with Running("run", "--approve", "ask", "--title", "Past", steps) as running:
         for said in ("allow", "allow", "reject"):
-            running.read_err_until("  1  ")
+            running.read_err_until("┃ 1  ")
             assert rookery("answer", "Past", said).code == 0
         running.end()
     nothing = rookery("policy", "test")
@@ -160,11 +160,11 @@ def test_a_pattern_ending_inside_a_word_warns_wherever_rules_are_shown(home: Pat
 def test_always_allow_makes_a_rule_from_an_ask(home: Path) -> None:
     steps = play(run("make"), run("rm -rf x"))
     with Running("run", "--approve", "ask", "--title", "House", steps) as running:
-        running.read_err_until("  4  Always allow exactly `make` in this project [a]")
+        running.read_err_until("┃ 4  Always allow exactly `make` in this project [a]")
         done = rookery("answer", "House", "--always-allow")
         assert done.code == 0
         assert "rookery policy remove demo-execute" in done.err
-        running.read_err_until("  1  ")
+        running.read_err_until("┃ 1  ")
         refused = rookery("answer", "House", "--always-allow")
         assert refused.code == 3
         assert "Can't be always-allowed" in refused.err
@@ -176,7 +176,7 @@ def test_always_allow_makes_a_rule_from_an_ask(home: Path) -> None:
     assert "Allowed by rule demo-execute" in again.err
     assert rookery("policy", "remove", "demo-execute").code == 0
     with Running("prompt", "House", "--wait", play(run("make"))) as running:
-        running.read_err_until("  4  ")
+        running.read_err_until("┃ 4  ")
         assert rookery("answer", "House", "4").code == 0  # the number that is shown
         running.end()
     assert "demo-execute" in rookery("policy", "list").out

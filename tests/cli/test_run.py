@@ -15,7 +15,7 @@ def test_the_demo_reads_well(home: Path) -> None:
     done = rookery("run", "--verbose", "--agent", "demo", "Show me what you can do")
     assert done.code == 0
     assert "demo agent" in done.out
-    assert "[x] Look around" in done.out
+    assert "✓ Look around" in done.out
     assert "✓ edit greeting.py +" in done.out
     assert "\x1b" not in done.out + done.err
     assert done.err.startswith("Approve all (destructive commands are refused) · ")
@@ -80,7 +80,7 @@ def test_json_is_one_event_a_line_from_the_first(home: Path) -> None:
         ({"stop": "max_tokens"}, 1, "token limit"),
         ({"error": "The model is on fire"}, 1, "The model is on fire"),
         ({"rate_limit": "12:00"}, 4, "Rate limit reached"),
-        ({"crash": 3}, 1, "demo ended with status 3"),
+        ({"crash": 3}, 1, "Demo ended with status 3"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
 )
@@ -106,11 +106,11 @@ def test_asks_are_answered_by_the_policy_given(home: Path, approve: str | None, 
 def test_an_ask_that_is_left_to_a_person(home: Path, option: str, words: str) -> None:
     steps = play({**ASK, "allowed": [{"text": "deleted"}], "rejected": [{"text": "kept"}]})
     with Running("run", "--approve", "ask", "--title", "House", steps) as running:
-        seen = running.read_err_until("  1  ")
-        assert "demo wants to delete: Delete the build" in seen or "demo wants to delete" in seen
+        seen = running.read_err_until("┃ 1  ")
+        assert "Demo wants to delete" in seen
         listed = rookery("answer", "House")
         assert listed.code == 0
-        assert "  1  " in listed.out
+        assert "┃ 1  " in listed.out
         assert rookery("answer", "House", "no such option").code == 2
         assert rookery("answer", "House", option).code == 0
         done = running.end()
@@ -134,7 +134,7 @@ def test_the_task_comes_from_stdin(home: Path) -> None:
     assert rookery("run", "-", text=play({"text": "dash"})).out == "dash\n"
     made_of_both = rookery("run", "--title", "Both", "Review:", "-", text="a\nb\n")
     assert made_of_both.code == 0
-    assert "▌ Review: a\n▌ b\n" in rookery("show", "Both").out
+    assert "▎ Review: a\n▎ b\n" in rookery("show", "Both").out
 
 
 def test_nothing_to_send_is_a_usage_error(home: Path) -> None:
@@ -157,7 +157,7 @@ def test_prompt_goes_on_with_the_session(home: Path) -> None:
 def test_a_prompt_that_waits_its_turn_streams_only_its_own(home: Path) -> None:
     steps = play({"text": "First"}, {"ask": "Go on"}, {"text": "still first"})
     with Running("run", "--approve", "ask", "--title", "Queue", steps) as first:
-        first.read_err_until("  1  ")
+        first.read_err_until("┃ 1  ")
         with Running("prompt", "Queue", "--wait", "hello") as second:
             _wait_for(second, "queued")
             rookery("answer", "Queue", "1")

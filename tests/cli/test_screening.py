@@ -83,7 +83,7 @@ HEAVY = (
     *("click", "tomllib", "openhands", "pydantic", "markdown_it", "pygments.lexers", "sqlite3"),
     *("rookery.home.config", "rookery.core.policy.rules", "rookery.core.vendors.profiles"),
     *("rookery.core.json.secrets", "rookery.core.turn", "rookery.core.asks.asks"),
-    *("rookery.render.session_state", "rookery.render.terminal", "rookery.tui.look.block"),
+    *("rookery.render.session_state", "rookery.render.terminal", "rookery.render.lines.block"),
     *("rookery.tui.splash", "rookery.tui.surroundings", "rookery.tui.actions.composer"),
     *("rookery.tui.widgets.side_panel", "rookery.tui.widgets.suggestions"),
     *("rookery.tui.windows", "rookery.tui.windows.parts.modals"),

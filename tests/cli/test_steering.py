@@ -111,7 +111,7 @@ def test_a_prompt_is_steered_into_the_turn(home: Path, tmp_path: Path) -> None:
         assert taken.code == 0
         assert taken.err.startswith("Sent into the running turn")
     shown = rookery("show", house).out
-    assert "▌ to the left" in shown
+    assert "▎ to the left" in shown
     assert "heard to the left" in shown
 
 
@@ -186,10 +186,10 @@ def test_files_go_with_a_prompt(home: Path, tmp_path: Path) -> None:
     files = ["--attach", str(tmp_path / "shot.png"), "--attach", str(tmp_path / "notes.txt")]
     assert rookery("run", "--title", "House", *files, play({"text": "seen"})).out == "seen\n"
     shown = rookery("show", "House").out
-    assert "▌ [image shot.png, image/png, 108 bytes]" in shown
-    assert "▌ [notes.txt] file://" in shown
+    assert "▎ ▣ shot.png · image/png · 108 B" in shown
+    assert "▎ ↗ notes.txt file://" in shown
     assert rookery("prompt", "House", "--wait", *files).code == 0  # without a word
-    assert rookery("show", "House").out.startswith("▌ [image shot.png")
+    assert rookery("show", "House").out.startswith("▎ ▣ shot.png")
 
 
 @pytest.mark.parametrize("name", ["missing", "empty", "folder", "large"])
@@ -223,5 +223,5 @@ def test_too_many_files_are_too_many(home: Path, tmp_path: Path) -> None:
 def test_a_command_shows_its_output_under_its_call(home: Path, tmp_path: Path) -> None:
     done = rookery("run", "--verbose", "--cwd", str(tmp_path), play({"command": "echo hi; exit 3"}))
     assert "✗ run echo hi; exit 3" in done.out
-    assert "exit 3\n    hi\n" in done.out
+    assert "exit 3\n  hi\n" in done.out
     assert done.out.count("hi\n") == 1

@@ -54,7 +54,7 @@ def test_an_ask_keeps_the_name_of_the_agent_that_asked(jay: str) -> None:
     assert names == ["demo"], "the event says it"
     assert rookery("switch-agent", session, jay).code == 0
     shown = rookery("show", session, "--all").out
-    assert "demo wants to run" in shown
+    assert "Demo wants to run" in shown
     assert "jay wants to" not in shown
 
 

@@ -119,6 +119,6 @@ def test_notices_are_broken_between_words(home: Path) -> None:
     session = made({"text": "hi"})
     rookery("prompt", "--wait", session, play({"error": words}))
     shown = in_terminal(50, "show", session, "--all")
-    lines = [line for line in shown if not line.startswith("▌")]  # but for the prompt itself
+    lines = [line for line in shown if not line.startswith("▎")]  # but for the prompt itself
     assert all(columns(line) <= 50 for line in lines), lines
     assert words in " ".join(" ".join(lines).split())

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from rookery.cli.output.card import headline
-from rookery.cli.output.paint import Paint
 from rookery.cli.settings import shows_durations
 from rookery.core.blocks.document import make_block
+from rookery.render.lines.card import headline
+from rookery.render.lines.view import View
 
 
 @pytest.mark.parametrize(
@@ -24,5 +24,5 @@ def test_the_setting_is_heard(
 @pytest.mark.parametrize("durations", [True, False])
 def test_a_card_says_how_long_its_call_took_or_not(durations: bool) -> None:
     block = make_block("1.1", "tool", status="done", title="Read", kind="read", seconds=4.2)
-    line = headline(block, [], Paint(colour=False, signs=True), "/", durations=durations)
-    assert ("4.2 s" in line) is durations
+    [line] = headline(block, [], View(80, timed=durations))
+    assert ("4.2 s" in "".join(text for text, _ in line)) is durations

@@ -97,7 +97,7 @@ def test_a_withdrawn_thought_is_not_printed() -> None:
 
 
 def test_a_prompt_has_a_rule_at_its_left() -> None:
-    assert streamed(say("Yes.")) == "▌ Do it\n\nYes.\n"
+    assert streamed(say("Yes.")) == "▎ Do it\n\nYes.\n"
 
 
 def test_a_card_is_written_when_its_call_ends() -> None:
@@ -105,7 +105,7 @@ def test_a_card_is_written_when_its_call_ends() -> None:
     assert streamed(ran, prompts=False) == ""
     over = update(status="completed", content=output("1 passed\n"), rawOutput={"exitCode": 0})
     found = streamed(ran, over, prompts=False)
-    assert found == "✓ run pytest -q · 1 s · exit 0\n    1 passed\n"
+    assert found == "✓ run pytest -q · 1 s · exit 0\n  1 passed\n"
 
 
 def test_text_that_goes_on_beside_a_call_is_not_lost() -> None:
@@ -128,24 +128,24 @@ def test_an_edit_counts_its_lines_and_shows_its_diff() -> None:
         call(title="Edit a.txt", kind="edit", content=[diff], status="completed"), prompts=False
     )
     assert found.splitlines()[0] == "✓ edit a.txt +1 −1"
-    assert "    @@ -27,7 +27,7 @@\n" in found
-    assert "    -30\n    +x\n" in found
+    assert "  27   27\n" in found
+    assert "  30 - 30\n  30 + x\n" in found
 
 
 def test_reading_is_told_by_its_length() -> None:
     read = call(title="a/b.py", kind="read", status="completed", content=output("1\n2\n3\n"))
     assert streamed(read, prompts=False) == "✓ read a/b.py · 3 lines\n"
-    assert "    2\n" in streamed(read, prompts=False, full=True)
+    assert "  2\n" in streamed(read, prompts=False, full=True)
 
 
 def test_long_output_is_cut_in_the_middle_with_a_count() -> None:
     text = "\n".join(f"line {n}" for n in range(100))
     ran = call(title="ls", kind="execute", status="completed", content=output(text))
     found = streamed(ran, prompts=False)
-    assert "    line 0\n" in found
-    assert "    … 85 more lines\n" in found
-    assert found.endswith("    line 99\n")
-    assert "    line 50\n" in streamed(ran, prompts=False, full=True)
+    assert "  line 0\n" in found
+    assert "  … 84 more lines\n" in found
+    assert found.endswith("  line 99\n")
+    assert "  line 50\n" in streamed(ran, prompts=False, full=True)
 
 
 def test_a_failed_call_says_so() -> None:
@@ -162,7 +162,7 @@ def test_calls_of_a_sub_agent_are_indented() -> None:
     child = call("c", title="Look", kind="search", status="completed")
     child["_meta"] = {"claudeCode": {"parentToolUseId": "p"}}
     found = streamed(call("p", title="Task"), child, update("p", status="completed"), prompts=False)
-    assert found.splitlines()[0].startswith("  ✓ Look")
+    assert found.splitlines()[0].startswith("│ ✓ Look")
 
 
 def test_a_plan_is_written_again_only_where_it_changed() -> None:
@@ -173,11 +173,9 @@ def test_a_plan_is_written_again_only_where_it_changed() -> None:
     found = streamed(
         plan("in_progress", "pending"), plan("completed", "in_progress"), prompts=False
     )
-    assert found == (
-        "Plan 0/2\n  [>] Step 1\n  [ ] Step 2\n\nPlan 1/2\n  [x] Step 1\n  [>] Step 2\n"
-    )
+    assert found == ("Plan 0/2\n  ◐ Step 1\n  ○ Step 2\n\nPlan 1/2\n  ✓ Step 1\n  ◐ Step 2\n")
     assert printed(plan("completed", "pending"), prompts=False) == (
-        "Plan 1/2\n  [x] Step 1\n  [ ] Step 2\n"
+        "Plan 1/2\n  ✓ Step 1\n  ○ Step 2\n"
     )
 
 
@@ -205,13 +203,14 @@ ANSWERED = {
 def test_an_ask_has_its_options_numbered_and_then_its_outcome() -> None:
     found = streamed(ASKED, ANSWERED, prompts=False)
     assert found == (
-        "◆ demo wants to run: rm -rf build\n  1  Allow once [y]\n  2  Reject [n]\n  ✓ Allowed\n"
+        "┃ ◆ Demo wants to run:\n┃   │ rm -rf build\n┃ 1  Allow once [y]\n┃ 2  Reject [n]\n"
+        "  ✓ Allowed\n"
     )
 
 
 def test_an_ask_that_a_policy_answers_is_told_with_its_outcome() -> None:
     found = streamed(ASKED, ANSWERED, prompts=False, asks=False)
-    assert found == "◆ demo wants to run: rm -rf build\n  ✓ Allowed\n"
+    assert found == "◆ Demo wants to run: rm -rf build  Allowed\n"
 
 
 def test_an_end_that_was_not_wished_for_has_its_remedy() -> None:
@@ -229,8 +228,8 @@ def test_notices_dividers_and_unknown_kinds() -> None:
     notice = {"sessionUpdate": "_notice", "level": "warn", "text": "Careful\nof this"}
     context = {"sessionUpdate": "_context", "state": "reset", "reason": "gone"}
     found = streamed(notice, context, {"sessionUpdate": "news", "x": 1}, prompts=False)
-    assert found.startswith("▲ Careful\n  of this\n\n── The agent's context was reset ──\n")
-    assert '· news {"sessionUpdate":"news","x":1}\n' in found
+    assert found.startswith("▲ Careful\n  of this\n\n─── The agent's context was reset ───")
+    assert '· news  {"x": 1}\n' in found
 
 
 HOSTILE = "a\x1b[2J\x1b]52;c;aGk=\x07b\r\ud800\u202e\x9b"
@@ -260,7 +259,7 @@ def test_a_terminal_gets_colour_and_a_line_on_what_runs() -> None:
     ran = call(title="make", kind="execute", status="in_progress")
     found = streamed(ran, update(status="completed"), live=True, prompts=False)
     assert "\x1b[36m◐ run make\x1b[0m" in found
-    assert "\r\x1b[2K\x1b[32m✓\x1b[0m run make" in found
+    assert "\r\x1b[2K\x1b[32m✓ \x1b[0mrun make" in found
 
 
 def test_a_session_that_waits_for_a_person_shows_no_work() -> None:
@@ -271,7 +270,7 @@ def test_a_session_that_waits_for_a_person_shows_no_work() -> None:
 def test_colours_of_output_are_kept_on_a_terminal_only() -> None:
     ran = call(title="ls", kind="execute", status="completed", content=output("\x1b[34mdir\x1b[0m"))
     assert "\x1b[34mdir" in streamed(ran, live=True)
-    assert "    dir\n" in streamed(ran)
+    assert "  dir\n" in streamed(ran)
 
 
 def terminal(state: str, **fields: Any) -> Json:
@@ -287,13 +286,13 @@ def test_a_terminal_that_ends_before_its_call_names_it_is_written_once() -> None
     found = streamed(
         call(title="make", kind="execute"), *RAN, late, END, prompts=False, durations=False
     )
-    assert found == "✓ run make · exit 0\n    made\n"
+    assert found == "✓ run make · exit 0\n  made\n"
 
 
 @pytest.mark.parametrize("after", [[say("so")], []], ids=["then text", "then nothing"])
 def test_a_terminal_that_no_call_names_stands_for_itself(after: list[Json]) -> None:
     found = streamed(*RAN, *after, END, prompts=False)
-    assert found.startswith("✓ run sh -c make · exit 0\n    made\n")
+    assert found.startswith("✓ run sh -c make · exit 0\n  made\n")
     assert found.endswith("\n\nso\n") is bool(after)
 
 
@@ -315,7 +314,7 @@ def test_output_after_the_end_of_its_call_is_printed_too() -> None:
         update(_meta={"terminal_output_delta": {"data": "ve"}, "terminal_exit": {"exit_code": 0}}),
     )
     assert told.count("run make") == 3
-    assert [line.strip() for line in told.split("\n") if line.startswith("    ")] == [
+    assert [line.strip() for line in told.split("\n") if line.startswith("  ")] == [
         *("one", "two", "three", "four", "five")
     ]
     assert told.index("three") < told.index("Meanwhile.") < told.index("four")

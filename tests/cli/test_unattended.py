@@ -176,7 +176,7 @@ def test_asks_wait_again_once_the_user_takes_over(home: Path, tmp_path: Path) ->
         done = rookery("set", bird.id, "confirm", "every")
         assert "Ask always" in done.err
         (tmp_path / "one").touch()
-        client.read_err_until("  1  ")
+        client.read_err_until("┃ 1  ")
         assert bird.header().unattended is None
         assert rookery("answer", bird.id, "1").code == 0
         assert "<ran make>" in client.end().out
@@ -198,7 +198,7 @@ def test_a_prompts_flag_becomes_the_sessions_and_says_so(home: Path) -> None:
     same = rookery("prompt", session, "--wait", "--approve", "all", play({"text": "hi"}))
     assert "from now on" not in same.err
     with Running("prompt", session, "--wait", "--approve", "ask", play(run("make"))) as client:
-        told = client.read_err_until("  1  ")
+        told = client.read_err_until("┃ 1  ")
         assert "Ask always, from now on." in told
         assert rookery("answer", session, "reject").code == 0
         assert client.end().code == 0

@@ -35,22 +35,24 @@ def test_a_session_of_a_codex_like_agent_reads_right(home: Path) -> None:
     with asking(*steps) as running:
         running.await_ask()
         for face in (["asks"], ["show", "House"]):
-            assert "demo wants to run: make" in said_by(*face)
+            assert "Demo wants to run:\n┃   │ make" in said_by(*face)
         assert rookery("answer", "House", "allow").code == 0
         running.await_ask()
         [ask] = [json.loads(line) for line in rookery("asks", "--json").out.splitlines()]
         assert [item["text"] for item in ask["does"]] == ["mcp__docs__search", "q: acp"]
         assert rookery("answer", "House", "allow").code == 0
         running.await_ask()
-        assert "Blue (b): like the sky" in said_by("asks")
+        asked = said_by("asks")
+        assert "--set colour=…" in asked
+        assert "Blue  like the sky" in asked
         answered = rookery("answer", "House", "accept", "--set", "colour=Blue")
         assert (answered.code, answered.err.strip()) == (0, "Answered: Blue")
     shown = rookery("show", "House").out
-    assert "demo wants to use save_memory\n  ✓ Allowed by rule" in shown
+    assert "Demo wants to use save_memory  Allowed by rule" in shown
     assert "✓ run make" in shown
     assert "exit 0" in shown
-    assert "    one\n    two\n" in shown
+    assert "  one\n  two\n" in shown
     assert "✓ docs: search" in shown
-    assert "    2 found\n" in shown
-    assert "→ Blue" in shown
+    assert "  2 found\n" in shown
+    assert "  Blue" in shown
     assert "Answered" not in shown

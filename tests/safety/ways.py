@@ -646,6 +646,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "read: settings": (
         *get("/api/setup", "/settings/{section}", section="worker"),
+        *get("/pieces/settings", query="q=worker"),
         *get("/api/v1/{operation}", operation="setup"),
         *get("/api/v1/{operation}", operation="settings-form", query="form=worker"),
         *get("/api/v1/{operation}", operation="settings-list", query="list=rules"),

@@ -20,8 +20,7 @@ DRAWERS = {
     "cli/session/form_fields.py": "the command line's: --set FIELD=VALUE",
 }
 LISTINGS = {
-    "tui/look/part.py": "an ask's form as a block, to be read",
-    "cli/output/lines.py": "the same on the command line",
+    "render/lines/part.py": "an ask's form as a block, to be read",
     "export/html/part.py": "the same in HTML",
 }
 PASSED_ON = {

@@ -18,11 +18,11 @@ LINES = {
     "home": 7_071,
     "operations": 22_143,
     "agent": 21_927,
-    "cli": 14_942,
-    "tui": 16_229,
+    "cli": 14_670,
+    "tui": 16_487,
     "acp": 5_437,
-    "daemon": 12_320,
-    "export": 1_705,
+    "daemon": 12_225,
+    "export": 1_805,
 }
 """Lines of Python, all counted."""
 NO_ROOM = {"__init__.py", "__main__.py", "build.py"}

@@ -3,22 +3,19 @@
 from typing import Any
 
 from rookery.core.blocks.document import Document
-from rookery.tui.look import block as looks
-from rookery.tui.look import diff
-from rookery.tui.look.palette import look_of
-from rookery.tui.look.runs import width_of_line
-from rookery.tui.look.view import View
+from rookery.render.lines import block as looks
+from rookery.render.lines import diff
+from rookery.render.lines.view import View
+from rookery.render.runs import width_of_line
 from tests.core.asks.test_form_words import COLOURS
 from tests.core.making import Json, asked, call, idle, news, only, play, prompt, running, update
 from tests.core.tools.test_call_output import CODEX, DIFF, WROTE
-
-LOOK = look_of("rookery-dark")
 
 
 def shown(document: Document, role: str, *, opened: bool = False) -> str:
     block = only(document, role)
     terminals = [each for each in document.children(block["id"]) if each["role"] == "terminal"]
-    lines = looks.rendered(block, terminals, View(80, LOOK, "codex", "/w", opened))
+    lines = looks.rendered(block, terminals, View(80, "codex", "/w", opened))
     return "\n".join("".join(text for text, _ in line) for line in lines)
 
 
@@ -51,7 +48,7 @@ def test_a_folded_card_shows_its_change_and_of_a_long_one_the_beginning() -> Non
     assert long.rstrip().endswith("… 280 more lines")
     assert shown(edited(300), "tool", opened=True).count("x = 1") == 300
     for width in (12, 40, 200):
-        lines = looks.rendered(only(edited(22), "tool"), [], View(width, LOOK, "codex", "/w"))
+        lines = looks.rendered(only(edited(22), "tool"), [], View(width, "codex", "/w"))
         assert len(lines) == 23
         assert max(map(width_of_line, lines)) <= width
 
@@ -77,7 +74,7 @@ def test_a_split_diff_wraps_like_a_unified_one() -> None:
         "new": " ".join(words) + "\n",
     }
     for split in (True, False):
-        lines = diff.rendered(change, 120, LOOK, split=split, most=100)
+        lines = diff.rendered(change, View(120, split=split), 100)
         assert max(map(width_of_line, lines)) <= 120
         said = "".join(text for line in lines for text, _ in line).replace("│", "")
         assert all(word in "".join(said.split()) for word in words)

@@ -10,12 +10,15 @@ from rich.cells import cell_len
 
 from rookery.core.blocks.document import make_block
 from rookery.render import terminal
+from rookery.render.lines import block as looks
+from rookery.render.lines import markdown
+from rookery.render.lines.view import View
+from rookery.render.runs import fold, wrap
 from rookery.render.stretches import MAX_LENGTH, starts_of, stretch
-from rookery.tui.look import block as looks
-from rookery.tui.look import markdown
+from rookery.tui.look.keyboard import Keyboard, Pressed
 from rookery.tui.look.palette import look_of
-from rookery.tui.look.runs import fold, strip_of, wrap
-from rookery.tui.look.view import View
+from rookery.tui.look.runs import painted as in_colour
+from rookery.tui.look.runs import strip_of
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.painting import painted
 
@@ -92,9 +95,11 @@ LINES = make_block("1.1", "prompt") | {"parts": [{"type": "json", "value": "one\
 def test_any_block_renders_at_any_width(
     block: dict[str, Any], width: int, opened: bool, split: bool
 ) -> None:
-    view = View(width, LOOK, "an\x1bagent", "/w", opened, split, now=99_000, doubtful=0)
+    view = View(width, "an\x1bagent", "/w", opened, split, now=99_000)._replace(
+        controls=Keyboard(pressed=Pressed(doubtful=0))
+    )
     item = Item(block)
-    strips = painted(item, starts_of(block["text"]), view)
+    strips = painted(item, starts_of(block["text"]), view, LOOK)
     for strip in strips:
         assert not CONTROLS.search(strip.text), repr(strip.text)
     assert looks.text_of(block, []) is not None
@@ -105,13 +110,13 @@ def test_any_block_renders_at_any_width(
 @given(texts, st.integers(2, 120))
 def test_lines_are_no_wider_than_the_view(text: str, width: int) -> None:
     for lines in (
-        markdown.rendered(text, width, LOOK),
-        wrap([(text.replace("\x1b", ""), LOOK.ink)], width),
+        markdown.rendered(text, width),
+        wrap([(text.replace("\x1b", ""), "ink")], width),
     ):
         for line in lines:
             wide = sum(cell_len(words) for words, _ in line)
-            assert wide <= max(width, 12), (wide, strip_of(line).text)
-    for line in fold([("".join(text.split("\n")), LOOK.ink)], width):
+            assert wide <= max(width, 12), (wide, strip_of(in_colour(line, LOOK)).text)
+    for line in fold([("".join(text.split("\n")), "ink")], width):
         assert sum(cell_len(words) for words, _ in line) <= width
 
 
@@ -154,8 +159,8 @@ def test_a_line_of_a_megabyte_is_split() -> None:
     starts = starts_of(text)
     assert len(starts) > 100
     item = Item(make_block("1.1", "answer", text=text), 5)
-    strips = painted(item, starts, View(80, LOOK))
+    strips = painted(item, starts, View(80), LOOK)
     assert 10 < len(strips) < 100
     card = make_block("1.2", "tool", text="", kind="execute", status="failed")
     card["parts"] = [{"type": "markdown", "text": text}]
-    assert len(painted(Item(card), (), View(80, LOOK))) < 60
+    assert len(painted(Item(card), (), View(80), LOOK)) < 60

@@ -10,10 +10,10 @@ from rich.color import ColorSystem
 
 from rookery.export.html.markdown import rendered as as_html
 from rookery.render import links
+from rookery.render.lines import markdown
 from rookery.render.notation import diagrams, formulas
-from rookery.tui.look import markdown
 from rookery.tui.look.palette import look_of
-from rookery.tui.look.runs import Line, strip_of
+from rookery.tui.look.runs import Line, painted, strip_of
 from tests.export.sessions import png
 from tests.tui import gallery
 from tests.tui.test_clipboard import tool
@@ -23,7 +23,7 @@ LOOK = look_of("rookery-dark")
 
 
 def shown(text: str, width: int = 76) -> list[Line]:
-    return markdown.rendered(text, width, LOOK, width)
+    return [painted(line, LOOK) for line in markdown.rendered(text, width, width)]
 
 
 def words(text: str) -> str:

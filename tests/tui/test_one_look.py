@@ -7,9 +7,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from rookery.cli.output.paint import Paint
+from rookery.render.lines import markdown
 from rookery.render.local_time import clock_time, localized
 from rookery.render.signs import SIGNS
-from rookery.tui.look import markdown
 from rookery.tui.look.palette import DARK, look_of
 from rookery.tui.windows.whole import LogScreen, Whole
 from tests.tui import gallery, scenes
@@ -47,14 +47,14 @@ def test_each_state_has_one_sign() -> None:
 
 
 def test_tables_keep_their_alignment() -> None:
-    lines = ["".join(text for text, _ in line) for line in markdown.rendered(MARKDOWN, 76, LOOK)]
+    lines = ["".join(text for text, _ in line) for line in markdown.rendered(MARKDOWN, 76)]
     assert lines[2:4] == ["a.py      │     7 │   x", "longer.py │ 12345 │ yyyyy"]
 
 
 def test_code_has_a_background_and_names_its_language() -> None:
-    lines = markdown.rendered(MARKDOWN, 76, LOOK)
+    lines = markdown.rendered(MARKDOWN, 76)
     (first,) = [line for line in lines if "def " in "".join(text for text, _ in line)]
-    assert all(style.bgcolor is not None for text, style in first if text)
+    assert all(LOOK.named[names].bgcolor is not None for text, names in first if text)
     assert "".join(text for text, _ in first).rstrip().endswith("python")
 
 

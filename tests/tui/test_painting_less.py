@@ -14,8 +14,8 @@ from textual.widgets import Label
 
 from rookery.core.blocks.document import Op, make_block
 from rookery.render import code
+from rookery.render.lines.view import View
 from rookery.tui.look.palette import look_of
-from rookery.tui.look.view import View
 from rookery.tui.pace import Pace
 from rookery.tui.private import KeptLines
 from rookery.tui.transcript.painting import painted
@@ -91,11 +91,11 @@ def test_a_string_that_is_not_closed_yet_is_one_in_every_line() -> None:
 def test_lines_that_a_growing_text_keeps_are_the_same_strips() -> None:
     window = Window()
     window.apply([["put", make_block("1.1", "answer", text="```python\n" + "x = 1\n" * 20)]])
-    view = View(80, look_of("rookery-dark"))
+    view, look = View(80), look_of("rookery-dark")
 
     def lines() -> list[Strip]:
         (item,) = window.items()
-        item.paint(painted(item, window.pages[-1].outline.starts("1.1"), view))
+        item.paint(painted(item, window.pages[-1].outline.starts("1.1"), view, look))
         assert item.lines is not None
         return item.lines
 

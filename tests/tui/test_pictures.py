@@ -13,7 +13,8 @@ from rich.cells import cell_len
 from rich.color import ColorSystem
 from textual.message import Message
 
-from rookery.tui.look.runs import clean
+from rookery.render.runs import clean
+from rookery.tui.look.palette import look_of
 from rookery.tui.pictures import drawing, kitty, sequences, sixel, terminal
 from rookery.tui.pictures.terminal import Ability, ability, can_be_asked, fitted
 from rookery.tui.system import driver
@@ -155,7 +156,7 @@ def test_numbers_are_colours_that_no_terminal_changes(colours: str) -> None:
     seen = set()
     for place in range(400):
         number = kitty.Number(place, colours)
-        colour = number.style.color
+        colour = look_of("rookery-dark").named[number.style].color
         assert colour is not None
         codes = colour.downgrade(system).get_ansi_codes()
         low = int(codes[2])

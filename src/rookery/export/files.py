@@ -11,7 +11,7 @@ from rookery.home.paths import session_dir
 from rookery.log.history import History
 from rookery.log.reader import Reader
 from rookery.processes import tree
-from rookery.render.plain import clean_line
+from rookery.render.runs import clean_line
 
 LONGEST_NAME = 60
 ATTEMPTS = 1000

@@ -13,7 +13,7 @@ from rookery.log.reader import Reader
 from rookery.render.call import extras
 from rookery.render.diff import GAP, rows_of
 from rookery.render.nesting import DEEPEST, Families, families_of, tops
-from rookery.render.plain import clean, clean_line
+from rookery.render.runs import clean, clean_line
 from rookery.render.terminal import lines_of
 
 

@@ -10,7 +10,7 @@ from rookery.core.asks.asks import REJECTS
 from rookery.core.blocks import Block
 from rookery.core.json import Json, lenient
 from rookery.core.policy import approvals, go_asks
-from rookery.render.plain import clean_line
+from rookery.render.runs import clean_line
 
 SIGHT = 8
 """Choices on a card; the rest is behind a key."""

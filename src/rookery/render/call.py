@@ -7,7 +7,7 @@ from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
 from rookery.core.units import duration
 from rookery.render.diff import changed
-from rookery.render.plain import clean_line
+from rookery.render.runs import clean_line
 
 
 def changes(block: Block) -> tuple[int, int] | None:

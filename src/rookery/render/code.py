@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rookery.render.plain import clean
+from rookery.render.runs import clean
 
 type Tokens = list[tuple[str, str]]
 """The pieces of a line, each with one of KINDS."""
@@ -140,9 +140,11 @@ def _in_lines(parsed: Tokens, rows: list[str]) -> list[Tokens]:
 def _lexer(language: str) -> Any:
     if not language:
         return None
-    from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound
-
+    try:
+        from pygments.lexers import get_lexer_by_name
+        from pygments.util import ClassNotFound
+    except ModuleNotFoundError:  # the command line does without
+        return None
     try:
         return get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except (ClassNotFound, ValueError):

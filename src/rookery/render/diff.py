@@ -1,13 +1,13 @@
 """A diff as rows: line numbers of both sides, and the words that changed."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import count, repeat, zip_longest
 from typing import Any, NamedTuple
 
-from rookery.render.plain import clean
+from rookery.render.runs import clean
 
 type Part = dict[str, Any]
 type Marks = tuple[tuple[int, int], ...]
@@ -38,7 +38,7 @@ class Row(NamedTuple):
         return self.old if self.new is None else self.new
 
 
-def rows_of(part: Part, clean: Callable[[str], str] = clean) -> tuple[Row, ...]:
+def rows_of(part: Part) -> tuple[Row, ...]:
     """Return the rows of a diff part, which may be damaged; without numbers if it is not known at
     which line of the file it begins."""
     old, new, line = part.get("old"), part.get("new"), part.get("line", 1)

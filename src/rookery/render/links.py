@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery.core.asks import links
-from rookery.render.plain import clean
+from rookery.render.runs import clean
 
 SCHEMES = ("http://", "https://", "mailto:")
 """Whatever else stands in a link is shown as text."""

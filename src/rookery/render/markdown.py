@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rookery.render import links, notation
-from rookery.render.plain import clean
+from rookery.render.runs import clean
 from rookery.render.stretches import fence_after
 
 SHORT = 4_000

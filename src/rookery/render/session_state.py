@@ -15,7 +15,7 @@ from rookery.core.view import states
 from rookery.core.view.doing import why_ended
 from rookery.core.view.fleet import FAILED, is_judged
 from rookery.render.local_time import ago
-from rookery.render.plain import clean_line
+from rookery.render.runs import clean_line
 from rookery.render.signs import limited
 
 WHY = 80

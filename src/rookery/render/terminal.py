@@ -2,9 +2,10 @@
 those for colours and for moves within the text."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
-from rookery.render.plain import clean
+from rookery.render.runs import clean
 
 type Colour = int | tuple[int, int, int] | None
 """One of the 256 by number, or red, green and blue; None: the default."""
@@ -48,9 +49,10 @@ UP = 50
 PLAIN = Style()
 
 
-def lines_of(text: str) -> list[Line]:
-    """Return the lines of a text; colours continue from line to line, as in a terminal."""
-    screen = Screen()
+def lines_of(text: str, longest: int = LONGEST_LINE) -> list[Line]:
+    """Return the lines of a text; colours continue from line to line, as in a terminal. `longest`:
+    characters shown of one."""
+    screen = Screen(longest)
     for number, row in enumerate(text.replace("\r\n", "\n").split("\n")):
         if number:
             screen.new_line()
@@ -63,7 +65,8 @@ class Screen:
     that is still coming, call `mark` before what may change, `go_back` to it, and `forget` what is
     far above."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int = LONGEST_LINE) -> None:
+        self._longest = longest
         self._rows: list[Line] = [[]]
         self._row = 0
         self._column: int | None = None  # None: at the end of the row
@@ -78,10 +81,10 @@ class Screen:
             self._column = 0
 
     def write(self, row: str) -> None:
-        if len(row) > 4 * LONGEST_LINE:
+        if len(row) > 4 * self._longest:
             # A bar that writes itself again and again: its last state is the one that counts.
-            row = row[: 2 * LONGEST_LINE] + row[-2 * LONGEST_LINE :] if "\r" in row else row
-            row = row[: 4 * LONGEST_LINE]
+            row = row[: 2 * self._longest] + row[-2 * self._longest :] if "\r" in row else row
+            row = row[: 4 * self._longest]
         place = 0
         for match in _TOKEN.finditer(row):
             self._put(row[place : match.start()])
@@ -90,7 +93,7 @@ class Screen:
         self._put(row[place:])
 
     def lines(self, last: int | None = None) -> list[Line]:
-        return [_shortened(row) for row in self._rows[:last]]
+        return [_shortened(row, self._longest) for row in self._rows[:last]]
 
     @property
     def row(self) -> int:
@@ -166,16 +169,16 @@ def _joined(cells: Line) -> Line:
     return runs
 
 
-def _shortened(row: Line) -> Line:
+def _shortened(row: Line, longest: int) -> Line:
     length = sum(len(text) for text, _ in row)
-    if length <= LONGEST_LINE:
+    if length <= longest:
         return row
     kept: Line = []
-    room = LONGEST_LINE
+    room = longest
     for text, style in row:
         kept.append((text[: max(room, 0)], style))
         room -= len(text)
-    return [*kept, (f" … {length - LONGEST_LINE:,} more characters", PLAIN)]
+    return [*kept, (f" … {length - longest:,} more characters", PLAIN)]
 
 
 # --- colours -----------------------------------------------------------------------------------
@@ -203,6 +206,19 @@ def restyled(style: Style, given: str) -> Style:
         elif code in (38, 48) and (colour := _extended(codes)) is not None:
             style = _coloured(style, tens, colour)
     return style
+
+
+@lru_cache(maxsize=1000)
+def name_of(style: Style) -> str:
+    """Return a style's name: `sgr=` and the codes that a terminal takes for it; "" if plain."""
+    codes = [code for code, flag in _SET.items() if flag in style.flags]
+    for colour, tens in ((style.colour, 3), (style.ground, 4)):
+        if isinstance(colour, tuple):
+            codes += [10 * tens + 8, 2, *colour]
+        elif colour is not None:
+            small = 10 * tens + colour if colour < 8 else 10 * tens + 52 + colour
+            codes += [small] if colour < 16 else [10 * tens + 8, 5, colour]
+    return f"sgr={';'.join(map(str, codes))}" if codes else ""
 
 
 def _coloured(style: Style, tens: int, colour: Colour) -> Style:

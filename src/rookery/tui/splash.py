@@ -19,7 +19,7 @@ from rookery.core.vendors.detection import vendor_of
 from rookery.core.vendors.profiles import vendor_profile
 from rookery.core.view.fleet import NO_TITLE
 from rookery.home import config, mcp, paths
-from rookery.tui.look.runs import clean_line, cut
+from rookery.render.runs import clean_line, cut
 from rookery.tui.transcript.window import Page, Window
 
 if TYPE_CHECKING:

@@ -1,15 +1,12 @@
 """A command of several lines keeps them in every face: a here-document on one line reads as another
 command."""
 
-from rookery.cli.output.card import details
-from rookery.cli.output.paint import Paint
 from rookery.core.blocks import Block, captions
 from rookery.core.json.events import Json
 from rookery.export.html import card as html
 from rookery.export.html.view import View as HtmlView
-from rookery.tui.look import block as looks
-from rookery.tui.look.palette import look_of
-from rookery.tui.look.view import View
+from rookery.render.lines import block as looks
+from rookery.render.lines.view import View
 from tests.core.making import call, only, play, prompt, running
 
 SCRIPT = "cat > x.py <<'EOF'\nimport os\n\nprint('hi')\nEOF\npython3 x.py"
@@ -22,7 +19,7 @@ def ran(command: object = SCRIPT, **fields: object) -> Block:
 
 
 def in_terminal(block: Block, **view: bool) -> list[str]:
-    lines = looks.rendered(block, [], View(60, look_of(""), **view))
+    lines = looks.rendered(block, [], View(60, **view))
     return ["".join(text for text, _ in line) for line in lines]
 
 
@@ -50,8 +47,7 @@ def test_a_card_in_the_terminal_has_its_lines() -> None:
 
 
 def test_show_and_the_page_have_its_lines() -> None:
-    paint = Paint(colour=False)
-    assert details(ran(), [], paint, full=False) == [f"│ {line}" for line in SCRIPT.split("\n")]
-    assert details(ran(), [], paint, full=False, shown=[]) == []  # its ask has shown them
+    lines = in_terminal(ran(), opened=True, printed=True)
+    assert lines[1:] == [f"  │ {line}" for line in SCRIPT.split("\n")]
     page = html.rendered(ran(), [], HtmlView())
     assert "import os\n\nprint(&#x27;hi&#x27;)\nEOF\n" in page

@@ -4,11 +4,11 @@ from itertools import chain
 
 import pytest
 
-from rookery.cli.output.lines import of_actions
-from rookery.cli.output.paint import Paint
+from rookery.cli.output.commands import Commands
 from rookery.core.blocks import Document, failures
-from rookery.core.blocks.document import Block
+from rookery.core.blocks.document import Block, make_block
 from rookery.core.stop_reasons import REASONS
+from rookery.render.lines.view import View
 from tests.core.making import Json, blocks, idle, play, prompt, running, update
 
 TABLES = (failures.ENDS, failures.STARTS, failures.MEANWHILE, failures.ERRORS)
@@ -120,9 +120,11 @@ def test_an_agents_notice_brings_no_button_that_ends_or_sends_anything() -> None
 
 def test_the_command_line_names_a_command_for_each() -> None:
     """A login is in the remedy's own words; a worker that hangs is seen in a face that stays."""
-    plain = Paint(colour=False)
+    commands, view = Commands("3f2a"), View(200)._replace(source=True)
     for name, action in failures.ACTIONS.items():
         if name in ("login", "edit", "end", "cancel", "settings", "sessions", "trash", "kill"):
             continue
-        [line] = of_actions({"actions": [action]}, "3f2a", plain)
-        assert line.strip().startswith(f"{action['label']}: rookery "), name
+        block = make_block("1.1", "notice", actions=[action])
+        [line] = commands.actions(block, view)
+        text = "".join(text for text, _ in line)
+        assert text.startswith(f"{action['label']}: rookery "), name

@@ -2,23 +2,24 @@
 
 from collections.abc import Callable, Iterator
 
-from rookery.cli.output import card, lines
-from rookery.cli.output.paint import Paint
-from rookery.cli.output.safe import clean_line
 from rookery.core.blocks import Block, Document, captions
+from rookery.render.lines import block as drawer
+from rookery.render.lines import card
+from rookery.render.lines.view import View
+from rookery.render.runs import Line, clean_line, prefixed
 
 DEEPEST = 8
 
-type Write = Callable[[str, list[str]], None]
+type Write = Callable[[str, list[Line]], None]
+type ViewOf = Callable[[Document, Block], View]
 
 
 class Nested:
     """Writes what sub-agents say and do. `brief`: without their messages."""
 
-    def __init__(self, paint: Paint, write: Write, *, full: bool, brief: bool) -> None:
-        self._paint = paint
+    def __init__(self, write: Write, view_of: ViewOf, *, brief: bool) -> None:
         self._write = write
-        self._full = full
+        self._view_of = view_of
         self._brief = brief
         self._written: set[str] = set()
         self._saying: dict[str, tuple[Document, Block]] = {}
@@ -42,38 +43,34 @@ class Nested:
         if document is None or block is None or self._brief:
             return
         self._written.add(block["id"])
-        of = lines.of_thought if block["role"] == "thought" else lines.of_message
-        rows = of(block, self._paint, full=self._full)
-        self._write(block["role"], self.inside(document, block, rows))
+        lines = drawer.rendered(block, [], self._view_of(document, block))
+        self._write(block["role"], self.inside(document, block, lines))
 
     def tell_all(self) -> None:
         for name in [*self._saying]:
             self.tell(name)
 
-    def heading(self, document: Document, block: Block, *, timed: bool) -> None:
+    def heading(self, document: Document, block: Block) -> None:
         """Write one line when a sub-agent begins, and one when it is over."""
-        over, cwd = captions.is_over(block), document.header.cwd
+        over = captions.is_over(block)
         name = f"{block['id']}!" if over else block["id"]
         if name in self._written:
             return
         self._written.add(name)
         self.tell(block["id"])
-        line = card.headline(block, [], self._paint, cwd, durations=timed)
-        line = line if over else f"{self._paint.mark('running')} {card.title(block, cwd)}"
-        self._write("tool", ["  " * depth_of(document, block) + line])
+        view = self._view_of(document, block)
+        lines = card.headline(block, [], view if over else view._replace(timed=False))
+        self._write("tool", prefixed(lines, margin(document, block)))
         self._last = block["id"]
 
-    def inside(self, document: Document, block: Block, rows: list[str]) -> list[str]:
+    def inside(self, document: Document, block: Block, lines: list[Line]) -> list[Line]:
         """Return a block's lines, indented; first its sub-agent's name if another wrote last."""
         above = document.blocks.get(block["parent"] or "")
-        indent = "  " * depth_of(document, block)
-        rows = [indent + line for line in rows]
-        if above is None or above.get("kind") != captions.SUBAGENT:
-            return rows
-        if self._last != above["id"] and rows:
+        other = above is not None and self._last != above["id"]
+        if lines and above is not None and other and above.get("kind") == captions.SUBAGENT:
             self._last = above["id"]
-            rows.insert(0, indent + self._paint.faint(f"{clean_line(above['title'])}:"))
-        return rows
+            lines = [[(f"{clean_line(above['title'])}:", "faint")], *lines]
+        return prefixed(lines, margin(document, block))
 
     def other(self) -> None:
         """Note that something else was written since the last sub-agent."""
@@ -110,9 +107,10 @@ def _waits(block: Block) -> bool:
     return bool(block["role"] == "ask" and block["status"] == "asked")
 
 
-def depth_of(document: Document, block: Block) -> int:
+def margin(document: Document, block: Block) -> Line:
+    """Return what stands left of a block that is nested in others."""
     depth = 0
     while depth < DEEPEST and block["parent"] in document.blocks:
         block = document.blocks[block["parent"]]
         depth += 1
-    return depth
+    return [("│ " * depth, "line")] if depth else []

@@ -5,9 +5,10 @@ Every control character is shown as a sign, not left out. Only the output of com
 escape sequences are common in it and are removed."""
 
 import re
-from functools import lru_cache
 
 from rookery.core.json.safe_text import clean, clean_line
+from rookery.render.runs import cut
+from rookery.render.runs import width_of as columns
 
 __all__ = ["RESET", "clean", "clean_line", "clean_output", "columns", "cut", "pad"]
 
@@ -39,38 +40,6 @@ def _output_line(line: str, colour: bool) -> str:
     pieces = _COLOUR.split(line)  # text and colours alternate
     safe = [piece if place % 2 else clean(piece) for place, piece in enumerate(pieces)]
     return "".join(safe) + (RESET if len(pieces) > 1 else "")
-
-
-# ---------------------------------------------------------------- columns
-
-
-def columns(text: str) -> int:
-    """Return a clean line's width in columns. (Rich, used by the interface, may be missing.)"""
-    if text.isascii():
-        return len(text)
-    return sum(map(_width, text))
-
-
-@lru_cache(maxsize=1000)
-def _width(character: str) -> int:
-    import unicodedata
-
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
-
-
-def cut(text: str, most: int) -> str:
-    """Cut a clean line to `most` columns, with an ellipsis if something is missing."""
-    if columns(text) <= most:
-        return text
-    kept, room = "", most - 1
-    for character in text:
-        room -= _width(character)
-        if room < 0:
-            break
-        kept += character
-    return kept + "…" if most > 0 else ""
 
 
 def pad(text: str, width: int) -> str:

@@ -5,19 +5,21 @@ No control code is written unless stdout is a terminal with colour. With `--json
 objects that are passed to `result`, one per line, and nothing else."""
 
 import os
+import re
 import sys
 from typing import TextIO, override
 
 import click
 
 from rookery.cli.output.paint import SIGNS, Paint
-from rookery.cli.output.safe import cut
+from rookery.cli.output.safe import columns, cut
 from rookery.cli.output.wrap import wrapped
 from rookery.core.json import Json, dumps
 
 AS_JSON = "rookery.as_json"
 """Set in the command's context if `--json` was given."""
 ERASE = "\r\x1b[2K"
+SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class PipeClosed(Exception):
@@ -50,6 +52,7 @@ class Screen:
         """Columns of a hint; 0: any."""
         self.paint = Paint(colour=live, signs=signs)
         self._status = ""
+        self._growing: list[str] = []
 
     @property
     def piped(self) -> bool:
@@ -73,11 +76,14 @@ class Screen:
     def note(self, text: str) -> None:
         """Write to stderr: hints, ids, what is going on."""
         self.status("")
+        growing = self._growing
+        self.grow([])
         try:
             self.err.write((wrapped(text, self._notes) if self._notes else text) + "\n")
             self.err.flush()
         except BrokenPipeError:
             self.err = open(os.devnull, "w")  # noqa: SIM115 - for the rest of this short process
+        self.grow(growing)
 
     def status(self, text: str) -> None:
         """Show what is going on, on a terminal only; the next output replaces it."""
@@ -86,6 +92,46 @@ class Screen:
         erase = ERASE if self._status else ""
         self._status = text
         self._put(erase + self.paint.in_("running", cut(text, self.width - 1)))
+
+    def grow(self, rows: list[str]) -> None:
+        """Show the end of a text that grows: on a terminal in place of what was shown of it before,
+        else when it has settled."""
+        before, self._growing = self._growing, rows
+        if not self.live or rows == before:
+            return
+        pairs = zip(before, rows[:-1], strict=False)
+        same = next((at for at, (old, new) in enumerate(pairs) if old != new), len(rows) - 1)
+        same = max(0, min(same, len(before)), len(before) - self._reach(before))
+        erase = self._back(before[same:]) if before else ERASE if self._status else ""
+        apart = "\n" if before and same == len(before) else ""
+        self._put(erase + apart + "\n".join(rows[same:]))
+        self._status = ""
+
+    def settle(self) -> bool:
+        """Leave what grew as it is, and go on below it. Return whether there was anything."""
+        rows, self._growing = self._growing, []
+        if rows:
+            self.write("\n" if self.live else "".join(f"{row}\n" for row in rows))
+        return bool(rows)
+
+    def _back(self, rows: list[str]) -> str:
+        """Return what erases the last rows."""
+        up = sum(map(self._height, rows)) - 1
+        return ("" if up < 0 else f"\x1b[{up}A\r\x1b[J" if up else "\r\x1b[J") if rows else ""
+
+    def _reach(self, rows: list[str]) -> int:
+        """Return how many of the last rows can still be changed: the others scrolled away."""
+        room, number = _size(self.out).lines - 1, 0
+        for row in reversed(rows):
+            room -= self._height(row)
+            if room < 0:
+                break
+            number += 1
+        return number
+
+    def _height(self, row: str) -> int:
+        """Return the lines that a row takes; several if the terminal has become narrower."""
+        return max(1, -(-columns(SEQUENCE.sub("", row)) // _size(self.out).columns))
 
     def _put(self, text: str) -> None:
         if not text:
@@ -154,6 +200,13 @@ def standard() -> Screen:
         fits=width > 0,
         notes=notes,
     )
+
+
+def _size(stream: TextIO) -> os.terminal_size:
+    try:
+        return os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        return os.terminal_size((80, 24))
 
 
 def _width(stream: TextIO) -> int:

@@ -103,8 +103,6 @@ class Watch:
                 self._gone = True
                 watcher.cancel()
                 return
-            if self._transcript is not None and self.showing:
-                self._transcript.hurry()
             self._show_status()
 
     def _show_status(self) -> None:

@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
-from rookery.cli.output.lines import of_ask
+from rookery.cli.output.commands import Commands
+from rookery.cli.output.transcript import view_of
 from rookery.core.ask import Ask, from_header
 from rookery.core.asks.asks import letters
 from rookery.core.blocks import Block
 from rookery.core.json import Json, lenient
+from rookery.render.lines import block as drawer
 
 
 class Asked(NamedTuple):
@@ -63,7 +65,8 @@ def write_card(screen: Screen, asked: Asked) -> None:
     if asked.block is None:  # its turn is not the last one
         screen.line(clean_line(asked.ask.message or asked.ask.id))
     else:
-        lines = of_ask(asked.block, screen.paint, asked.agent, asked.cwd, alone=True)
-        screen.line("\n".join(lines))
+        view = view_of(screen, asked.agent, asked.cwd, alone=True, controls=Commands())
+        for line in drawer.rendered(asked.block, [], view):
+            screen.line(screen.paint.line(line))
     if asked.waits:
         screen.line(screen.paint.faint(f"  {asked.waits}"))

@@ -14,7 +14,7 @@ from rookery.export.html import markdown
 from rookery.export.html.block import LONGEST_TEXT
 from rookery.export.html.code import MOST_LINES, left_out, printed_line
 from rookery.export.html.text import esc, esc_line, tag
-from rookery.render.plain import clean
+from rookery.render.runs import clean
 from rookery.render.terminal import UP, Screen, Style
 
 _FENCE = re.compile(r"(`{3,}|~{3,})([^`\n]*)")

@@ -146,7 +146,8 @@ def _lead(blocks: Iterable[Block], *, plans: bool) -> str:
     if (prompt := roles.get("prompt")) is not None:
         text = masked(prompt["text"].strip())
         text = text if len(text) <= LEAD else f"{text[:LEAD].rstrip()}…"
-        html += f'<div class="block prompt"><div class="said" dir="auto">{esc(text)}</div></div>'
+        text = f'<div class="said" dir="auto">{esc(text)}</div>'
+        html += tag("div", tag("div", text, "own"), "block prompt")
     if (answer := roles.get("answer")) is not None and not plans:
         text = masked(answer["text"].strip())
         text = text if len(text) <= LEAD else f"…{text[-LEAD:].partition(' ')[2]}"

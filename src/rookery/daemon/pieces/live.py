@@ -25,7 +25,9 @@ from typing import Any
 from rookery.core.blocks.document import HEADER, Document, Op
 from rookery.core.header import Header
 from rookery.daemon.pieces.growing import Output, Prose, Tail
-from rookery.daemon.pieces.transcript import PROSE, TOP, Layout, Painter, is_row, nest, unit_of
+from rookery.daemon.pieces.transcript import Painter
+from rookery.export.html.block import WRITTEN
+from rookery.export.html.transcript import TOP, Layout, is_row, nest, unit_of
 from rookery.export.html.view import View
 
 type Change = list[Any]
@@ -90,7 +92,7 @@ class Live:
         """Return the name of the text that is still being written: a last block that nothing has
         followed yet; "" if there is none."""
         last = next(reversed(self.document.blocks.values()), None)
-        if last is None or last["role"] not in PROSE or self.document.header.state == "idle":
+        if last is None or last["role"] not in WRITTEN or self.document.header.state == "idle":
             return ""
         return str(last["id"])
 

@@ -13,14 +13,15 @@ from rookery.render.signs import notice_state
 
 LONGEST_TEXT = 400_000
 """Characters shown of one text."""
+WRITTEN = ("answer", "thought")
+"""Roles of texts that are written piece by piece."""
 LONGEST_ASIDE = 400
 """Characters of text below a divider: what is longer, such as a summary, is folded."""
 
 
-def rendered(block: Block, view: View, terminals: list[Block] | None = None, more: str = "") -> str:
-    """Render one block, with an id to link to. `terminals` are those of a call; `more` is the HTML
-    of what is nested in the block."""
-    body = inner(block, view, terminals, more)
+def rendered(block: Block, view: View) -> str:
+    """Render one block by itself, with an id to link to."""
+    body = inner(block, view)
     name = esc_line(str(block["id"]), 100)
     return f'<div class="block {role_of(block)}" id="b{name}">{body}</div>\n' if body else ""
 
@@ -32,6 +33,8 @@ def role_of(block: Block) -> str:
 
 
 def inner(block: Block, view: View, terminals: list[Block] | None = None, more: str = "") -> str:
+    """Render what a block shows. `terminals` are those of a call; `more` is the HTML of its
+    asks."""
     role = role_of(block)
     if role in ("tool", "terminal"):
         return card.rendered(block, terminals or [] if role == "tool" else [], view, more)
@@ -61,9 +64,14 @@ def _prompt(block: Block, view: View) -> str:
 
 
 def _answer(block: Block, view: View) -> str:
+    return _prose(block, view) + _parts(block, view)
+
+
+def _prose(block: Block, view: View) -> str:
+    if view.prose is not None and block["role"] in WRITTEN:
+        return view.prose(block)
     text, more = _text(block)
-    prose = tag("div", markdown.rendered(text), "prose") if text else ""
-    return prose + more + _parts(block, view)
+    return tag("div", markdown.rendered(text) + more, "prose") if text.strip() else ""
 
 
 def _message(block: Block, view: View) -> str:
@@ -72,12 +80,14 @@ def _message(block: Block, view: View) -> str:
     return title + _answer(block, view)
 
 
-def _thought(block: Block, _view: View) -> str:
-    text, more = _text(block)
-    if not text.strip():
-        return ""
-    body = tag("div", markdown.rendered(text) + more, "prose")
-    return f"<details><summary>{captions.thought(block)}</summary>{body}</details>"
+def _thought(block: Block, view: View) -> str:
+    parts = _parts(block, view)
+    if not (body := _prose(block, view)):
+        return parts
+    grows = block["id"] == view.opened
+    live = ' open class="live"' if grows else ""
+    summary = tag("summary", captions.thought(block, live=grows))
+    return f"<details{live}>{summary}{body}</details>{parts}"
 
 
 def _plan(block: Block, view: View) -> str:

@@ -108,7 +108,7 @@ def _state(header: Header) -> str:
 
 
 def _turn(turn: Turn, view: View) -> Iterator[str]:
-    body = list(transcript.rendered(turn.blocks, view))
+    body = list(filter(None, transcript.Painter(turn.blocks, view).units()))
     if not body:
         return
     title = f"Turn {turn.number}" if turn.number else "Before the first prompt"

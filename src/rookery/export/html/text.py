@@ -3,7 +3,7 @@
 import html
 
 from rookery.render.links import pieces, target
-from rookery.render.plain import clean, clean_line
+from rookery.render.runs import clean, clean_line
 
 
 def esc(text: str) -> str:

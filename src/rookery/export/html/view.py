@@ -38,6 +38,10 @@ class View(NamedTuple):
     """The face that shows it; an answer from another face is followed by its name."""
     output: Callable[[Block, str], str] = _no_output
     """What a terminal printed below its command, on a page where it may go on; "": as in a file."""
+    prose: Callable[[Block], str] | None = None
+    """The HTML of an answer or a thought, on a page where it may go on."""
+    opened: str = ""
+    """The name of the text that is still being written."""
     file: Callable[[str, int], str] = _no_file
     """The address of a file of the session at a line (0: any); "": it is not to be read here."""
 

@@ -3,8 +3,8 @@
 from rookery.core.header import EMPTY
 from rookery.core.json import Json
 from rookery.forms.lists import Row
+from rookery.render.runs import clean_line
 from rookery.tui.actions.working import perform
-from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.windows.choice import ChoiceScreen
 

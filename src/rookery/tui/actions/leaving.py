@@ -7,7 +7,7 @@ from textual.widgets import Label
 
 from rookery.core.blocks import Block
 from rookery.core.json.safe_text import count
-from rookery.render.plain import clean_line
+from rookery.render.runs import clean_line
 from rookery.render.signs import SIGNS
 from rookery.tui.keys import bindings
 from rookery.tui.shell import Shell

@@ -11,9 +11,9 @@ from rookery.forms.lists import Row as Line
 from rookery.operations.catalogue import conditions, filling
 from rookery.operations.catalogue.finding import every, find, row_of
 from rookery.operations.catalogue.row import Row
+from rookery.render.runs import clean_line
 from rookery.tui.actions import racing, restoring
 from rookery.tui.actions.working import heading, perform, titled
-from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.system.clock import now
 from rookery.tui.windows.choice import ChoiceScreen

@@ -11,8 +11,8 @@ from rookery.core.view.states import label_of
 from rookery.forms.lists import Row
 from rookery.operations.merging import race as races
 from rookery.operations.merging.entry import Entry, enter
+from rookery.render.runs import clean_line
 from rookery.tui.actions.working import perform
-from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.windows.choice import ChoiceScreen
 from rookery.tui.windows.parts.modals import LineScreen

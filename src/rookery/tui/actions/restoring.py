@@ -6,7 +6,7 @@ from rookery.core.refusals import Refused, sentences
 from rookery.core.view.fleet import NO_TITLE
 from rookery.forms.lists import Row
 from rookery.render.local_time import day_of
-from rookery.tui.look.runs import clean_line
+from rookery.render.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.windows.choice import ChoiceScreen
 from rookery.tui.windows.parts.modals import SureScreen

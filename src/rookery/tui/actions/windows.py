@@ -10,9 +10,9 @@ from rookery.core.header import EMPTY
 from rookery.core.json import Json
 from rookery.core.limits import Interface
 from rookery.core.refusals import Refused
+from rookery.render.runs import clean_line
 from rookery.tui import messages
 from rookery.tui.actions.parts import Parts
-from rookery.tui.look.runs import clean_line
 from rookery.tui.widgets.session_list import Fleet
 
 BEHIND = frozenset(

@@ -9,7 +9,7 @@ from rookery.core.refusals import NotAgreed, Refused, sentences
 from rookery.operations.catalogue import results
 from rookery.operations.catalogue.finding import row_of
 from rookery.operations.catalogue.row import SHOW, Row
-from rookery.tui.look.runs import clean, clean_line
+from rookery.render.runs import clean, clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.status import Status
 from rookery.tui.windows.parts.modals import PreviewScreen, SureScreen

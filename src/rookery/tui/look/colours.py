@@ -1,4 +1,4 @@
-"""Code and terminal output in a theme's colours; a program's own are made legible."""
+"""A program's own colours, made legible in a theme."""
 
 from functools import lru_cache
 
@@ -7,28 +7,13 @@ from rich.color_triplet import ColorTriplet
 from rich.style import Style
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, MONOKAI
 
-from rookery.render import code, terminal
+from rookery.render import terminal
 from rookery.tui.look.palette import Look
-from rookery.tui.look.runs import Line
 
 LEAST = 4.5
 """Below this contrast text is hard to read."""
 
 STEPS = 10
-
-
-def highlighted(text: str, language: str, look: Look, *, ground: bool = False) -> list[Line]:
-    """Return a line of runs for each line of the text. `ground`: use the background of code."""
-    styles = look.grounded if ground else look.syntax
-    return [[(piece, styles[kind]) for piece, kind in line] for line in code.tokens(text, language)]
-
-
-def printed(text: str, look: Look) -> list[Line]:
-    """Return the lines that a terminal would show."""
-    return [
-        [(piece, legible(style_of(style), look)) for piece, style in line]
-        for line in terminal.lines_of(text)
-    ]
 
 
 @lru_cache(maxsize=1000)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from rich.style import Style
 
 from rookery.render.signs import SIGNS
+from rookery.tui import look
 
 
 class Palette(NamedTuple):
@@ -113,14 +114,6 @@ class Look:
         self.code = Style(color=palette.accent)
         self.link = Style(color=palette.accent, underline=True)
         self.key = Style(color=palette.accent, bold=True)
-        self.marks = {"strong": self.bold, "em": self.italic, "s": self.strike, "code": self.code}
-        self.marks |= {
-            "link": self.link,
-            "image": self.link,
-            "math": self.italic,
-            "note": self.soft,
-        }
-        """By the marks of Markdown's spans."""
         self.grounds = _grounds(palette, colours)
 
     @cached_property
@@ -156,9 +149,9 @@ class Look:
         return {kind: self.ink + style for kind, style in styles.items()}
 
     @cached_property
-    def grounded(self) -> dict[str, Style]:
-        """The styles of code on its background, by the kind of token."""
-        return {kind: style + self.ground for kind, style in self.syntax.items()}
+    def named(self) -> dict[str, Style]:
+        """The styles by the names that blocks are drawn with."""
+        return look.names.Named(self)
 
 
 @lru_cache(maxsize=8)

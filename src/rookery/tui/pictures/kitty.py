@@ -9,8 +9,6 @@ from base64 import b64encode
 from collections.abc import Iterator
 from itertools import product
 
-from rich.style import Style
-
 from rookery.tui.look.runs import PICTURE
 
 _MARKS = """
@@ -60,9 +58,10 @@ class Number:
         return self.high << 24 | self.low
 
     @property
-    def style(self) -> Style:
+    def style(self) -> str:
+        """The name of its colour."""
         r, g, b = self._rgb
-        return Style(color=f"#{r:02x}{g:02x}{b:02x}")
+        return f"colour=#{r:02x}{g:02x}{b:02x}"
 
 
 def row_of(number: Number, row: int, columns: int) -> str:

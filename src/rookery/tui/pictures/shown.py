@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.core.blocks.parts import unshown
 from rookery.core.json import lenient
-from rookery.tui.look.runs import Line
+from rookery.render.runs import Line
 from rookery.tui.pictures import drawing, kitty, terminal
 from rookery.tui.system.driver import Answered, Driver
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from rookery.core.blocks import Block
+from rookery.render.runs import clean_line, count
 from rookery.render.signs import SIGNS
-from rookery.tui.look.runs import clean_line, count
 
 PUSH, POP = "\x1b[22;0t", "\x1b[23;0t"
 """The terminal saves and restores its title."""

@@ -11,13 +11,14 @@ from rich.style import Style
 from textual import events
 from textual.strip import Strip
 
+from rookery import render
 from rookery.core.blocks import Block
 from rookery.core.blocks.parts import kept_pictures
 from rookery.core.json import Json
+from rookery.render.runs import clean_line, count, cut
 from rookery.tui import look
 from rookery.tui.keys import bindings
-from rookery.tui.look.runs import clean_line, count, cut, strip_of
-from rookery.tui.look.view import ALL_ALIKE, Drawing, View
+from rookery.tui.look.runs import strip_of
 from rookery.tui.private import keymap
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
@@ -67,24 +68,21 @@ class Transcript(Answerable, Finding):
         self.asks.leave()
         super().show(window)
 
-    def view_of(self, item: Item) -> View:
-        return (
-            super()
-            .view_of(item)
-            ._replace(
-                split=self.split,
-                doubtful=self.asks.step_of(item.block),
-                more=self.asks.more == item.block["id"],
-                explains=self.asks.explains == item.block["id"],
-                chosen=self.asks.chosen_of(item.block),
-                focused=self.has_focus and self.cursor == item.name,
-                keys=keymap(self.app),
-                drawing=self._drawing,
-            )
+    def view_of(self, item: Item) -> "render.lines.view.View":
+        asks, block = self.asks, item.block
+        pressed = look.keyboard.Pressed(
+            doubtful=asks.step_of(block),
+            more=asks.more == block["id"],
+            explains=asks.explains == block["id"],
+            chosen=asks.chosen_of(block),
+            focused=self.has_focus and self.cursor == item.name,
         )
+        keyboard = look.keyboard.Keyboard(keymap(self.app), pressed)
+        view = super().view_of(item)
+        return view._replace(split=self.split, controls=keyboard, drawing=self._drawing)
 
-    def _drawing(self) -> Drawing | None:
-        pictures: Drawing | None = getattr(self.app, "pictures", None)
+    def _drawing(self) -> "render.lines.view.Drawing | None":
+        pictures: render.lines.view.Drawing | None = getattr(self.app, "pictures", None)
         return pictures
 
     @override
@@ -281,7 +279,7 @@ class Transcript(Answerable, Finding):
     def _toggle(self, item: Item) -> None:
         if item.block["role"] == "ask" and item.block["status"] == "asked":
             self.action_want("open")
-        elif item.members or look.block.can_open(item.block, item.terminals):
+        elif item.members or render.lines.block.can_open(item.block, item.terminals):
             self.following = self.following and item is self._items[-1]
             self.window.toggle(item.name, to=not self.is_open(item))
             self.settle()
@@ -297,9 +295,10 @@ class Transcript(Answerable, Finding):
         here = self._here()
         if here is not None:
             item = self._items[here]
-            text = look.block.text_of(item.block, item.terminals)
+            text_of = render.lines.block.text_of
+            text = text_of(item.block, item.terminals)
             if item.members:
-                text = "\n".join(look.block.text_of(member, []) for member in item.members)
+                text = "\n".join(text_of(member, []) for member in item.members)
             self.post_message(self.Requested(what, item.block, text))
 
     @override
@@ -339,10 +338,11 @@ class Transcript(Answerable, Finding):
 
     def action_confirm(self) -> None:
         """Take the second key for an action that cannot be undone."""
+        alike = look.keyboard.ALL_ALIKE
         block, place = self.current, self.asks.step_of(self.current) if self.current else None
         self.asks.step = None
-        if block is not None and place in ALL_ALIKE:
-            self.action_want(f"{ALL_ALIKE[place]} alike")
+        if block is not None and place in alike:
+            self.action_want(f"{alike[place]} alike")
         elif block is not None and place is not None and place < len(block["actions"]):
             self._act(block, block["actions"][place])
         self._repaint(self.cursor)

@@ -6,7 +6,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from rookery.tui import look
+from rookery import render
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.scroll import Scroll
 
@@ -38,7 +38,7 @@ class Finding(Scroll):
         self.settle()
         row = self._row_of(name)
         item = next(item for item in self._items if item.name == name)
-        folded = item.members or look.block.can_open(item.block, item.terminals)
+        folded = item.members or render.lines.block.can_open(item.block, item.terminals)
         if row is None and folded and not self.is_open(item):
             self.window.toggle(name, to=True)
             self.settle()
@@ -79,7 +79,8 @@ class Finding(Scroll):
 def _text(item: Item) -> str:
     members = item.members or [item.block]
     terminals = [] if item.members else item.terminals
-    return "\n".join(f"{each['title']}\n{look.block.text_of(each, terminals)}" for each in members)
+    text_of = render.lines.block.text_of
+    return "\n".join(f"{each['title']}\n{text_of(each, terminals)}" for each in members)
 
 
 def _marked(line: Strip, query: str, style: Style) -> Strip:

@@ -4,7 +4,7 @@ from typing import Protocol, runtime_checkable
 
 from rookery.core.blocks.captions import is_over, is_subagent
 from rookery.core.limits import Interface
-from rookery.tui.look.card import is_short_change
+from rookery.render.lines.card import is_short_change
 from rookery.tui.transcript.item import Item
 
 

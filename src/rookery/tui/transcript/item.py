@@ -8,7 +8,9 @@ from textual.strip import Strip
 from rookery.core import blocks
 from rookery.core.blocks import Block
 from rookery.core.json import Json
-from rookery.tui.look.runs import Line, strip_of
+from rookery.render.runs import Line
+from rookery.tui.look.palette import Look
+from rookery.tui.look.runs import painted, strip_of
 
 CHANGE = 20
 """Lines of a change at most, until they are counted."""
@@ -26,7 +28,7 @@ class Item:
 
     __slots__ = (
         *("before", "block", "depth", "gap", "height", "key"),
-        *("lines", "members", "number", "ready", "runs", "terminals"),
+        *("lines", "look", "members", "number", "ready", "runs", "terminals"),
     )
 
     def __init__(self, block: Block, number: int = 0, depth: int = 0) -> None:
@@ -46,6 +48,8 @@ class Item:
         self.before: list[Strip] = []
         self.runs: list[Line] = []
         """What the lines were made of."""
+        self.look: Look | None = None
+        """How they were painted."""
         self.height = 1
 
     @property
@@ -73,12 +77,14 @@ class Item:
         self.lines, self.before, self.runs = None, [], []
         self.ready.clear()
 
-    def strips(self, lines: list[Line]) -> list[Strip]:
+    def strips(self, lines: list[Line], look: Look) -> list[Strip]:
         """Return lines as strips, reusing those of unchanged lines."""
-        known = self.runs if len(self.runs) == len(self.before) else []
-        self.runs = lines
+        known = self.runs if len(self.runs) == len(self.before) and self.look is look else []
+        self.runs, self.look = lines, look
         return [
-            self.before[at] if at < len(known) and known[at] == line else strip_of(line)
+            self.before[at]
+            if at < len(known) and known[at] == line
+            else strip_of(painted(line, look))
             for at, line in enumerate(lines)
         ]
 

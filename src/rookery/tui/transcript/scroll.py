@@ -16,12 +16,12 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
+from rookery import render
 from rookery.core.agent.names import agent_name
 from rookery.tui import transcript
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import PICTURE, strip_of
 from rookery.tui.look.themes import look_for
-from rookery.tui.look.view import View
 from rookery.tui.private import AtOnce, KeptLines
 from rookery.tui.system.clock import now
 from rookery.tui.transcript.item import Item
@@ -96,11 +96,10 @@ class Scroll(AtOnce, KeptLines, ScrollView):
     def look(self) -> Look:
         return look_for(self.app)
 
-    def view_of(self, item: Item) -> View:
+    def view_of(self, item: Item) -> "render.lines.view.View":
         header = self.window.header
-        return View(
+        return render.lines.view.View(
             max(1, self.scrollable_content_region.width - GUTTER - 1),
-            self.look,
             agent_name(header),
             header.cwd,
             self.is_open(item),
@@ -221,7 +220,7 @@ class Scroll(AtOnce, KeptLines, ScrollView):
     def _paint(self, item: Item) -> None:
         page = next((p for p in reversed(self.window.pages) if item.block["id"] in p.blocks), None)
         starts = page.outline.starts(item.block["id"]) if page else ()
-        item.paint(transcript.painting.painted(item, starts, self.view_of(item)))
+        item.paint(transcript.painting.painted(item, starts, self.view_of(item), self.look))
 
     def _at(self, y: int) -> int | None:
         """Return the index of the item at line y."""

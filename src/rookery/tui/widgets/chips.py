@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from textual import events
 
 from rookery.core import units
-from rookery.tui.look.runs import Line, clean_line, cut, width_of
+from rookery.render.runs import clean_line, cut, width_of
+from rookery.tui.look.runs import Line
 from rookery.tui.record import Record
 from rookery.tui.widgets.status import LineWidget
 

@@ -5,9 +5,10 @@ from textual import events
 from rookery.core.agent.prompt import words_of
 from rookery.core.header import Header
 from rookery.core.json import Json, lenient
+from rookery.render.runs import clean_line
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
-from rookery.tui.look.runs import Line, clean_line
+from rookery.tui.look.runs import Line
 from rookery.tui.record import Record
 from rookery.tui.widgets.status import LineWidget
 

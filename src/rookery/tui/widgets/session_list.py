@@ -20,10 +20,11 @@ from rookery.core.view.states import NEEDS_YOU
 from rookery.home.paths import with_tilde
 from rookery.render import signs
 from rookery.render.local_time import age
+from rookery.render.runs import clean_line, cut, trimmed, width_of, width_of_line
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
 from rookery.tui.look.palette import Look, look_of
-from rookery.tui.look.runs import Line, clean_line, cut, strip_of, trimmed, width_of, width_of_line
+from rookery.tui.look.runs import Line, strip_of
 from rookery.tui.private import KeptLines
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now

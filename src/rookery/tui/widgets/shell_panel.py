@@ -4,9 +4,10 @@ sends it."""
 import os
 
 from rookery.home import paths
+from rookery.render.lines.texts import printed
+from rookery.render.runs import clean_line, cut, width_of
 from rookery.tui.keys.map import label
-from rookery.tui.look.colours import printed
-from rookery.tui.look.runs import Line, clean_line, cut, width_of
+from rookery.tui.look.runs import Line, painted
 from rookery.tui.widgets.status import LineWidget
 
 MAX_ROWS = 12
@@ -43,9 +44,8 @@ class ShellPanel(LineWidget):
         self.display = False
 
     def _rows(self) -> list[Line]:
-        return (
-            printed(self.output.rstrip("\n"), self.look)[-MAX_ROWS:] if self.output.strip() else []
-        )
+        lines = printed(self.output.rstrip("\n"))[-MAX_ROWS:] if self.output.strip() else []
+        return [painted(line, self.look) for line in lines]
 
     def _grow(self) -> None:
         self.styles.height = 1 + len(self._rows())

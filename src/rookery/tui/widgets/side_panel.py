@@ -12,11 +12,12 @@ from rookery.core.blocks import Block, Op, captions
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.render.diff import Part, changed
+from rookery.render.lines import diff, part
+from rookery.render.lines.view import View
+from rookery.render.runs import Line, clean_line, prefixed, trimmed, width_of_line
 from rookery.tui.keys import bindings
-from rookery.tui.look import diff, part
-from rookery.tui.look.palette import Look, look_of
-from rookery.tui.look.runs import Line, clean_line, prefixed, strip_of, trimmed, width_of_line
-from rookery.tui.look.view import View
+from rookery.tui.look.palette import look_of
+from rookery.tui.look.runs import painted, strip_of
 from rookery.tui.private import KeptLines
 from rookery.tui.record import Record
 from rookery.tui.transcript.window import Window
@@ -224,62 +225,59 @@ class SidePanel(KeptLines, ScrollView):
         look, inner = look_of(self.app.theme), max(8, width - 2)
         lines: list[Line] = []
         if self._plan:
-            lines += [*_plan(self._plan, View(inner, look)), []]
+            lines += [*_plan(self._plan, View(inner)), []]
         if self._files:
-            lines += self._list(len(lines), inner, look)
+            lines += self._list(len(lines), inner)
         if (current := self._current) is not None:
-            lines += _diffs(current, inner, look)
-        painted = prefixed(lines, [(" ", look.plain)])
-        self._lines = [strip_of(line) for line in painted]
+            lines += _diffs(current, View(inner))
+        lines = prefixed(lines, [(" ", "")])
+        self._lines = [strip_of(painted(line, look)) for line in lines]
         high = max(1, len(self._lines))
         self.call_after_refresh(setattr, self, "virtual_size", Size(width, high))
 
-    def _list(self, above: int, width: int, look: Look) -> list[Line]:
+    def _list(self, above: int, width: int) -> list[Line]:
         shown, current = self._files[-FILES:], self._current
         hidden = len(self._files) - len(shown)
-        lines: list[Line] = [
-            [("Changes ", look.heading), (count(len(self._files), "file"), look.soft)]
-        ]
+        lines: list[Line] = [[("Changes ", "heading"), (count(len(self._files), "file"), "soft")]]
         self._rows = {}
         for each in shown:
             self._rows[above + len(lines)] = each.path
-            lines.append(_file(each, self._cwd, width, look, here=each is current))
+            lines.append(_file(each, self._cwd, width, here=each is current))
         if hidden:
-            lines.append([(f"… {count(hidden, 'more file')}", look.soft)])
+            lines.append([(f"… {count(hidden, 'more file')}", "soft")])
         return [*lines, []]
 
 
 def _plan(steps: list[Json], view: View) -> list[Line]:
-    look = view.look
     done = sum(step["status"] == "completed" for step in steps)
     now = next((at for at, step in enumerate(steps) if step["status"] == "in_progress"), done)
     first = max(0, min(now - STEPS // 2, len(steps) - STEPS))
     shown = steps[first : first + STEPS]
-    head: Line = [("Plan ", look.heading), (f"{done} of {len(steps)}", look.soft)]
+    head: Line = [("Plan ", "heading"), (f"{done} of {len(steps)}", "soft")]
     left = len(steps) - len(shown)
-    more: list[Line] = [[(f"… {count(left, 'more step')}", look.soft)]] if left else []
-    return [head, *part.checklist(list(shown), view), *more]
+    more: list[Line] = [[(f"… {count(left, 'more step')}", "soft")]] if left else []
+    return [head, *(line for step in shown for line in part.step(step, view)), *more]
 
 
-def _file(file: File, cwd: str, width: int, look: Look, *, here: bool) -> Line:
+def _file(file: File, cwd: str, width: int, *, here: bool) -> Line:
     path = captions.short_path(file.path, cwd, clean_line)
-    counts: Line = [(f" +{file.plus}", look.done)]
+    counts: Line = [(f" +{file.plus}", "done")]
     if file.minus:
-        counts.append((f" −{file.minus}", look.failed))
+        counts.append((f" −{file.minus}", "failed"))
     room = width - 2 - width_of_line(counts)
     while len(path) > room > 4:
         path = f"…{path[len(path) - room + 2 :]}"
-    name = trimmed([(path, look.heading if here else look.ink)], max(1, room))
+    name = trimmed([(path, "heading" if here else "ink")], max(1, room))
     gap = max(0, room - width_of_line(name))
-    return [("▌ " if here else "  ", look.accent), *name, (" " * gap, look.plain), *counts]
+    return [("▌ " if here else "  ", "accent"), *name, (" " * gap, ""), *counts]
 
 
-def _diffs(file: File, width: int, look: Look) -> list[Line]:
+def _diffs(file: File, view: View) -> list[Line]:
     lines: list[Line] = []
     for change in file.changes[-DIFFS:]:
-        lines += diff.rendered(change.part, width, look, split=False, most=LINES)
+        lines += diff.rendered(change.part, view, LINES)
         lines.append([])
     hidden = len(file.changes) - DIFFS
     if hidden > 0:
-        lines.append([(f"… {count(hidden, 'earlier change')}", look.soft)])
+        lines.append([(f"… {count(hidden, 'earlier change')}", "soft")])
     return lines

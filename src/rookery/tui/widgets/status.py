@@ -9,9 +9,10 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from rookery.core.header import Header
+from rookery.render.runs import trimmed
 from rookery.tui import widgets
 from rookery.tui.look.palette import Look, look_of
-from rookery.tui.look.runs import Line, strip_of, trimmed
+from rookery.tui.look.runs import Line, strip_of
 from rookery.tui.private import KeptLines
 from rookery.tui.system.clock import FRAME, now
 

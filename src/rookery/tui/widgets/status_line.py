@@ -17,8 +17,9 @@ from rookery.core.policy import confinement, modes
 from rookery.core.turn import quota
 from rookery.core.view import states
 from rookery.render import session_state
+from rookery.render.runs import clean_line, cut, trimmed, width_of, width_of_line
 from rookery.tui.look.palette import Look
-from rookery.tui.look.runs import Line, Run, clean_line, cut, trimmed, width_of, width_of_line
+from rookery.tui.look.runs import Line, Run
 from rookery.tui.system.clock import FRAME
 from rookery.tui.transcript.window import Window
 

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from textual import events
 
-from rookery.tui.look.runs import Line, cut, width_of
+from rookery.render.runs import cut, width_of
+from rookery.tui.look.runs import Line
 from rookery.tui.widgets.status import LineWidget
 
 MAX_ROWS = 8

@@ -10,9 +10,9 @@ from textual.widgets import Label, Static
 from rookery.agents.install import Plan, Watch
 from rookery.core.refusals import Refused, sentences
 from rookery.forms import agent_install
+from rookery.render.runs import clean, clean_line
 from rookery.render.signs import SIGNS
 from rookery.tui.keys import bindings
-from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.windows.parts.modals import Modal
 
 ROWS = 8

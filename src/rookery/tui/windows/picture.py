@@ -12,8 +12,8 @@ from textual.widgets import Label, Static
 from rookery.core import units
 from rookery.core.json import lenient
 from rookery.core.json.image_bytes import look_at
+from rookery.render.runs import clean_line
 from rookery.tui.keys import bindings
-from rookery.tui.look.runs import clean_line
 from rookery.tui.pictures import drawing, kitty, sequences, terminal
 from rookery.tui.pictures.shown import Pictures
 from rookery.tui.windows.parts.modals import Modal

@@ -10,8 +10,8 @@ from rookery.core.json.safe_text import count
 from rookery.core.turn import rewind_preview
 from rookery.core.turn.rewind_preview import OWN, Preview
 from rookery.forms.lists import Row
+from rookery.render.runs import clean_line
 from rookery.tui.keys import bindings
-from rookery.tui.look.runs import clean_line
 from rookery.tui.windows.choice import ChoiceScreen
 
 SHOWN = 200

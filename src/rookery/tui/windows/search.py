@@ -9,9 +9,9 @@ from textual.widgets import Input, Label
 
 from rookery.core.header import Header
 from rookery.core.view.fuzzy import ranked
+from rookery.render.runs import clean_line
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
-from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.suggestions import Suggestion, Suggestions
 from rookery.tui.windows.parts.modals import Modal

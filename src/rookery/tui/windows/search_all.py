@@ -8,8 +8,8 @@ from textual.widgets import Input, Label
 from rookery.core.json import Json
 from rookery.core.refusals import Refused
 from rookery.render.local_time import ago
+from rookery.render.runs import clean, clean_line, cut
 from rookery.search.texts import OTHER
-from rookery.tui.look.runs import clean, clean_line, cut
 from rookery.tui.widgets.suggestions import Suggestion
 from rookery.tui.windows.search import SearchScreen
 

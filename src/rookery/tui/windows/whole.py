@@ -12,10 +12,12 @@ from textual.strip import Strip
 from rookery.core.blocks import Block, asks
 from rookery.core.refusals import Refused
 from rookery.render import qr
+from rookery.render.lines import ask_body
+from rookery.render.lines.texts import printed
+from rookery.render.lines.view import View
+from rookery.render.runs import broken, fold
 from rookery.tui.keys import bindings
-from rookery.tui.look import ask_body
-from rookery.tui.look.colours import printed
-from rookery.tui.look.runs import Line, broken, fold, strip_of
+from rookery.tui.look.runs import Line, painted, strip_of
 from rookery.tui.look.themes import look_for
 from rookery.tui.windows.parts.modals import Modal
 
@@ -95,13 +97,16 @@ class AskScreen(WholeScreen):
         if width <= 0 or (width, theme) == self._seen:
             return
         self._seen = (width, theme)
-        block, agent, cwd, look = self._block, self._agent, self._cwd, look_for(self.app)
+        view, look = View(width, self._agent, self._cwd), look_for(self.app)
 
         def show(lines: list[Line]) -> None:
             if (width, theme) == self._seen:
                 self.whole.show(lines)
 
-        self.fetch(lambda: ask_body.whole(block, agent, cwd, width, look), show)
+        def drawn() -> list[Line]:
+            return [painted(line, look) for line in ask_body.whole(self._block, view)]
+
+        self.fetch(drawn, show)
 
 
 class QRScreen(WholeScreen):
@@ -147,8 +152,9 @@ class TextScreen(WholeScreen):
 
     def _lay_out(self) -> None:
         width = max(1, self.whole.scrollable_content_region.width - 1)
-        lines = printed(self._text, look_for(self.app))
-        rows = [row for line in lines for row in fold(line, width)]
+        look = look_for(self.app)
+        lines = (fold(line, width) for line in printed(self._text))
+        rows = [painted(row, look) for folded in lines for row in folded]
         self.query_one(".window").set_class(len(rows) <= self.app.size.height // 2, "short")
         self.whole.show(rows)
         self.whole.refresh(layout=True)

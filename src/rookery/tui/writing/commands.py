@@ -7,7 +7,7 @@ from rookery.core.header import Header
 from rookery.core.json import lenient
 from rookery.core.view.fuzzy import ranked
 from rookery.operations.catalogue.finding import typed
-from rookery.tui.look.runs import clean_line
+from rookery.render.runs import clean_line
 
 if TYPE_CHECKING:
     from rookery.operations.catalogue.row import Row

@@ -15,7 +15,7 @@ from rookery.export.html.text import esc, esc_line, tag
 from rookery.render import code
 from rookery.render.code import Tokens
 from rookery.render.diff import Row, of_hunk, pairs
-from rookery.render.plain import clean
+from rookery.render.runs import clean
 
 FILE_ROWS = 20_000
 COLOURED = 1_500

@@ -11,7 +11,7 @@ from textual.widgets import Checkbox, Select
 from rookery.core.asks import forms
 from rookery.core.json import lenient
 from rookery.forms.form import spelled, typed
-from rookery.tui.look.runs import clean_line
+from rookery.render.runs import clean_line
 from rookery.tui.windows.parts.text_line import TextLine
 
 

@@ -11,8 +11,8 @@ from textual.widgets import Input, Label, Static
 from rookery.core.asks import forms
 from rookery.core.json import Json, lenient
 from rookery.forms.form import Form, Saved, about, complaint, hinted, is_shown
+from rookery.render.runs import clean, clean_line
 from rookery.tui.keys import bindings
-from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.windows.parts.fields import control_of, value_of
 from rookery.tui.windows.parts.modals import Modal
 

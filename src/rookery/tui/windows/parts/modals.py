@@ -12,9 +12,9 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Label
 
+from rookery.render.runs import clean, clean_line
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
-from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.sheet import WINDOWS
 from rookery.tui.shell import Shell
 from rookery.tui.windows.parts.text_line import TextLine

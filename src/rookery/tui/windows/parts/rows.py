@@ -11,8 +11,8 @@ from textual.widgets.option_list import Option
 
 from rookery.forms.lists import Row
 from rookery.home import config, mcp
+from rookery.render.runs import clean, clean_line, width_of
 from rookery.tui.keys.map import label
-from rookery.tui.look.runs import clean, clean_line, width_of
 from rookery.tui.windows.parts.modals import Modal, SureScreen
 
 SIGNS = {"on": ("●", "$success"), "off": ("○", "$ink-2"), "bad": ("✗", "$error"), "": (" ", "")}

@@ -5,7 +5,7 @@ from typing import override
 from textual import events
 from textual.widgets import Input
 
-from rookery.tui.look.runs import clean_line
+from rookery.render.runs import clean_line
 
 LINE_END = "⏎"
 

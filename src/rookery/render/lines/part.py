@@ -3,33 +3,29 @@
 import json
 from typing import Any
 
-from rich.style import Style
-
 from rookery.core import units
 from rookery.core.asks import forms
 from rookery.core.blocks.parts import unshown
 from rookery.core.json import lenient
+from rookery.render import lines as drawers
+from rookery.render import terminal
+from rookery.render.lines.texts import highlighted, printed
+from rookery.render.lines.view import WHOLE, View
 from rookery.render.links import can_follow
-from rookery.tui.look import diff, markdown
-from rookery.tui.look.colours import highlighted, printed
-from rookery.tui.look.runs import (
+from rookery.render.runs import (
     Line,
     clean,
     clean_line,
     count,
     fold,
-    leading_to,
     prefixed,
+    styled,
     trimmed,
     wrap,
 )
-from rookery.tui.look.view import View
+from rookery.render.signs import SIGNS
 
 type Part = dict[str, Any]
-
-FOLDED = 12
-OPENED = 400
-"""Lines of one part."""
 
 LONGEST_TEXT = 64_000
 """Characters of one part's prose."""
@@ -44,12 +40,11 @@ def rendered(part: Part, view: View) -> list[Line]:
         case {"type": "markdown", "text": str(text)}:
             return _markdown(part, text, view)
         case {"type": "diff"}:
-            limit = most(view) * 2
-            return diff.rendered(part, view.width, view.look, split=view.split, most=limit)
+            return drawers.diff.rendered(part, view, view.most * 2)
         case {"type": "terminal"}:
-            return output(lenient.text(part, "text"), view, most(view))
+            return output(lenient.text(part, "text"), view, view.most)
         case {"type": "checklist", "items": list(items)}:
-            return checklist(items, view)
+            return [line for item in items for line in step(item, view)]
         case {"type": "image"}:
             return image(part, view)
         case {"type": "link"}:
@@ -59,69 +54,65 @@ def rendered(part: Part, view: View) -> list[Line]:
     return as_json(part.get("value") if part.get("type") == "json" else part, view)
 
 
-def most(view: View) -> int:
-    return OPENED if view.opened else FOLDED
-
-
 def _markdown(part: Part, text: str, view: View) -> list[Line]:
-    shown = text[:LONGEST_TEXT].strip("\n")
-    lines = markdown.rendered(shown, view.prose, view.look, view.width)
+    shown = view.text(text, LONGEST_TEXT).strip("\n")
+    lines = drawers.markdown.prose(shown, view)
     if name := clean_line(lenient.text(part, "name")):
-        lines = [[(name, view.look.soft)], *lines]
-    lines = capped(lines, most(view), view)
-    lost = max(0, len(text) - LONGEST_TEXT) + (lenient.integer(part, "cut") or 0)
+        lines = [[(name, "soft")], *lines]
+    lines = capped(lines, view.most)
+    lost = max(0, len(text) - LONGEST_TEXT if not view.printed else 0)
+    lost += lenient.integer(part, "cut") or 0
     if lost and not text.startswith("… "):
-        lines.append([(f"… {count(lost, 'more character')}", view.look.soft)])
+        lines.append([(f"… {count(lost, 'more character')}", "soft")])
     return lines
 
 
-def capped(lines: list[Line], most: int, view: View) -> list[Line]:
+def capped(lines: list[Line], most: int) -> list[Line]:
     if len(lines) <= most + 1:
         return lines
-    more = count(len(lines) - most, "more line")
-    return [*lines[:most], [(f"… {more}", view.look.soft)]]
+    return [*lines[:most], more_lines(len(lines) - most)]
+
+
+def more_lines(number: int) -> Line:
+    return [(f"… {count(number, 'more line')}", "soft")]
 
 
 def output(text: str, view: View, most: int, *, tail: bool = True) -> list[Line]:
-    """Return the output of a command: its last lines, or its first ones."""
+    """Return the output of a command: its last lines, or its first ones; in print both ends."""
     text = text.strip("\n")
     if not text.strip():
         return []
     total = text.count("\n") + 1
-    more: Line = [(f"… {count(total - most, 'more line')}", view.look.soft)]
     if total <= most + 1:
         return _folded(text, view, most * 3)
+    more = more_lines(total - most)
+    if view.printed:
+        head = _folded("\n".join(text.split("\n", most // 2)[: most // 2]), view, most * 3)
+        last = text.rsplit("\n", most - most // 2)[1:]
+        return [*head, more, *_folded("\n".join(last), view, most * 3)]
     if tail:
-        kept = _folded("\n".join(text.rsplit("\n", most)[1:]), view, most * 3)
-        return [more, *kept]
+        return [more, *_folded("\n".join(text.rsplit("\n", most)[1:]), view, most * 3)]
     return [*_folded("\n".join(text.split("\n", most)[:most]), view, most * 3), more]
 
 
 def _folded(text: str, view: View, most: int) -> list[Line]:
-    lines: list[Line] = []
-    for line in printed(text, view.look):
-        lines += fold([(piece, view.look.soft + style) for piece, style in line], view.width)
-    return capped(lines, most, view)
+    longest = view.limit if view.limit == WHOLE else terminal.LONGEST_LINE
+    lines = printed(text, "output", longest=longest)
+    return capped([row for line in lines for row in fold(line, view.width)], most)
 
 
 STEPS = {"completed": "done", "in_progress": "running"}
 """The state of a plan's step."""
 
 
-def checklist(items: list[Any], view: View) -> list[Line]:
-    look = view.look
-    lines: list[Line] = []
-    for item in items:
-        status = lenient.text(item, "status")
-        box, style = look.states[STEPS.get(status, "pending")]
-        text_style = {"completed": look.soft, "in_progress": look.heading}.get(status, look.ink)
-        text = clean_line(lenient.text(item, "text"))
-        lines += prefixed(
-            wrap([(text, text_style)], max(1, view.prose - 2)),
-            [(f"{box} ", style)],
-            [("  ", look.plain)],
-        )
-    return lines
+def step(item: Any, view: View) -> list[Line]:
+    """Return one step of a plan."""
+    status = lenient.text(item, "status")
+    state = STEPS.get(status, "pending")
+    name = {"completed": "soft", "in_progress": "heading"}.get(status, "ink")
+    text = clean_line(lenient.text(item, "text"))
+    lines = wrap([(text, name)], max(1, view.prose - 2))
+    return prefixed(lines, [(f"{SIGNS[state][0]} ", state)], [("  ", "")])
 
 
 def image(part: Part, view: View) -> list[Line]:
@@ -132,41 +123,42 @@ def image(part: Part, view: View) -> list[Line]:
     caption_text = " · ".join(each for each in details if each)
     why = unshown(part)
     drawing = view.drawing() if part.get("blob") and not why else None
-    keys = f"  {view.key('block.show')} to open" if part.get("blob") else ""
+    hints = [view.controls.hint("block.show", "to open")] if part.get("blob") else []
     if drawing is not None and drawing.can_open:
-        keys = f"  {view.key('block.view')} to view, {view.key('block.show')} to open"
-    look = view.look
-    press = Style.from_meta({"want": "view"}) if drawing is not None else look.plain
-    caption = [("▣ ", look.accent + press), (caption_text or "image", look.ink + press)]
-    line = trimmed([*caption, (f"  {why}" if why else keys, look.faint)], view.width)
+        hints.insert(0, view.controls.hint("block.view", "to view"))
+    press = "want=view" if drawing is not None else ""
+    caption = [("▣ ", styled("accent", press)), (caption_text or "image", styled("ink", press))]
+    about = why or ", ".join(filter(None, hints))
+    line = trimmed([*caption, (f"  {about}" if about else "", "faint")], view.width)
     rows = drawing.rows(part, view.width) if drawing is not None else []
-    return [line, *([(text, style + press) for text, style in row] for row in rows)]
+    return [line, *([(text, styled(name, press)) for text, name in row] for row in rows)]
 
 
 def _link(part: Part, view: View) -> list[Line]:
     name, uri = clean_line(lenient.text(part, "name")), clean_line(lenient.text(part, "uri"))
-    style = view.look.link + (leading_to(uri) if can_follow(uri) else view.look.plain)
-    runs = [("↗ ", view.look.accent), (name or uri, style)]
+    style = f"link link={uri}" if can_follow(uri) else "link"
+    runs = [("↗ ", "accent"), (name or uri, style)]
     if uri and name not in ("", uri):
-        runs.append((f" {uri}", view.look.faint))
+        runs.append((f" {uri}", "faint"))
     return wrap(runs, view.prose)
 
 
 def form(part: Part, view: View) -> list[Line]:
-    look = view.look
     output: list[Line] = []
     for field in forms.fields_of(lenient.mapping(part, "schema")):
-        runs = [("▢ ", look.faint), (clean_line(field.title), look.ink)]
+        runs = [("▢ ", "faint"), (clean_line(field.title), "ink")]
         if field.required:
-            runs.append((" required", look.needs))
+            runs.append((" required", "needs"))
         if field.about:
-            runs.append((f"  {clean_line(field.about)}", look.soft))
+            runs.append((f"  {clean_line(field.about)}", "soft"))
+        if how := view.controls.field(clean_line(field.name)):
+            runs.append((f"  {how}", "faint"))
         output += wrap(runs, view.prose)
         for choice in forms.choices(field.schema)[:CHOICES]:
             label = clean_line(choice.name)
-            option: Line = [(label, look.ink), (f"  {clean_line(choice.about)}", look.soft)]
+            option: Line = [(label, "ink"), (f"  {clean_line(choice.about)}", "soft")]
             lines = wrap(option, max(1, view.prose - 4))
-            output += prefixed(lines, [("  · ", look.faint)], [("    ", look.faint)])
+            output += prefixed(lines, [("  · ", "faint")], [("    ", "faint")])
     return output
 
 
@@ -181,14 +173,14 @@ def brief_json(value: object) -> str:
 def as_json(value: object, view: View) -> list[Line]:
     """Return a value, indented and in colour."""
     if isinstance(value, str):
-        rows = clean(value[:4000]).strip("\n").split("\n")
-        lines = [line for row in rows for line in fold([(row, view.look.soft)], view.width)]
-        return capped(lines, most(view), view)
+        rows = clean(view.text(value, 4000)).strip("\n").split("\n")
+        lines = [line for row in rows for line in fold([(row, "soft")], view.width)]
+        return capped(lines, view.most)
     try:
-        text = json.dumps(value, indent=2, ensure_ascii=False)[:20_000]
+        text = view.text(json.dumps(value, indent=2, ensure_ascii=False), 20_000)
     except (ValueError, RecursionError):
         text = f"a {type(value).__name__} nested too deeply"
     output: list[Line] = []
-    for line in highlighted(text, "json", view.look)[: most(view) + 2]:
+    for line in highlighted(text, "" if view.source else "json")[: view.most + 2]:
         output += fold(line, view.width)
-    return capped(output, most(view), view)
+    return capped(output, view.most)

@@ -3,14 +3,11 @@ beginning and its end; all of it in the window."""
 
 from typing import Any
 
-from rich.style import Style
-
 from rookery.core.blocks import Block, asks
 from rookery.render.diff import GAP, Row, rows_of
-from rookery.tui.look import diff, part
-from rookery.tui.look.palette import Look
-from rookery.tui.look.runs import Line, broken, clean, clean_line, count, prefixed, wrap
-from rookery.tui.look.view import View
+from rookery.render.lines import diff, part
+from rookery.render.lines.view import View
+from rookery.render.runs import Line, broken, clean, clean_line, count, prefixed, styled, wrap
 
 WHOLE = 100
 """Lines of a command, of arguments or of a change that a card shows."""
@@ -30,33 +27,38 @@ _EDGE = "│ "
 
 
 def on_card(block: Block, view: View) -> list[Line]:
-    """Return the content for the card; lines left out are counted, with the key for them."""
+    """Return the content for the card; lines left out are counted, with the key for them. Nothing
+    is left out in print: nobody is to answer what they have not seen."""
     lines: list[Line] = []
     for piece in asks.pieces(block, view.agent, view.cwd, short=False):
-        lines += _on_card(piece, view)
-    return _ends(lines, CARD - TAIL, TAIL, view)
+        lines += _printed(piece, view) if view.printed else _on_card(piece, view)
+    return lines if view.printed else _ends(lines, CARD - TAIL, TAIL, view)
+
+
+def _printed(piece: asks.Piece, view: View) -> list[Line]:
+    if piece.look == "plan" and piece.title and not view.alone:  # it is just above
+        return prefixed(wrap([(clean_line(piece.title), "soft")], view.prose), [(_EDGE, "faint")])
+    return _whole(piece, view)
 
 
 def _on_card(piece: asks.Piece, view: View) -> list[Line]:
-    look = view.look
     match piece.look:
         case "words":
-            return wrap([(clean_line(piece.text), look.ink)], view.prose)
+            return wrap([(clean_line(piece.text), "ink")], view.prose)
         case "note":
-            return wrap([(clean_line(piece.text), look.needs)], view.prose)
+            return wrap([(clean_line(piece.text), "needs")], view.prose)
         case "diff":
-            return [*_path(piece, look), *_change(piece.part or {}, view)]
+            return [*_path(piece), *_change(piece.part or {}, view)]
         case "plan" if piece.title:
-            key = f"{view.key('block.open')} to show it here"
-            way = (f" · {key}", look.needs + Style.from_meta({"want": "open"}))
-            title = wrap([(clean_line(piece.title), look.soft), way], view.prose)
-            return prefixed(title, [(_EDGE, look.faint)])
+            way = f" · {view.controls.hint('block.open', 'to show it here')}"
+            title: Line = [(clean_line(piece.title), "soft"), (way, "needs want=open")]
+            return prefixed(wrap(title, view.prose), [(_EDGE, "faint")])
         case "plan":
             return part.rendered(_plan(piece), view._replace(opened=True))
     width = max(1, view.width - len(_EDGE))
     text = piece.text.strip("\n")
     lines = text.split("\n")
-    style = look.soft if piece.look == "input" else look.ink
+    style = "soft" if piece.look == "input" else "ink"
     if len(lines) > WHOLE:
         head = _code("\n".join(lines[:HEAD]), width, style)
         tail = _code("\n".join(lines[-TAIL:]), width, style)
@@ -69,15 +71,15 @@ def _on_card(piece: asks.Piece, view: View) -> list[Line]:
     else:
         rows = _code(text, width, style)
         body = rows if len(rows) <= WHOLE else _ends(rows, HEAD, TAIL, view)
-    return prefixed(body, [(_EDGE, look.faint)])
+    return prefixed(body, [(_EDGE, "faint")])
 
 
 def _plan(piece: asks.Piece) -> dict[str, Any]:
     return {"type": "markdown", "text": piece.text}
 
 
-def _path(piece: asks.Piece, look: Look) -> list[Line]:
-    return [[(clean_line(piece.text), look.heading)]] if piece.text else []
+def _path(piece: asks.Piece) -> list[Line]:
+    return [[(clean_line(piece.text), "heading")]] if piece.text else []
 
 
 def _ends(lines: list[Line], head: int, tail: int, view: View) -> list[Line]:
@@ -88,9 +90,8 @@ def _ends(lines: list[Line], head: int, tail: int, view: View) -> list[Line]:
 
 
 def _more(number: int, noun: str, view: View) -> Line:
-    key = view.key("block.open")
-    text = f"… {count(max(1, number), f'more {noun}')} · {key} to show all"
-    return [(text, view.look.needs + Style.from_meta({"want": "open"}))]
+    key = view.controls.hint("block.open", "to show all")
+    return [(f"… {count(max(1, number), f'more {noun}')} · {key}", "needs want=open")]
 
 
 def _change(change: dict[str, Any], view: View) -> list[Line]:
@@ -101,9 +102,8 @@ def _change(change: dict[str, Any], view: View) -> list[Line]:
     rows = rows_of(change)
     longest = max((len(row.text) for row in rows), default=0)
     if longest > MAX_LINE_LENGTH:
-        lines = whole_change(change, view.width, view.look)
-        return _ends(lines, WHOLE - TAIL, TAIL, view)
-    lines = diff.rendered(change, view.width, view.look, split=view.split, most=WHOLE)
+        return _ends(whole_change(change, view.width), WHOLE - TAIL, TAIL, view)
+    lines = diff.rendered(change, view, WHOLE)
     more = len(rows) - WHOLE
     return [*lines[:-1], _more(more, "line", view)] if more > 0 else lines
 
@@ -112,7 +112,7 @@ def _beginning(old: str, new: str, view: View) -> list[Line]:
     """Return the first lines of a large change, not compared."""
     sides = [("-", side) for side in _first(old)] + [("+", side) for side in _first(new)]
     rows = [Row(sign, None, None, clean(text)) for sign, text in sides]
-    return [line for row in rows for line in _row(row, 0, view.width, view.look)][:WHOLE]
+    return [line for row in rows for line in _row(row, 0, view.width)][:WHOLE]
 
 
 def _first(text: str) -> list[str]:
@@ -122,49 +122,54 @@ def _first(text: str) -> list[str]:
 # --- in the window -------------------------------------------------------------------------------
 
 
-def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Line]:
+def whole(block: Block, view: View) -> list[Line]:
     """Return the whole content. May take a while: do not call it on the screen's thread."""
     lines: list[Line] = []
-    view = View(width, look, agent, cwd, opened=True)
-    for piece in asks.pieces(block, agent, cwd):
-        match piece.look:
-            case "plan":
-                lines += part.rendered(_plan(piece), view)
-            case "words":
-                lines += [[], *wrap([(clean_line(piece.text), look.heading)], width)]
-            case "note":
-                lines += wrap([(clean_line(piece.text), look.needs)], width)
-            case "diff":
-                lines += _path(piece, look)
-                lines += whole_change(piece.part or {}, width, look)
-            case _:
-                style = look.soft if piece.look == "input" else look.ink
-                rows = _code(piece.text.strip("\n"), max(1, width - len(_EDGE)), style)
-                lines += prefixed(rows, [(_EDGE, look.faint)])
+    view = view._replace(opened=True)
+    for piece in asks.pieces(block, view.agent, view.cwd):
+        if piece.look == "words":
+            lines += [[], *wrap([(clean_line(piece.text), "heading")], view.width)]
+        else:
+            lines += _whole(piece, view)
     for each in block["parts"]:
         if asks.says_more(each, block):
             lines += [[], *part.rendered(each, view)]
-    return lines or [[("No more details.", look.soft)]]
+    return lines or [[("No more details.", "soft")]]
 
 
-def whole_change(change: dict[str, Any], width: int, look: Look) -> list[Line]:
+def _whole(piece: asks.Piece, view: View) -> list[Line]:
+    match piece.look:
+        case "plan":
+            return part.rendered(_plan(piece), view._replace(opened=True))
+        case "words":
+            return wrap([(clean_line(piece.text), "ink")], view.width)
+        case "note":
+            return wrap([(clean_line(piece.text), "needs")], view.width)
+        case "diff":
+            return [*_path(piece), *whole_change(piece.part or {}, view.width)]
+    style = "soft" if piece.look == "input" else "ink"
+    rows = _code(piece.text.strip("\n"), max(1, view.width - len(_EDGE)), style)
+    return prefixed(rows, [(_EDGE, "faint")])
+
+
+def whole_change(change: dict[str, Any], width: int) -> list[Line]:
     rows = rows_of(change)
     wide = diff.number_width(rows)
-    return [line for row in rows for line in _row(row, wide, width, look)]
+    return [line for row in rows for line in _row(row, wide, width)]
 
 
-def _row(row: Row, wide: int, width: int, look: Look) -> list[Line]:
+def _row(row: Row, wide: int, width: int) -> list[Line]:
     if row.sign == GAP:
-        return [[("⋯".rjust(wide), look.faint)]]
+        return [[("⋯".rjust(wide), "faint")]]
     number = f"{row.number or '':>{wide}} " if wide else ""
-    style = look.ink + diff.ground(row, look)
-    lead: Line = [(number, look.faint), (f"{row.sign} ", diff.ink(row, look))]
+    style = styled("ink", diff.ground(row))
+    lead: Line = [(number, "faint"), (f"{row.sign} ", diff.ink(row))]
     blank = " " * (len(number) + 2)
     pieces = broken(row.text, max(1, width - len(blank))) or [""]
-    return prefixed([[(piece, style)] for piece in pieces], lead, [(blank, look.plain)])
+    return prefixed([[(piece, style)] for piece in pieces], lead, [(blank, "")])
 
 
-def _code(text: str, width: int, style: Style) -> list[Line]:
+def _code(text: str, width: int, style: str) -> list[Line]:
     """Return code as lines, broken as a terminal does it: blanks matter."""
     return [
         [(piece, style)]

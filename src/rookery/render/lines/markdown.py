@@ -1,21 +1,21 @@
 """Markdown as lines: headings, lists, tables, code, quotes, links."""
 
 from collections.abc import Iterable, Sequence
-
-from rich.style import Style
+from functools import cache
+from importlib.util import find_spec
 
 from rookery.render import markdown, notation
+from rookery.render.lines.texts import highlighted, source
+from rookery.render.lines.view import View
 from rookery.render.links import can_follow, target
 from rookery.render.markdown import Node, Span
-from rookery.render.plain import clean
-from rookery.tui.look.colours import highlighted
-from rookery.tui.look.palette import Look
-from rookery.tui.look.runs import (
+from rookery.render.runs import (
     Line,
     Run,
+    clean,
     fold,
-    leading_to,
     prefixed,
+    styled,
     trimmed,
     width_of,
     width_of_line,
@@ -30,11 +30,36 @@ DEEPEST = 12
 
 BOXES = {"x": "☑ ", " ": "☐ "}
 
+MARKS = {"strong": "bold", "em": "italic", "s": "strike", "code": "code", "link": "link"}
+MARKS |= {"image": "link", "math": "italic", "note": "soft"}
+"""The names for the marks of Markdown's spans."""
 
-def rendered(text: str, width: int, look: Look, wide: int = 0) -> list[Line]:
+
+def prose(text: str, view: View) -> list[Line]:
+    """Return a text as lines: laid out, or as it was written."""
+    if view.source:
+        return source(text)
+    if not can_parse():
+        return [row for line in source(text) for row in _unparsed(line, view)]
+    return rendered(text, view.prose, view.width)
+
+
+@cache
+def can_parse() -> bool:
+    """Tell whether the parser is installed: the command line does without."""
+    return find_spec("markdown_it") is not None
+
+
+def _unparsed(line: Line, view: View) -> list[Line]:
+    text = "".join(text for text, _ in line)
+    is_code = text.startswith(("    ", "|"))
+    return fold(line, view.width) if is_code else wrap(line, view.prose)
+
+
+def rendered(text: str, width: int, wide: int = 0) -> list[Line]:
     """Return a text as lines of at most `width` columns each, or `wide` for code and tables; no
     empty line at either end."""
-    writer = _Writer(look, max(0, wide - width))
+    writer = _Writer(max(0, wide - width))
     lines = writer.blocks(markdown.blocks(text), max(width, 1), 0)
     while lines and not lines[-1]:
         lines.pop()
@@ -45,8 +70,7 @@ class _Writer:
     """Renders the nodes of a text. `more`: columns that code and tables may have beyond those of
     prose."""
 
-    def __init__(self, look: Look, more: int) -> None:
-        self._look = look
+    def __init__(self, more: int) -> None:
         self._more = more
 
     def blocks(self, nodes: Sequence[Node], width: int, depth: int) -> list[Line]:
@@ -59,49 +83,46 @@ class _Writer:
         return output
 
     def _block(self, node: Node, width: int, depth: int) -> list[Line]:
-        look = self._look
         match node.kind:
             case "paragraph" | "inline":
-                return wrap(self._runs(node.spans, look.ink), width)
+                return wrap(self._runs(node.spans, "ink"), width)
             case "heading":
-                style = look.heading + (Style(underline=True) if node.info == "h1" else Style())
+                style = "heading underline" if node.info == "h1" else "heading"
                 return wrap(self._runs(node.spans, style), width)
             case "bullet_list" | "ordered_list":
                 return self._list(node, width, depth)
             case "blockquote":
                 inner = self.blocks(node.children, max(width - 2, 1), depth + 1)
-                return prefixed(
-                    inner, [("│ ", look.faint)] if depth < DEEPEST and width > 4 else []
-                )
+                return prefixed(inner, [("│ ", "faint")] if depth < DEEPEST and width > 4 else [])
             case "fence" if node.info == "mermaid":
                 diagram = notation.diagrams.readable(node.text)
                 return self._code(node._replace(text=diagram or node.text), width + self._more)
             case "fence" | "code_block":
                 return self._code(node, width + self._more)
             case "hr":
-                return [[("─" * min(width, 24), look.line)]]
+                return [[("─" * min(width, 24), "line")]]
             case "table":
-                heads = [look.heading, *[look.ink] * len(node.children)]
+                heads = ["heading", *["ink"] * len(node.children)]
                 rows = [
                     [self._runs(cell.spans, style) for cell in row.children]
                     for row, style in zip(node.children, heads, strict=False)
                 ]
                 first = node.children[0].children if node.children else ()
                 aligned = [cell.info for cell in first]
-                return laid_out(rows, width + self._more, look, aligned)
+                return laid_out(rows, width + self._more, aligned)
             case "math_block":
-                return wrap([(node.text, look.ink + look.italic)], width)
+                return wrap([(node.text, "ink italic")], width)
             case "footnote":
                 mark = f"[{node.info}] "
                 inner = self.blocks(node.children, max(width - width_of(mark), 1), depth + 1)
-                indent = [(" " * width_of(mark), look.plain)]
-                return prefixed(inner or [[]], [(mark, look.soft)], indent)
+                indent = [(" " * width_of(mark), "")]
+                return prefixed(inner or [[]], [(mark, "soft")], indent)
             case "html_block":
-                return wrap([(node.text.rstrip("\n"), look.soft)], width)
+                return wrap([(node.text.rstrip("\n"), "soft")], width)
         return []
 
     def _list(self, node: Node, width: int, depth: int) -> list[Line]:
-        look, number = self._look, int(node.info)
+        number = int(node.info)
         output: list[Line] = []
         for place, item in enumerate(node.children):
             bullet = ("• ", "◦ ", "▪ ")[min(depth, 2)]
@@ -111,17 +132,16 @@ class _Writer:
             if depth >= DEEPEST or room < 8:
                 mark, room = "", width
             lines = self.blocks(item.children, room, depth + 1) or [[]]
-            output += prefixed(lines, [(mark, look.soft)], [(" " * width_of(mark), look.plain)])
+            output += prefixed(lines, [(mark, "soft")], [(" " * width_of(mark), "")])
         return output
 
     def _code(self, node: Node, width: int) -> list[Line]:
         """Return code on its own background, with its language at the right of the first line."""
-        look = self._look
-        edge: Line = [("  ", look.ground)] if width > 8 else []
+        edge: Line = [("  ", "ground")] if width > 8 else []
         room = width - 2 if edge else width
-        lines = highlighted(node.text, node.info, look, ground=True)
+        lines = highlighted(node.text, node.info, "ground")
         if node.info in ("diff", "patch"):
-            lines = [_changed(line, look) for line in lines]
+            lines = [_changed(line) for line in lines]
         rows, used = list[Line](), list[int]()
         for line in lines:
             columns = width_of("".join([text for text, _ in line]))
@@ -131,59 +151,56 @@ class _Writer:
         label = f" {node.info} " if node.info and edge else ""
         wide = min(room, max(max(used, default=0) + 1, [*used, 0][0] + width_of(label), CODE))
         output: list[Line] = [
-            [*row, (" " * (wide - each), _under(row, look))]
-            for row, each in zip(rows, used, strict=True)
+            [*row, (" " * (wide - each), _under(row))] for row, each in zip(rows, used, strict=True)
         ]
         if output and wide - used[0] >= width_of(label):
             blank = " " * (wide - used[0] - width_of(label))
-            output[0] = [*rows[0], (blank, look.ground), (label, look.soft + look.ground)]
+            output[0] = [*rows[0], (blank, "ground"), (label, "soft ground")]
         return prefixed(output, edge)
 
-    def _runs(self, spans: Sequence[Span], base: Style) -> list[Run]:
-        look, runs = self._look, list[Run]()
+    def _runs(self, spans: Sequence[Span], base: str) -> list[Run]:
+        runs = list[Run]()
         for at, span in enumerate(spans):
             style = base
             for mark in span.marks:
-                style += look.marks[mark]
+                style = styled(style, MARKS[mark])
             if span.href and can_follow(span.href):
-                style += leading_to(span.href)
+                style += f" link={span.href}"
             text = f"[{span.text}]" if {"image", "note"} & {*span.marks} else span.text
             runs.append((text, style))
             if "note" in span.marks:
                 continue
             if span.href and (at + 1 == len(spans) or spans[at + 1].href != span.href):
-                runs += _address(text, span.href, look)
+                runs += _address(text, span.href)
         return runs
 
 
-def _changed(line: Line, look: Look) -> Line:
+def _changed(line: Line) -> Line:
     """Return a patch's line on the background of its sign; lines naming files have none."""
     text = "".join(piece for piece, _ in line)
     if text.startswith(("+++", "---")) or text[:1] not in ("+", "-"):
         return line
-    ground = look.grounds.added if text[0] == "+" else look.grounds.removed
-    return [(text, look.ink + ground)]
+    ground = "added" if text[0] == "+" else "removed"
+    return [(text, f"ink {ground}")]
 
 
-def _under(row: Line, look: Look) -> Style:
+def _under(row: Line) -> str:
     """Return the background that continues behind a line."""
-    last = row[-1][1].bgcolor if row else None
-    return Style(bgcolor=last) if last is not None else look.ground
+    last = row[-1][1].rpartition(" ")[2] if row else ""
+    return last if last in ("added", "removed") else "ground"
 
 
-def _address(label: str, address: str, look: Look) -> Iterable[Run]:
+def _address(label: str, address: str) -> Iterable[Run]:
     """Yield where a link leads, unless its label says so already, and why it may mislead."""
     link = target(address, label)
     address = clean(address)[:300]
     if label != address and (link is None or link.shown):
-        yield f" ({address})", look.faint
+        yield f" ({address})", "faint"
     if link is not None and link.warning:
-        yield f" ({link.warning})", look.needs
+        yield f" ({link.warning})", "needs"
 
 
-def laid_out(
-    rows: list[list[list[Run]]], width: int, look: Look, aligned: Sequence[str] = ()
-) -> list[Line]:
+def laid_out(rows: list[list[list[Run]]], width: int, aligned: Sequence[str] = ()) -> list[Line]:
     """Return a table in columns, each aligned as specified, or one field per line if they do not
     fit."""
     columns = max((len(row) for row in rows), default=0)
@@ -206,16 +223,16 @@ def laid_out(
             for at, cell in enumerate(cells):
                 part = trimmed(cell[height], widths[at]) if height < len(cell) else []
                 if at:
-                    line.append((" │ ", look.line))
+                    line.append((" │ ", "line"))
                 free = widths[at] - width_of_line(part)
                 how = aligned[at] if at < len(aligned) else ""
                 before = {"right": free, "center": free // 2}.get(how, 0)
-                line += [(" " * before, look.plain), *part]
+                line += [(" " * before, ""), *part]
                 if at < columns - 1:
-                    line.append((" " * (free - before), look.plain))
+                    line.append((" " * (free - before), ""))
             lines.append(line)
         if number == 0:
-            lines.append([("─┼─".join("─" * wide for wide in widths), look.line)])
+            lines.append([("─┼─".join("─" * wide for wide in widths), "line")])
     return lines
 
 

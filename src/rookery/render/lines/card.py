@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from rookery import render
 from rookery.core.blocks import Block, captions
 from rookery.core.json import lenient
-from rookery.render import call
-from rookery.render.diff import rows_of
-from rookery.tui.look import ask, diff, part
-from rookery.tui.look.runs import Line, Run, clean, clean_line, count, fold, prefixed, trimmed
-from rookery.tui.look.view import View
+from rookery.render import lines as drawers
+from rookery.render.lines import part
+from rookery.render.lines.view import View
+from rookery.render.runs import Line, clean, clean_line, fold, prefixed, trimmed
+from rookery.render.signs import SIGNS
 
 LIVE = 6
 """Lines of output on a running card."""
@@ -30,12 +31,8 @@ PICTURES = 3
 
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
     inner = view.narrower(2)
-    offers = [
-        line
-        for place, action in enumerate(captions.actions_of(block))
-        for line in ask.action_lines(place, action, inner)
-    ]
-    lines = [headline(block, terminals, view), *prefixed(offers, [("  ", view.look.plain)])]
+    offers = view.controls.actions(block, inner)
+    lines = [*headline(block, terminals, view), *prefixed(offers, [("  ", "")])]
     if captions.is_subagent(block) and not has_details(block, terminals):
         return lines
     if captions.is_rejected(block):
@@ -48,7 +45,7 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
         body = [line for each in terminals for line in part.output(each["text"], inner, LIVE)]
     elif block["status"] == "failed":
         body = details(block, terminals, inner)
-        body = part.capped(body, WHY, inner)
+        body = part.capped(body, WHY)
     elif block.get("kind") == "execute" or block["role"] == "terminal":
         body = _last_lines(block, terminals, inner)
     else:
@@ -56,7 +53,7 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
     if not view.opened and not view.folded and block["status"] != "failed":
         body = [*body, *_pictures(block, inner)]
     body = [*_command(block, inner), *body]
-    return lines + prefixed(body, [("  ", view.look.plain)])
+    return lines + prefixed(body, [("  ", "")])
 
 
 def _command(block: Block, view: View) -> list[Line]:
@@ -64,14 +61,14 @@ def _command(block: Block, view: View) -> list[Line]:
     command = captions.command_of(block) if captions.is_command(block) else ""
     if "\n" not in command or view.folded:
         return []
-    most = part.OPENED if view.opened else COMMAND
+    most = view.limit if view.opened else COMMAND
     rows = clean(command).split("\n")
     shown = rows if len(rows) <= most + SLACK else rows[:most]
     width = max(1, view.width - 2)
-    lines = [line for row in shown for line in fold([(row, view.look.ink)], width)]
-    lines = prefixed(part.capped(lines, 3 * most, view), [("│ ", view.look.faint)])
+    lines = [line for row in shown for line in fold([(row, "ink")], width)]
+    lines = prefixed(part.capped(lines, 3 * most), [("│ ", "faint")])
     if len(shown) < len(rows):
-        lines.append([(f"… {count(len(rows) - most, 'more line')}", view.look.soft)])
+        lines.append(part.more_lines(len(rows) - most))
     return lines
 
 
@@ -80,7 +77,7 @@ def is_short_change(block: Block) -> bool:
     if captions.is_rejected(block) or block["status"] == "failed":
         return False
     parts = captions.diffs(block)
-    return bool(parts) and sum(len(rows_of(each)) for each in parts) <= CHANGE + SLACK
+    return bool(parts) and sum(len(render.diff.rows_of(each)) for each in parts) <= CHANGE + SLACK
 
 
 def _changes(block: Block, view: View) -> list[Line]:
@@ -89,20 +86,20 @@ def _changes(block: Block, view: View) -> list[Line]:
     lines: list[Line] = []
     room, more = CHANGE, 0
     for each in parts:
-        rows = len(rows_of(each))
+        rows = len(render.diff.rows_of(each))
         shown = min(rows, room if rows > room + SLACK else rows) if room > 0 else 0
         if shown and len(parts) > 1:
             lines.append(_path(each, view))
         if shown:
-            lines += diff.body(each, view.width, view.look, split=view.split, most=shown)
+            lines += drawers.diff.body(each, view, shown)
         room, more = room - shown, more + rows - shown
     if more:
-        lines.append([(f"… {count(more, 'more line')}", view.look.soft)])
-    return part.capped(lines, 3 * CHANGE, view)
+        lines.append(part.more_lines(more))
+    return part.capped(lines, 3 * CHANGE)
 
 
 def _path(change: dict[str, Any], view: View) -> Line:
-    return [(captions.short_path(diff.title(change), view.cwd), view.look.heading)]
+    return [(captions.short_path(drawers.diff.title(change), view.cwd), "heading")]
 
 
 def _last_lines(block: Block, terminals: list[Block], view: View) -> list[Line]:
@@ -119,35 +116,36 @@ def _last_lines(block: Block, terminals: list[Block], view: View) -> list[Line]:
     return part.output("\n".join(kept), view, LAST)[-LAST:]
 
 
-def headline(block: Block, terminals: list[Block], view: View) -> Line:
+def headline(block: Block, terminals: list[Block], view: View) -> list[Line]:
     """Return the headline, such as `✓ edit src/app.py +12 −3` or `✓ run pytest -q · 4.2 s · exit
-    0`."""
-    look = view.look
-    sign, style = look.states[captions.mark_of(block)]
+    0`: one line, unless it is printed."""
+    state = captions.mark_of(block)
     verb, thing = words_of(block, view.cwd)
-    runs: Line = [(f"{sign} ", style)]
-    if captions.is_subagent(block):
-        runs.append(("▾ " if view.opened else "▸ ", look.soft))
+    runs: Line = [(f"{SIGNS[state][0]} ", state)]
+    if captions.is_subagent(block) and view.controls.folds:
+        runs.append(("▾ " if view.opened else "▸ ", "soft"))
     if verb:
-        runs.append((f"{verb} ", look.soft))
-    runs.append((thing, look.ink))
+        runs.append((f"{verb} ", "soft"))
+    runs.append((thing, "ink"))
     ending = _ending(block, terminals, view)
     if captions.is_subagent(block):  # who it is matters more than the end of its result
-        return trimmed([*runs, *ending], view.width)
+        return view.fitted([*runs, *ending], view.width)
     room = max(8, view.width - sum(len(text) for text, _ in ending))
-    return trimmed([*trimmed(runs, room), *ending], view.width)
+    head = runs if view.printed else trimmed(runs, room)
+    return view.fitted([*head, *ending], view.width)
 
 
 def words_of(block: Block, cwd: str) -> tuple[str, str]:
     return captions.call_words(block, cwd, clean_line)
 
 
-def _ending(block: Block, terminals: list[Block], view: View) -> list[Run]:
-    look, runs = view.look, list[Run]()
-    if counts := call.changes(block):
-        runs = [(f" +{counts[0]}", look.done), (f" −{counts[1]}", look.failed)]
-    for text, bad in call.extras(block, terminals, _seconds(block, view.now)):
-        runs += [(" · ", look.faint), (text, look.failed if bad else look.soft)]
+def _ending(block: Block, terminals: list[Block], view: View) -> Line:
+    runs: Line = []
+    if counts := render.call.changes(block):
+        runs = [(f" +{counts[0]}", "done"), (f" −{counts[1]}", "failed")]
+    seconds = _seconds(block, view.now) if view.timed else None
+    for text, bad in render.call.extras(block, terminals, seconds):
+        runs += [(" · ", "faint"), (text, "failed" if bad else "soft")]
     return runs
 
 
@@ -160,6 +158,10 @@ def _seconds(block: Block, now: int) -> float | None:
 
 def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
     """Return diffs and output, or else the arguments."""
+    return results(block, terminals, view) or _arguments(block, view)
+
+
+def results(block: Block, terminals: list[Block], view: View) -> list[Line]:
     lines: list[Line] = []
     several = len(captions.diffs(block)) > 1
     for each in captions.parts_of(block):
@@ -168,12 +170,12 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
             lines.append(_path(each, view))
         output = captions.as_output(block, text) if kind == "markdown" else None
         if output is not None:
-            lines += part.output(output, view, part.most(view), tail=False)
+            lines += part.output(output, view, view.most, tail=False)
         elif kind != "terminal" or text:
             lines += part.rendered(each, view)
     for terminal in terminals:
-        lines += part.output(terminal["text"], view, part.most(view))
-    return lines or _arguments(block, view)
+        lines += part.output(terminal["text"], view, view.most)
+    return lines
 
 
 def _pictures(block: Block, view: View) -> list[Line]:
@@ -185,11 +187,13 @@ def _pictures(block: Block, view: View) -> list[Line]:
 
 def _arguments(block: Block, view: View) -> list[Line]:
     lines: list[Line] = []
+    if view.printed and captions.is_command(block):  # it is in the headline
+        return lines
     for key in ("input", "output"):
         value = lenient.mapping(block, key).get("value")
         if key in block and not (isinstance(value, dict) and set(value) <= set(captions.EXITS)):
             lines += part.as_json(value, view)
-    return lines or [[("no details", view.look.faint)]]
+    return lines or ([] if view.printed else [[("no details", "faint")]])
 
 
 def has_details(block: Block, terminals: list[Block]) -> bool:
