@@ -36,7 +36,7 @@ def _session(place: Roost, events: int) -> str:
 async def _opened(app: Rookery, session: str) -> float:
     began = perf_counter()
     app.open_session(session)
-    while app.window.header["id"] != session or not app.transcript._items:  # noqa: ASYNC110
+    while app.window.header.id != session or not app.transcript._items:  # noqa: ASYNC110
         await asyncio.sleep(0.001)
     taken = perf_counter() - began
     await asyncio.sleep(0.05)

@@ -9,7 +9,7 @@ import pytest
 from rookery.acp.bridge.questions import told_call as told
 from rookery.core.ask import from_agent
 from rookery.core.blocks import ask_details
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from tests.acp.bridging import asked, is_call, update
 from tests.acp.doors import BRIDGE, Door
 from tests.acp.driving import texts
@@ -94,7 +94,7 @@ async def test_an_ask_about_other_calls_lists_them(bridge: Door, tmp_path: Path)
 
 
 def shown(call: Json) -> Json:
-    header = {**EMPTY, "agent": "claude", "cwd": "/w"}
+    header = EMPTY.with_(agent="claude", cwd="/w")
     does = ask_details.of([call], "/w", [], "/home/me")
     own = [item for item in does if item["what"] != "diff"]
     ask = from_agent({"kind": "permission", "toolCall": call, "does": own})

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rookery.client import fleet
+from rookery.core.header import Header
 from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.processes import tree
@@ -34,7 +35,7 @@ async def bridge(home: Path, tmp_path: Path) -> AsyncIterator[Door]:
     await door.end()
 
 
-def header(home: Path, session: str) -> Json:
+def header(home: Path, session: str) -> Header:
     with Reader.open(paths.session_dir(str(home), session)) as log:
         return log.header_before(log.turns() + 1)
 
@@ -71,7 +72,7 @@ async def test_a_killed_worker_leaves_the_editors_dialog_open(
     assert (await agent.answer(running))["result"]["stopReason"] == "end_turn"
     assert "went" in texts(agent.news(session))
     assert agent.requests().count("session/request_permission") == 1
-    assert header(home, session)["asks"] == {}
+    assert header(home, session).asks == {}
 
 
 async def test_a_reopened_session_asks_its_kept_ask_again(bridge: Door, home: Path) -> None:
@@ -106,7 +107,7 @@ async def test_deferring_an_ask_ends_the_editors_turn(bridge: Door, home: Path) 
     assert rookery("stop", session).code == 0
     agent.send(id=dialog["id"], result=ALLOW)
     await agent.until(is_told("went"))
-    assert header(home, session)["asks"] == {}
+    assert header(home, session).asks == {}
 
 
 async def test_an_editors_cancel_closes_a_kept_ask(bridge: Door, home: Path) -> None:
@@ -118,7 +119,7 @@ async def test_an_editors_cancel_closes_a_kept_ask(bridge: Door, home: Path) -> 
     fleet.kill(str(home), session)
     agent.notify("session/cancel", sessionId=session)
     assert (await agent.answer(running))["result"]["stopReason"] == "cancelled"
-    assert header(home, session)["asks"] == {}
+    assert header(home, session).asks == {}
     assert (await agent.turn(session, "next"))["result"]["stopReason"] == "end_turn"
 
 
@@ -141,4 +142,4 @@ async def test_resending_an_interrupted_prompt_is_a_dialog_of_its_own(
     dialog = await asked(agent)
     agent.send(id=dialog["id"], result=ALLOW)
     assert (await agent.answer(running))["result"]["stopReason"] == "end_turn"
-    assert header(home, session)["asks"] == {}
+    assert header(home, session).asks == {}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rookery.client.session import SessionClient
+from rookery.core.header import Header
 from rookery.home import paths
 from rookery.log.reader import Reader
 from tests.acp.doors import BRIDGE, Door
@@ -20,7 +21,7 @@ async def bridge(home: Path, tmp_path: Path) -> AsyncIterator[Door]:
     await door.end()
 
 
-def header(door: Door, session: str) -> Json:
+def header(door: Door, session: str) -> Header:
     with Reader.open(paths.session_dir(str(door.home), session)) as log:
         return log.header()
 
@@ -37,11 +38,11 @@ async def test_a_title_is_stored_and_told_to_who_has_the_session_open(bridge: Do
     await other.call("initialize", protocolVersion=1)
     said = await other.call("session/set_title", sessionId=session, title="  Mine \n two ")
     assert said == {"title": "Mine"}
-    assert header(bridge, session)["title"] == "Mine"
+    assert header(bridge, session).title == "Mine"
     told = await agent.until(lambda line: "session_info_update" in str(line))
     assert told["params"]["update"]["title"] == "Mine"
     await agent.turn(session, [{"title": "The agent's"}])
-    assert header(bridge, session)["title"] == "Mine"
+    assert header(bridge, session).title == "Mine"
 
 
 @pytest.mark.parametrize("title", ["", " \n ", None, 7, ["x"]])
@@ -91,7 +92,7 @@ async def test_another_clients_turn_is_cancelled_by_archiving(bridge: Door) -> N
     await other.call("initialize", protocolVersion=1)
     assert await other.call("session/archive", sessionId=session) == {}
     assert (await agent.answer(running))["result"]["stopReason"] == "cancelled"
-    assert header(bridge, session)["archived"] is True
+    assert header(bridge, session).archived is True
 
 
 async def test_status_says_whether_it_is_awake(bridge: Door) -> None:
@@ -115,11 +116,11 @@ async def test_a_fork_has_the_turns_that_are_over_and_goes_its_own_way(bridge: D
     where: Json = {"sessionId": session, "cwd": str(bridge.root)}
     made = await agent.call("session/fork", **where)
     first = await agent.call("session/fork", **where, _meta={"rookery": {"turn": 1}})
-    assert [header(bridge, each["sessionId"])["turn"] for each in (made, first)] == [2, 1]
+    assert [header(bridge, each["sessionId"]).turn for each in (made, first)] == [2, 1]
     assert "result" in await agent.turn(made["sessionId"], "in the fork")
     agent.notify("session/cancel", sessionId=session)
     assert (await agent.answer(running))["result"]["stopReason"] == "cancelled"
-    assert header(bridge, session)["turn"] == 3
+    assert header(bridge, session).turn == 3
 
 
 async def test_a_fork_that_cannot_be_is_refused(bridge: Door) -> None:

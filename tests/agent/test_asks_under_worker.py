@@ -66,7 +66,7 @@ async def test_a_killed_agent_continues_with_the_answer(
     ask = await here.ask(begun)
     since = len(model.asked)
     await end(aviary, here, how)
-    assert here.header()["asks"].keys() == {ask["id"]}
+    assert here.header().asks.keys() == {ask["id"]}
     said = await here.answer(ask, "allow-once")
     await here.until(is_at_rest, said.seq)
     assert (aviary.work / "done").exists()

@@ -319,7 +319,7 @@ async def test_the_worker_knows_the_agents_plan_mode(nest: Nest, model: Scripted
     await nest.send("set", option="mode", value="plan")
     plan, write = {"text": "## The plan\n\n1. Write."}, edit(nest.work / "planned", "x")
     steps = (write, run("ls", **LOW), plan, run("touch gone", **LOW))
-    assert modes.brief(nest.header() | {"confirm": "plan"}) == "plan"
+    assert modes.brief(nest.header().with_(confirm="plan")) == "plan"
     ask, told = await nest.asked("always-approve", *steps)
     assert (ask["toolCall"]["kind"], ask["toolCall"]["rawInput"]) == (
         "switch_mode",
@@ -332,7 +332,7 @@ async def test_the_worker_knows_the_agents_plan_mode(nest: Nest, model: Scripted
     assert not (nest.work / "planned").exists()
     assert (nest.work / "gone").exists()
     header = nest.header()
-    assert (header["confirm"], header["wanted"]["mode"]) == ("all", "always-approve")
+    assert (header.confirm, header.wanted["mode"]) == ("all", "always-approve")
     begun = await nest.prompt("/plan " + json.dumps({"play": [plan, {"text": "<gone on>"}]}))
     first = await nest.ask(begun)
     with pytest.raises(Rejected, match="Only you can approve"):
@@ -348,7 +348,7 @@ async def test_the_worker_knows_the_agents_plan_mode(nest: Nest, model: Scripted
     await nest.prompt("/go every")  # not queued behind the turn that waits for it
     over = await nest.until(is_idle, begun.seq)
     assert "<went>" in text_of(nest.events(begun.seq, over.seq))
-    assert not nest.header()["queue"]
+    assert not nest.header().queue
     await nest.send("set", option="unattended", value="all", told="a test")
     await nest.send("set", option="mode", value="plan")
     told = Told(await nest.turn([plan, {"text": "never"}]))
@@ -366,7 +366,7 @@ async def test_an_ask_says_why_an_action_is_risky(nest: Nest) -> None:
     block = asks.block_of(from_agent(ask), nest.header())
     notes = [piece.text for piece in asks.pieces(block, "rookery") if piece.look == "note"]
     assert notes[-1] == "High risk: it evaluates text as code (eval)."
-    elsewhere = nest.header() | {"vendor": "claude"}  # whose words are no judgement
+    elsewhere = nest.header().with_(vendor="claude")  # whose words are no judgement
     assert "risk" not in asks.block_of(from_agent(ask), elsewhere)
 
 

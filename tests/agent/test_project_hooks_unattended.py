@@ -72,7 +72,7 @@ async def test_under_a_worker_the_users_yes_is_remembered_and_no_rule_says_it(
 ) -> None:
     """A rule that allows everything does not; the user's answer does, for good."""
     aviary, here = bird
-    work = Path(here.header()["cwd"])
+    work = Path(here.header().cwd)
     hook(work, stop="touch stopped")
     Path(aviary.home, "config.toml").write_text(
         '[agent]\nwarm = false\n[[policy.rules]]\ndo = "allow"\nagent = ["rookery"]\n'

@@ -13,7 +13,7 @@ import pytest
 from rookery.cli.commands.look.ps import FEW, in_order, write_table
 from rookery.cli.output import Screen
 from rookery.cli.output.safe import columns
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.view.fleet import head_of
 from tests.cli.driving import ROOKERY, Terminal, made, rookery
 from tests.cli.test_table import in_terminal
@@ -153,7 +153,7 @@ def test_show_full_prints_thoughts(home: Path) -> None:
 
 def test_ps_sorts_by_the_state_and_time_it_shows() -> None:
     def head(name: str, since: int, at: int, **more: object) -> dict[str, object]:
-        found = head_of({**EMPTY, "turn": 1}, 1, at)
+        found = head_of(EMPTY.with_(turn=1), 1, at)
         return {**found, "id": name, "since": since, "awake": True, "unread": True, **more}
 
     heads = [
@@ -172,7 +172,7 @@ def test_ps_sorts_by_the_state_and_time_it_shows() -> None:
 
 def test_ps_lists_what_is_awake_unread_or_pinned_and_counts_what_sleeps() -> None:
     def head(number: int, **more: object) -> dict[str, object]:
-        found = head_of({**EMPTY, "turn": 1, "since": number + 1}, 1, 1)
+        found = head_of(EMPTY.with_(turn=1, since=number + 1), 1, 1)
         given = {"id": f"s{number:02}", "awake": False, "unread": False, "worker": None}
         return {**found, **given, "agentName": "", **more}
 

@@ -8,6 +8,7 @@ import pytest
 
 from rookery.agent.elsewhere import keys
 from rookery.agents.elsewhere import CLOUD, own_agent
+from rookery.core.header import Header
 from rookery.log.reader import Reader
 from rookery.models import profiles
 from rookery.models.profiles import Profile, Settings
@@ -22,7 +23,7 @@ def model(home: Path) -> None:
     profiles.save(str(home), Settings().with_profile(Profile("bird", "ollama/bird")))
 
 
-def header(home: Path, session: str) -> dict[str, object]:
+def header(home: Path, session: str) -> Header:
     with Reader.open(str(home / "sessions" / session)) as log:
         return log.header()
 
@@ -32,7 +33,7 @@ def test_a_session_is_made_with_the_agent_that_runs_there(home: Path) -> None:
     assert done.code == 0, done.err
     assert f"agent server {URL}" in done.err
     found = header(home, done.out.strip())
-    assert (found["agent"], found["argv"][-2:]) == ("rookery", ["--remote", URL])  # type: ignore[index]
+    assert (found.agent, found.argv[-2:]) == ("rookery", ["--remote", URL])
 
 
 def test_the_cloud_needs_a_login_and_says_which(home: Path) -> None:
@@ -43,7 +44,7 @@ def test_the_cloud_needs_a_login_and_says_which(home: Path) -> None:
     assert not (home / "sessions").exists()
     keys.save(str(home), CLOUD, "key")
     done = rookery("new", "--cloud")
-    assert header(home, done.out.strip())["argv"][-1] == "--cloud"  # type: ignore[index]
+    assert header(home, done.out.strip()).argv[-1] == "--cloud"
 
 
 @pytest.mark.long

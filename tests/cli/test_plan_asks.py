@@ -7,7 +7,7 @@ from rookery.acp.bridge.questions import _permission, told_call
 from rookery.cli.output.commands import Commands
 from rookery.core.ask import Ask, from_agent
 from rookery.core.blocks import ask_actions, ask_details, asks
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.view.doing import wants
 from rookery.daemon.pieces import ask_form
 from rookery.export.html import block as html
@@ -26,7 +26,7 @@ OPTIONS: list[Json] = [
     {"optionId": "always-approve", "name": "Go, approve all", "kind": "allow_always"},
     {"optionId": "keep-planning", "name": "Keep planning", "kind": "reject_once"},
 ]
-HEADER: Json = {**EMPTY, "agent": "rookery", "vendor": "rookery", "cwd": "/w"}
+HEADER = EMPTY.with_(agent="rookery", vendor="rookery", cwd="/w")
 
 
 def asked(name: str) -> tuple[Ask, Json]:

@@ -177,7 +177,7 @@ def test_asks_wait_again_once_the_user_takes_over(home: Path, tmp_path: Path) ->
         assert "Ask always" in done.err
         (tmp_path / "one").touch()
         client.read_err_until("┃ 1  ")
-        assert bird.header()["unattended"] is None
+        assert bird.header().unattended is None
         assert rookery("answer", bird.id, "1").code == 0
         assert "<ran make>" in client.end().out
     assert closings(bird)[-1].by.startswith("cli:")

@@ -8,6 +8,7 @@ import pytest
 
 from rookery.client import environment
 from rookery.client.environment import renew_before
+from rookery.core.header import Header
 from rookery.home import paths
 
 
@@ -27,7 +28,7 @@ def test_switching_to_our_agent_stores_no_key_of_its_model(
     directory.mkdir(parents=True)
     environment.keep(str(directory), {"PATH": os.environ["PATH"]}, own=False)
     monkeypatch.setenv("LLM_API_KEY", "s3cret-key")
-    header = {"id": "0123456789", "vendor": "claude"}
+    header = Header({"id": "0123456789", "vendor": "claude"})
     renewal = renew_before(str(home), header, command)
     assert renewal is not None
     assert not renewal[1]
@@ -40,4 +41,4 @@ def test_switching_to_our_agent_stores_no_key_of_its_model(
 
 def test_only_a_new_start_changes_an_agents_environment(home: Path) -> None:
     for do in ("cancel", "answer", "set", "queue"):
-        assert renew_before(str(home), {"id": "0123456789", "vendor": ""}, {"do": do}) is None
+        assert renew_before(str(home), Header({"id": "0123456789"}), {"do": do}) is None

@@ -194,7 +194,7 @@ def test_plan_and_usage_are_current(directory: str) -> None:
     found = opened(directory, *long_after(plan(1), plan(3), usage))
     [block] = [block for block in found.document.blocks.values() if block["role"] == "plan"]
     assert block["title"] == "Plan 3/4"
-    assert found.document.header["usage"] == {"used": 7, "size": 10}
+    assert found.document.header.usage == {"used": 7, "size": 10}
 
 
 def test_half_a_message_is_left_out_if_whole_blocks_follow(directory: str) -> None:
@@ -244,9 +244,9 @@ def test_a_log_without_checkpoints_is_read_backwards(directory: str) -> None:
         log._connection.set_trace_callback(None)
         exact = whole(log, 1).header
     assert found.above
-    assert {k: v for k, v in header.items() if k[0] != "_"} == {
-        k: v for k, v in exact.items() if k[0] != "_"
+    assert {k: v for k, v in header.raw.items() if k[0] != "_"} == {
+        k: v for k, v in exact.raw.items() if k[0] != "_"
     }
-    assert found.document.header["title"] == "Mine"
+    assert found.document.header.title == "Mine"
     assert [b["status"] for b in found.document.blocks.values() if b["role"] == "ask"] == ["asked"]
     assert any("kind NOT IN" in statement for statement in read)

@@ -81,12 +81,12 @@ async def test_a_session_begun_elsewhere_is_imported_and_continued(
     session = done.out.strip()
     bird = Bird(aviary.home, session)
     aviary.birds.append(bird)
-    assert bird.header()["turn"] == 0, "nothing was loaded"
+    assert bird.header().turn == 0, "nothing was loaded"
     [head] = rookery("ps", "--json").events
     assert (head["last"], head["unloaded"]) == ("History comes when opened", True)
     assert "First answer" in rookery("show", "--all", session).out
     assert "Second" in rookery("show", session).out
-    assert bird.header()["agentSession"] == {"name": "mine", "id": one}
+    assert bird.header().agent_session == {"name": "mine", "id": one}
     again = rookery("import", "--agent", "mine", place)
     assert (again.out, again.err) == ("", "1 session already imported.\n")
     assert (
@@ -111,7 +111,7 @@ async def test_a_prompt_to_a_session_that_is_not_loaded_comes_behind_its_history
     assert turn[-1].update["reason"] == "end_turn"
     shown = rookery("show", "--all", bird.id).out
     assert shown.index("First answer") < shown.index("Second answer")
-    assert bird.header()["turn"] == 2
+    assert bird.header().turn == 2
 
 
 LISTER = """

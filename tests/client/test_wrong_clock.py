@@ -8,6 +8,7 @@ from pathlib import Path
 from rookery.client.create import create_session, write_head
 from rookery.client.fleet import heads
 from rookery.core.clock_slip import is_snoozed
+from rookery.core.header import EMPTY, Shown
 from rookery.core.json.events import Draft, Event
 from rookery.core.limits import Policy
 from rookery.core.turn import rate_limit, worker_idle
@@ -67,7 +68,7 @@ def test_a_snooze_of_that_clock_does_not_last_a_year(home: Path) -> None:
     append(home, wanted, 0, snoozed=now() + YEAR)
     found = {head["id"]: head for head in heads(str(home))}
     assert not is_hidden(found[glitched], now())
-    assert is_snoozed(found[wanted], now()), "a long one that the user wants"
+    assert is_snoozed(Shown(found[wanted]), now()), "a long one that the user wants"
     entry = resting.entry_of(str(home), found[glitched], "stamp")
     assert entry.until == 0, "nor is it hidden as one at rest"
     directory = paths.session_dir(str(home), glitched)
@@ -78,8 +79,8 @@ def test_a_snooze_of_that_clock_does_not_last_a_year(home: Path) -> None:
 def test_a_prompt_that_met_a_limit_then_is_sent_again() -> None:
     policy = Policy(rate_limit_auto_resume=True)
     limit = {"prompt": [{"type": "text", "text": "go"}], "retryAfter": 60}
-    header = {"rateLimit": limit, "state": "idle", "reason": "rate_limited"}
-    at = rate_limit.resume_at(header | {"since": now() + YEAR}, policy, now())
+    header = EMPTY.with_(rateLimit=limit, reason="rate_limited", since=now() + YEAR)
+    at = rate_limit.resume_at(header, policy, now())
     assert at is not None
     assert at < now()
 

@@ -42,7 +42,7 @@ def seen(perch: Perch, tmp_path_factory: pytest.TempPathFactory) -> Any:
 def mode_of(home: Path, session: str) -> Any:
     """It does not tell which mode its session is in."""
     with Reader.open(paths.session_dir(str(home), session)) as log:
-        return log.header_before(log.turns() + 1)["mode"]
+        return log.header_before(log.turns() + 1).mode
 
 
 @cells_of("openhands")

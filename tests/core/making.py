@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rookery.core.blocks.document import OP_BYTES, Document, Op, size_of
+from rookery.core.header import Header
 from rookery.core.json.events import Event, dumps, kind_of, loads
 from rookery.core.policy.rule_choices import choices
 from rookery.core.policy.rules import Call, Rule
@@ -92,7 +93,7 @@ def pages(events: list[Event]) -> list[Document]:
     found, header = [], Document().header
     for stretch in stretches:
         # A header is stored between two turns: it must survive that.
-        page = fold(loads(dumps(header)), stretch)
+        page = fold(Header(loads(dumps(header.raw))), stretch)
         header = page.header
         found.append(page)
     return found

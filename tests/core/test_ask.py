@@ -15,6 +15,7 @@ from rookery.core.ask import (
     from_header,
     stored,
 )
+from rookery.core.header import Header
 from tests.core.hostile import foreign_json
 from tests.core.making import Json, asked, idle, play, prompt, running
 
@@ -72,9 +73,9 @@ def test_a_changed_ask_differs_in_both_forms() -> None:
 def test_the_header_keeps_what_no_field_knows() -> None:
     header = play(prompt(), running(), asked(unheard={"of": 1}), idle("waiting")).header
     assert asks_of(header)["a1"].raw["unheard"] == {"of": 1}
-    assert stored(asks_of(header)) == header["asks"]
+    assert stored(asks_of(header)) == header.asks
     assert (ask_of(header, "a1"), ask_of(header, ["a1"])) == (asks_of(header)["a1"], None)
-    assert asks_of({}) == {}
+    assert asks_of(Header({})) == {}
 
 
 def fits(kind: Any, value: object) -> bool:

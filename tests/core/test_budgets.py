@@ -3,10 +3,10 @@ reports."""
 
 import pytest
 
-from rookery.core import budgets, spending
+from rookery.core import budgets
 from rookery.core.budgets import BadBudget, Budget, parse
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.json import Event, Json
 from rookery.core.settings.loosening import Guarded, loosened
 
@@ -95,8 +95,8 @@ def test_only_a_user_sets_a_budget_or_answers_for_one() -> None:
 def used(*updates: Json) -> Json:
     header = EMPTY
     for seq, update in enumerate(updates, 1):
-        header = {**header, **advance(header, Event(seq, 1000 * seq, None, None, update))}
-    return header["spent"]
+        header = header.with_(**advance(header, Event(seq, 1000 * seq, None, None, update)))
+    return header.spent
 
 
 PROMPT: Json = {"sessionUpdate": "_prompt", "turn": 1, "prompt": []}
@@ -131,7 +131,7 @@ def test_a_cost_that_is_the_sessions_total_counts_by_what_it_grew() -> None:
     "number", [-5, NAN, float("inf"), -float("inf"), 10**400, "12", None, True, [], 10**16]
 )
 def test_an_agent_that_lies_about_a_number_has_said_nothing(number: object) -> None:
-    assert used(PROMPT, RUNS, usage(number, number), ended(inputTokens=number)) == spending.EMPTY
+    assert used(PROMPT, RUNS, usage(number, number), ended(inputTokens=number)) == EMPTY.spent
 
 
 def test_totals_that_fall_never_give_anything_back() -> None:
@@ -167,11 +167,11 @@ def asked(scope: str, text: str, now: Json) -> Json:
     return budgets.asked("a1", "n1", found, day="2026-11-17")
 
 
-def answered(ask: Json, option: str) -> Json:
-    header = {**EMPTY, **advance(EMPTY, Event(1, 1, None, None, ask))}
+def answered(ask: Json, option: str) -> Header:
+    header = EMPTY.with_(**advance(EMPTY, Event(1, 1, None, None, ask)))
     outcome = {"outcome": "selected", "optionId": option}
     closed = {"sessionUpdate": "_ask", "id": "a1", "state": "closed", "outcome": outcome}
-    return {**header, **advance(header, Event(2, 2, None, None, closed))}
+    return header.with_(**advance(header, Event(2, 2, None, None, closed)))
 
 
 def test_continue_grants_as_much_again_once() -> None:
@@ -191,9 +191,9 @@ def test_what_was_granted_for_a_day_ends_with_it() -> None:
 
 def test_raise_holds_for_the_session_and_stop_for_nothing() -> None:
     ask = asked("turn", "10k tokens", spent(10_000))
-    assert answered(ask, budgets.RAISE)["budget"] == {"turn": "20k tokens"}
+    assert answered(ask, budgets.RAISE).budget == {"turn": "20k tokens"}
     stopped = answered(ask, budgets.STOP)
-    assert (stopped["budget"], stopped["granted"], stopped["asks"]) == ({}, {}, {})
+    assert (stopped.budget, stopped.granted, stopped.asks) == ({}, {}, {})
 
 
 def test_it_is_raised_past_what_was_spent_and_one_answer_is_for_all() -> None:
@@ -203,11 +203,11 @@ def test_it_is_raised_past_what_was_spent_and_one_answer_is_for_all() -> None:
         budgets.used("session", parse("1 USD"), spent_[1], {}),
     ]
     ask = budgets.asked("a1", "n1", found[0], found[1:])
-    assert answered(ask, budgets.RAISE)["budget"] == {"turn": "80k tokens", "session": "4 USD"}
-    assert answered(ask, budgets.LIFT)["budget"] == {"turn": "off", "session": "off"}
+    assert answered(ask, budgets.RAISE).budget == {"turn": "80k tokens", "session": "4 USD"}
+    assert answered(ask, budgets.LIFT).budget == {"turn": "off", "session": "off"}
     header = answered(ask, budgets.MORE)
-    assert header["granted"]["session"]["amount"] == 4.0
-    assert header["budget"] == {}
+    assert header.granted["session"]["amount"] == 4.0
+    assert header.budget == {}
 
 
 def test_a_budget_is_near_at_four_fifths_or_where_one_more_answer_would_pass_it() -> None:

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from rookery.core import safety
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.json import Event, Json
 
 
-def header_of(**fields: Any) -> Json:
+def header_of(**fields: Any) -> Header:
     event = Event(1, 0, None, None, {"sessionUpdate": "_session", **fields})
-    return {**EMPTY, **advance(EMPTY, event)}
+    return EMPTY.with_(**advance(EMPTY, event))
 
 
 @pytest.mark.parametrize(

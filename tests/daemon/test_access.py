@@ -391,8 +391,8 @@ async def test_a_secret_in_pieces_is_masked(aviary: Aviary) -> None:
     bird = aviary.hatch({"turns": turns})
     for _ in turns:
         await bird.turn("Go on.")
-        assert bird.header()["last"]
-        assert secret[3:20] not in bird.header()["last"]
+        assert bird.header().last
+        assert secret[3:20] not in bird.header().last
     log = bird.directory / "agent.log"
     log.write_text(f"first {secret} line\nlast line\n")
     daemon = await asyncio.to_thread(serve, Path(aviary.home))

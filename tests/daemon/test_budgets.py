@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rookery.core.header import Header
 from rookery.daemon.notify import events
 from tests.cli.driving import play
 from tests.daemon.served import Served, awaited
@@ -26,8 +27,8 @@ def test_a_budgets_pause_is_notified_and_answered(served: Served, tmp_path: Path
     assert row(served, session)["status"] == "needs-you"
     assert row(served, session)["doing"] == f"budget reached: {PAUSED}"
     document = served.ask("GET", f"{place}/document").json()
-    header = document["header"]
-    (ask,) = header["asks"].values()
+    header = Header(document["header"])
+    (ask,) = header.asks.values()
     head = {**row(served, session), "awake": True, "news": 1}
     news = events.news_of(head, header)
     assert (news.kind, news.text) == (events.ASK, f"Budget reached. {PAUSED} Continue?")

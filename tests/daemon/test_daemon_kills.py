@@ -17,6 +17,7 @@ from websockets.exceptions import WebSocketException
 
 from rookery.client.daemon import local
 from rookery.core.blocks.document import Document
+from rookery.core.header import Header
 from rookery.core.refusals import Refused
 from rookery.core.view.reduce import fold
 from rookery.daemon.process import lifecycle
@@ -78,7 +79,7 @@ class Client:
         elif kind == "ops":
             self.document.apply(body["ops"])
         else:
-            self.document = Document(body["header"])
+            self.document = Document(Header(body["header"]))
             self.document.blocks = {block["id"]: dict(block) for block in body["blocks"]}
         self.seq = body["seq"]
 
@@ -175,7 +176,7 @@ class Ordeal:
         async with asyncio.timeout(120):
             while True:
                 header = bird.header()
-                if header["state"] == "idle" and not header["queue"]:
+                if header.state == "idle" and not header.queue:
                     return
                 with suppress(Refused, OSError):
                     await bird.send("queue", op="send")
@@ -206,7 +207,7 @@ class Ordeal:
             for name, block in client.document.blocks.items():
                 assert block["text"] == whole.blocks[name]["text"]
             assert client.document.blocks, "it heard nothing"
-            assert client.document.header["state"] == whole.header["state"]
+            assert client.document.header.state == whole.header.state
 
 
 async def _undergo(aviary: Aviary, sessions: int, turns: int, kills: int, seed: int) -> Ordeal:

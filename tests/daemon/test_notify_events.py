@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY, Header
 from rookery.core.settings.notify import Notify
 from rookery.core.view.fleet import head_of
 from rookery.daemon.notify import desktop, shapes
@@ -26,7 +26,7 @@ SINCE = 1000
 
 
 def head(news: int = 5, **more: Any) -> dict[str, Any]:
-    plain = head_of({**EMPTY, "id": "crow", "title": "Build"}, 9, SINCE + 1)
+    plain = head_of(EMPTY.with_(id="crow", title="Build"), 9, SINCE + 1)
     rest = {"reason": "end_turn", "awake": True, "unread": True, "news": news}
     return {**plain, "state": "idle", **rest, **more}
 
@@ -90,7 +90,7 @@ def test_each_kind_can_be_switched_off() -> None:
 def test_texts_are_plain_and_without_secrets() -> None:
     token = "ghp_" + "a" * 36
     asks = {"a": {"toolCall": {"title": f"curl -H {token}\x1b[31m\nnext " + "x" * 900}}}
-    found = news_of(head(asks=1, title="\x1b]0;hi\x07 Build"), {"asks": asks})
+    found = news_of(head(asks=1, title="\x1b]0;hi\x07 Build"), Header({"asks": asks}))
     assert token not in found.text
     assert found.text.startswith("curl -H ghp_•••")
     assert found.title == "]0;hi Build"
@@ -100,8 +100,8 @@ def test_texts_are_plain_and_without_secrets() -> None:
 
 def test_a_failures_notification_has_its_error() -> None:
     failed = head(reason="failed", last="reading")
-    assert news_of(failed, {"error": {"message": "no route"}}).text == "no route"
-    assert news_of(failed, {}).text == "reading"
+    assert news_of(failed, Header({"error": {"message": "no route"}})).text == "no route"
+    assert news_of(failed, Header({})).text == "reading"
 
 
 def test_a_flood_ends_in_one_summary() -> None:

@@ -17,6 +17,7 @@ from rookery.client.create import create_session
 from rookery.client.daemon import local
 from rookery.client.session import SessionClient
 from rookery.core.blocks.document import Document
+from rookery.core.header import Header
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.process import lifecycle
 from rookery.log.reader import Reader
@@ -55,7 +56,7 @@ async def fold(link: ClientConnection, upto: int, document: Document, seq: int =
     while seq < upto:
         kind, body = await heard(link)
         if kind == "snapshot":
-            document.header = dict(body["header"])
+            document.header = Header(body["header"])
             document.blocks = {block["id"]: dict(block) for block in body["blocks"]}
         else:
             assert kind == "ops", (kind, body)

@@ -52,7 +52,7 @@ def asked(session: str) -> Json:
     until = time.monotonic() + SECONDS
     while True:
         with Reader.open(paths.session_dir(HOME, session)) as log:
-            asks: Json = log.header_before(log.turns() + 1)["asks"]
+            asks: Json = log.header_before(log.turns() + 1).asks
         if asks or time.monotonic() > until:
             return asks
         time.sleep(0.02)
@@ -341,7 +341,7 @@ def trashed() -> str:
 
 def queued() -> str:
     with Reader.open(paths.session_dir(HOME, OTHER)) as log:
-        return str(log.header()["queue"][0]["id"])
+        return str(log.header().queue[0]["id"])
 
 
 def bridge(method: str) -> str:

@@ -185,7 +185,7 @@ class Fate:
     def settled(self, log: Reader, commands: list[Json]) -> bool:
         admitted = all(log.find(command["id"]) for command in commands)
         header = log.header_before(log.turns() + 1)
-        return admitted and header["state"] == "idle" and not header["asks"]
+        return admitted and header.state == "idle" and not header.asks
 
     async def recover(self) -> None:
         """Without blows: what waits in the queue is played, and the clients see it to its end."""
@@ -195,7 +195,7 @@ class Fate:
             await self.sender.send(last)
             await self.settle([last])
             header = self.bird.header()
-            if not header["queue"] and header["reason"] == "end_turn":
+            if not header.queue and header.reason == "end_turn":
                 break
         left = await asyncio.to_thread(tree.wait_gone, self.owed, PATIENCE)
         assert not left, [(self.owed[one], one, command_of(one.pid)) for one in left]

@@ -98,12 +98,12 @@ class House:
         """Nothing was answered but by the test itself, nothing loosened."""
         for bird, times in ((own, answered), (self.other, 0)):
             assert [event.by.partition(":")[0] for event in closed(bird)] == ["test"] * times
-            assert len(bird.header()["asks"]) == 1
+            assert len(bird.header().asks) == 1
         for bird in (own, self.other, self.asleep):
             header = bird.header()
-            assert (header["_confirm"][0], header["confirm"]) == ("every", "every")
-            assert "mode" not in header["wanted"]
-            assert header["agent"] in ("player", "rookery")
+            assert (header.confirm_chosen[0], header.confirm) == ("every", "every")
+            assert "mode" not in header.wanted
+            assert header.agent in ("player", "rookery")
         assert self._config_now() == self._config
         sessions = os.listdir(paths.sessions(self.aviary.home))
         assert sorted(sessions) == sorted(bird.id for bird in self.aviary.birds)

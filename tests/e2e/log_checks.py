@@ -78,8 +78,8 @@ def check_document(bird: Bird, events: list[Event]) -> None:
             paged = join(paged, fold(log.header_before(n), log.page(n)))
     assert paged.header == whole.header
     assert list(paged.blocks.items()) == list(whole.blocks.items())
-    assert whole.header["state"] == "idle"
-    assert not whole.header["asks"]
+    assert whole.header.state == "idle"
+    assert not whole.header.asks
 
 
 def check_conversation(events: list[Event]) -> None:

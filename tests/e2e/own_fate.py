@@ -100,7 +100,7 @@ class Warmth:
 
 class OwnFate(Fate):
     def __init__(self, bird: Bird, random: Random, root: Path, warm: Warmth) -> None:
-        place = os.path.realpath(bird.header()["cwd"])
+        place = os.path.realpath(bird.header().cwd)
         super().__init__(bird, random, root, scenes(place), OWN_TARGETS)
         self.patience = PATIENCE
         self.warm = warm

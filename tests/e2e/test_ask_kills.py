@@ -91,7 +91,7 @@ class Fate:
 
         def over() -> bool:
             header = self.bird.header()
-            return header["state"] == "idle" and not header["asks"] and not header["queue"]
+            return header.state == "idle" and not header.asks and not header.queue
 
         def asking(event: Event) -> bool:
             fresh = is_ask(event) and event.update["id"] not in self.asked
@@ -109,13 +109,13 @@ class Fate:
             await self.stir(ask)
         # No event to wait for: a blow at any moment is what is tried here.
         await asyncio.sleep(self.random.choice([0, 0, 0.05, 0.2]))
-        if ask not in self.bird.header()["asks"]:
+        if ask not in self.bird.header().asks:
             return False
         self.killed[how] += 1
         await self.kill(how, ask)
         fleet.head_of_session(self.bird.home, self.bird.id)  # a post-mortem, where one is due
         header = self.bird.header()
-        assert ask in header["asks"], f"{ask} is gone after {how}"
+        assert ask in header.asks, f"{ask} is gone after {how}"
         assert outcomes(self.bird.events(), ask) == []
         head = fleet.head_of_session(self.bird.home, self.bird.id)
         assert head is not None
@@ -136,7 +136,7 @@ class Fate:
             case "stop":
                 await self.bird.send("stop")
             case "defer":
-                nonce = self.bird.header()["asks"][ask]["nonce"]
+                nonce = self.bird.header().asks[ask]["nonce"]
                 await self.bird.send("answer", ask=ask, nonce=nonce, defer=True)
             case "reboot":
                 await self.reboot()
@@ -190,7 +190,7 @@ class Fate:
     async def press(self, ask: str, since: int) -> int:
         """One step towards its outcome, and that of what is asked before it; up to where the log
         was seen."""
-        for name, known in self.bird.header()["asks"].items():
+        for name, known in self.bird.header().asks.items():
             await self.say(name, known)
 
         def moved(event: Event) -> bool:
@@ -230,12 +230,12 @@ class Fate:
     async def settle(self) -> None:
         """At rest, and what is left in the queue is played."""
         async with asyncio.timeout(PATIENCE):
-            while (header := self.bird.header())["state"] != "idle" or header["asks"]:
-                for ask in list(header["asks"]):
+            while (header := self.bird.header()).state != "idle" or header.asks:
+                for ask in list(header.asks):
                     self.asked.append(ask)
                     await self.answer(ask)
                 last = self.bird.events()[-1].seq
-                if self.bird.header()["state"] != "idle":
+                if self.bird.header().state != "idle":
                     await self.bird.until(is_idle, last - 1)
 
 

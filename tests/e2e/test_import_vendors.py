@@ -54,12 +54,12 @@ async def test_a_session_begun_without_rookery_is_imported(
             bird = Bird(aviary.home, made.here)
             bird.patience = 180.0
             aviary.birds.append(bird)
-            assert bird.header()["turn"] == 0
+            assert bird.header().turn == 0
             await bird.send("start")
             text = text_of(bird.events())
             assert "heron" in text
             assert "osprey" in text
-            assert bird.header()["turn"] == 2
+            assert bird.header().turn == 2
             await goes_on(bird)
             assert len(llm.main()) >= 3
         finally:

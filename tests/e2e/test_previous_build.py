@@ -12,7 +12,7 @@ import pytest
 from rookery.client import fleet
 from rookery.client.session import Rejected
 from rookery.core.blocks.document import Document, join
-from rookery.core.empty_header import VERSION
+from rookery.core.header import VERSION
 from rookery.core.json.events import kind_of
 from rookery.core.view.reduce import fold
 from rookery.log.reader import Reader
@@ -96,7 +96,7 @@ def check_pages(bird: Bird) -> Document:
     with Reader.open(str(bird.directory)) as log:
         for n in range(log.turns() + 1):
             before = log.header_before(n)
-            assert before["v"] == VERSION
+            assert before.raw["v"] == VERSION
             paged = join(paged, fold(before, log.page(n)))
     assert paged.to_json() == whole.to_json()
     assert paged.header == whole.header
@@ -110,7 +110,7 @@ async def test_worker_of_an_earlier_build_is_driven_to_its_end(aviary: Aviary, c
     old = bird.worker
     [head] = fleet.heads(bird.home)
     assert (head["awake"], head["title"]) == (True, "An old session")
-    assert len(check_pages(bird).header["asks"]) == 1
+    assert len(check_pages(bird).header.asks) == 1
     asked = await bird.until(is_ask)
     await bird.answer(asked.update, "allow")
     await bird.until(lambda event: is_text(event, "still at it"), asked.seq)
@@ -144,7 +144,7 @@ async def test_log_of_an_earlier_build_goes_on(aviary: Aviary, commit: str) -> N
     await bird.gone(bird.worker, bird.warden, bird.agent)
     assert len(before) == len(bird.events())
     check_pages(bird)
-    [ask] = bird.header()["asks"].values()
+    [ask] = bird.header().asks.values()
     await bird.prompt([{"text": "today"}])
     decide = await bird.until(lambda event: event.update.get("decide") is True, len(before))
     assert decide.update["id"] == ask["id"]
@@ -157,8 +157,8 @@ async def test_log_of_an_earlier_build_goes_on(aviary: Aviary, commit: str) -> N
     assert "_context" not in kinds(turn), "the agent's own session was resumed"
     document = check_pages(bird)
     header = document.header
-    assert (header["turn"], header["state"], header["asks"]) == (3, "idle", {})
-    assert header["titles"]["agent"] == "An old session"
+    assert (header.turn, header.state, header.asks) == (3, "idle", {})
+    assert header.titles["agent"] == "An old session"
     shown = [block["text"] for block in blocks(document, "answer")]
     assert shown[0] == "first answer"
     assert shown[-1] == "today"

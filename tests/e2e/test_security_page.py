@@ -77,7 +77,7 @@ async def test_a_direct_write_to_the_log(aviary: Aviary) -> None:
     house.other = house.asleep
     own = aviary.hatch()
     assert await let_in(house, own, "log") == "written"
-    assert house.asleep.header()["confirm"] == "all"
+    assert house.asleep.header().confirm == "all"
 
 
 @pytest.mark.parametrize("guard", GUARDS)

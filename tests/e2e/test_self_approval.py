@@ -53,7 +53,7 @@ async def test_an_agent_of_a_worker_cannot_approve_itself(aviary: Aviary, guard:
     own = aviary.hatch()
     begun = await own.prompt([{"spawn": house.argv(own)}, *CALM])
     await own.ask(begun)
-    assert own.header()["process"]["guard"] == guard
+    assert own.header().process["guard"] == guard
     refused(await house.tries())
     house.check(own)
 
@@ -108,7 +108,7 @@ async def test_our_own_agent_cannot_approve_itself(
         assert forks(aviary.home), "it was not forked from the warm process"
     answered = await own.answer(ask, "allow-once")
     await own.ask(answered)
-    assert own.header()["process"]["guard"] == guard
+    assert own.header().process["guard"] == guard
     refused(await house.tries())
     house.check(own, answered=1)
     if warm:
@@ -184,8 +184,8 @@ async def test_an_orphan_of_a_dead_agent_cannot_approve(aviary: Aviary, guard: s
     orphan = tree.process(int(waiting.read_text()))
     if orphan is not None:
         assert not await asyncio.to_thread(tree.wait_gone, [orphan], 60.0)
-    assert len(house.other.header()["asks"]) == 1
-    assert house.other.header()["confirm"] == "every"
+    assert len(house.other.header().asks) == 1
+    assert house.other.header().confirm == "every"
 
 
 @pytest.mark.parametrize("guard", GUARDS)
@@ -205,7 +205,7 @@ async def test_an_orphan_that_killed_worker_and_warden_cannot_approve(
     [came] = (await house.tries()).values()
     assert "_rejected" in came
     assert tree.alive(*own.worker[:2]) == (guard == "landlock")
-    assert len(house.other.header()["asks"]) == 1
+    assert len(house.other.header().asks) == 1
 
 
 def grouped() -> bool:

@@ -32,10 +32,10 @@ async def test_an_agent_takes_nothing_away_from_another_session(aviary: Aviary, 
     assert house.other.worker == worker
     assert [row["id"] for row in moves.listed(aviary.home)] == [lost.id]
     header = house.other.header()
-    assert len(header["queue"]) == 1
+    assert len(header.queue) == 1
     for bird in (house.other, house.asleep):
-        assert not bird.header()["archived"]
-        assert not bird.header().get("snoozed")
+        assert not bird.header().archived
+        assert not bird.header().snoozed
         assert not [event for event in bird.events() if kind_of(event.update) == "_context"]
 
 

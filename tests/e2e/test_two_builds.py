@@ -94,6 +94,6 @@ async def test_an_earlier_build_opens_all_other_sessions_and_today_goes_on(
     await plain.gone(plain.worker, plain.warden)
     assert foreign(str(plain.directory), "PRAGMA user_version") == [(1,)]
     assert await plain.reason([{"text": "today"}]) == "end_turn"
-    assert plain.header()["turn"] == 2
+    assert plain.header().turn == 2
     with Reader.open(str(caged_one.directory)) as log:
-        assert log.header()["sandbox"] == "bwrap"
+        assert log.header().sandbox == "bwrap"

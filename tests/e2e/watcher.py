@@ -43,7 +43,7 @@ class Watcher:
 
     async def follow(self, group: asyncio.TaskGroup) -> None:
         log = self.sender.log
-        for ask in log.header_before(log.turns() + 1)["asks"].values():
+        for ask in log.header_before(log.turns() + 1).asks.values():
             group.create_task(self.send(allowing(ask)))
         async for event in self.client.follow(self.seen):
             os.write(self.file, json.dumps(event._asdict()).encode() + b"\n")

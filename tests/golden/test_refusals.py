@@ -66,7 +66,7 @@ async def outcome(sessions: Sessions, words: str) -> str:
     name, _, command = words.partition(" ")
     bird = sessions.birds[name]
     given = json.loads(sessions.filled(command, name))
-    ask = bird.header()["asks"].get(given.get("ask"))
+    ask = bird.header().asks.get(given.get("ask"))
     nonce = {"nonce": ask["nonce"]} if ask else {}
     try:
         async with bird.client() as client:

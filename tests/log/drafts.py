@@ -5,8 +5,8 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.json.events import Draft, Event
 
 
@@ -45,9 +45,9 @@ def usage(used: int) -> Draft:
     return Draft({"sessionUpdate": "usage_update", "used": used, "size": 200_000})
 
 
-def folded(events: Iterable[Event], header: dict[str, Any] = EMPTY) -> dict[str, Any]:
+def folded(events: Iterable[Event], header: Header = EMPTY) -> Header:
     for event in events:
-        header = {**header, **advance(header, event)}
+        header = header.with_(**advance(header, event))
     return header
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.json.events import Draft, kind_of
 from rookery.log.errors import Repeated, StoreError
 from rookery.log.reader import Reader
@@ -182,7 +182,7 @@ def test_a_header_shares_nothing_with_the_draft(write: Write, read: Read) -> Non
     update = {"sessionUpdate": "_rate_limit", "until": [1]}
     writer.append([Draft(update)])
     update["until"] = "changed by its maker"
-    assert writer.header["rateLimit"]["until"] == [1]
+    assert writer.header.rate_limit["until"] == [1]
     assert read().header_before(1) == writer.header
 
 

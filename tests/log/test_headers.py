@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rookery.core.empty_header import EMPTY, VERSION
+from rookery.core.header import EMPTY, VERSION, Header
 from rookery.core.json import Draft
 from rookery.log import headers, rows
 from rookery.log.reader import Reader
@@ -52,7 +52,7 @@ def test_large_fields_are_stored_once(directory: str, write: Write, read: Read) 
     [(longest,)] = foreign(directory, "SELECT max(length(header)) FROM turn")
     assert longest < 2000
     assert read().header_before(20) == read().header_before(20)
-    assert len(read().header_before(20)["commands"]) == 200
+    assert len(read().header_before(20).commands) == 200
     writer.append([commands(201), prompt(21)])
     assert foreign(directory, "SELECT count(*) FROM blob") == [(2,)]
 
@@ -79,7 +79,7 @@ def test_large_fields_are_stored_once(directory: str, write: Write, read: Read) 
 def test_a_value_that_looks_like_a_reference_survives(write: Write, value: object) -> None:
     connection = write()._connection
     header = {"v": VERSION, "one": value, "two": 2}
-    text, blobs = rows.pack(header)
+    text, blobs = rows.pack(Header(header))
     assert len(text) < 2 * rows.LARGE
     connection.executemany("INSERT INTO blob VALUES (?, ?)", blobs.items())
     assert rows.unpack(connection, text) == header
@@ -89,7 +89,7 @@ def test_header_before_is_the_row_before(five_turns: Writer, read: Read) -> None
     reader = read()
     assert reader.header_before(0) == EMPTY
     assert reader.header_before(-1) == EMPTY
-    assert [reader.header_before(n)["usage"].get("used") for n in range(1, 7)] == [
+    assert [reader.header_before(n).usage.get("used") for n in range(1, 7)] == [
         None,
         *range(101, 106),
     ]
@@ -141,7 +141,7 @@ def test_a_long_way_is_folded_in_batches(directory: str, write: Write, read: Rea
     writer.append([usage(n) for n in range(2 * headers.BATCH + 10)])
     writer.append([prompt(2)])
     foreign(directory, "DELETE FROM turn")
-    assert read().header_before(2)["usage"]["used"] == 2 * headers.BATCH + 9
+    assert read().header_before(2).usage["used"] == 2 * headers.BATCH + 9
     assert read().header_before(3) == writer.header
 
 
@@ -149,7 +149,7 @@ def test_a_stored_header_is_json_of_the_header(
     directory: str, five_turns: Writer, read: Read
 ) -> None:
     [(text,)] = foreign(directory, "SELECT header FROM turn WHERE n = 2")
-    assert json.loads(text) == read().header_before(3)
+    assert json.loads(text) == read().header_before(3).raw
 
 
 THOUGHT = {"type": "text", "text": "Hm."}
@@ -172,6 +172,6 @@ def test_a_stored_header_is_used_whatever_a_turn_adds_to_it(
     writer.append([prompt(1), running(1), Draft(update), chunk("a"), idle(1)])
     ended = writer.last_seq
     writer.append([prompt(2), chunk("b")])
-    assert writer.header.keys() > EMPTY.keys()
+    assert writer.header.raw.keys() > EMPTY.raw.keys()
     reader = read()
     assert headers.nearest(reader._connection, reader.last_seq()).seq == ended

@@ -63,7 +63,7 @@ def test_a_header_with_hostile_values_is_stored_with_its_turn(write: Write, read
     events = writer.append([Draft({"sessionUpdate": "_rate_limit", **limit})])
     writer.append([Draft({"sessionUpdate": "_prompt", "turn": 1})])
     assert read().header_before(1) == folded(events)
-    assert read().header_before(1)["rateLimit"]["a"] == limit["a"]
+    assert read().header_before(1).rate_limit["a"] == limit["a"]
 
 
 @pytest.mark.parametrize("kind", ["\ud800", "a\0b", "é", "", 7, None, ["x"], "k" * 100_000])

@@ -73,7 +73,7 @@ def check(reader: Reader, writer: Writer) -> None:
     stored = reader.read(0, limit=10**6)
     assert [event.seq for event in stored] == list(range(1, writer.last_seq + 1))
     assert writer.header == folded(stored)
-    assert reader.turns() == writer.header["turn"]
+    assert reader.turns() == writer.header.turn
     paged = []
     header = reader.header_before(0)
     for n in range(reader.turns() + 1):

@@ -51,11 +51,11 @@ def test_a_header_that_has_to_be_folded_anew_is_the_same(tmp_path: Path) -> None
         left = [e for e in events if e.seq > len(events) - 30 or kind_of(e.update) not in BULK]
         anew = folded(left)
         for field in ("commands", "title", "turn", "usage", "options", "state", "reason", "last"):
-            assert anew[field] == writer.header[field]
+            assert anew.raw[field] == writer.header.raw[field]
         writer._connection.execute("UPDATE turn SET header = NULL")
         refolded = headers.header_at(writer._connection, writer.last_seq)
-        assert refolded["turn"] == 5
-        assert refolded["commands"] == writer.header["commands"]
+        assert refolded.turn == 5
+        assert refolded.commands == writer.header.commands
 
 
 def test_the_turn_that_runs_is_not_touched(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_reader_follows_a_writer_at_work(directory: str, read: Read) -> None:
             before, page = reader.part()[:2]
             assert page[0].seq == 1 or kind_of(page[0].update) == "_prompt"
             assert [event.seq for event in page] == list(range(page[0].seq, page[-1].seq + 1))
-            assert before["turn"] == max(folded(page, before)["turn"] - 1, 0)
+            assert before.turn == max(folded(page, before).turn - 1, 0)
         assert [event.seq for event in seen[:3000]] == list(range(1, 3001))
         assert list(iter(lambda: next(lines), "all"))
 

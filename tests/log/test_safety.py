@@ -69,7 +69,7 @@ def test_a_writer_killed_at_it_leaves_both_or_neither(directory: str, when: str)
     done = subprocess.run([sys.executable, "-c", DIES_AT_IT, directory, when], check=False)
     assert done.returncode == -signal.SIGKILL
     with Reader.open(directory) as reader:
-        confined = reader.header()["sandbox"] == "bwrap"
+        confined = reader.header().sandbox == "bwrap"
     assert confined == (when == "after")
     assert version(directory) == (2 if confined else 1)
 
@@ -79,7 +79,7 @@ def test_a_log_of_an_earlier_build_is_raised_by_its_next_writer_only(directory: 
         writer.append([Draft(SANDBOX)])
     as_before(directory)
     with Reader.open(directory) as reader:
-        assert reader.header()["sandbox"] == "bwrap"
+        assert reader.header().sandbox == "bwrap"
     assert version(directory) == 1, "a worker of that build may still write it"
     Writer.open(directory).close()
     assert version(directory) == 2

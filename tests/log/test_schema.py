@@ -77,7 +77,7 @@ def test_an_older_log_is_brought_up_and_keeps_its_events(directory: str) -> None
     make_version_0(directory)
     with Writer.open(directory, form=FROM_0) as writer:
         assert writer.last_seq == 1
-        assert writer.header["turn"] == 1
+        assert writer.header.turn == 1
         assert writer.knows("c") == 1
         writer.append([idle(1)._replace(by="watchdog")])
     assert foreign(directory, "PRAGMA user_version") == [(1,)]
@@ -113,8 +113,8 @@ def test_a_reader_reads_an_older_log_as_it_is(directory: str) -> None:
     with Reader.open(directory, form=FROM_0) as reader:
         header, [event] = reader.part()[:2]
         assert (event.seq, event.cause, event.by) == (1, "c", None)
-        assert header["turn"] == 0
-        assert reader.header_before(2)["turn"] == 1
+        assert header.turn == 0
+        assert reader.header_before(2).turn == 1
     assert foreign(directory, "PRAGMA user_version") == [(0,)]
 
 

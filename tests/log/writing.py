@@ -18,7 +18,7 @@ while writer.last_seq < events:
     seq = writer.last_seq
     batch = [chunk("word " * chance.choice([1, 5, 2000])) for _ in range(chance.randrange(1, 9))]
     if chance.random() < 0.2:
-        turn = writer.header["turn"]
+        turn = writer.header.turn
         batch += [usage(seq), idle(turn), prompt(turn + 1, f"cause {seq}"), chunk("a")]
     writer.append(batch, full=chance.random() < 0.1)
     print(writer.last_seq, flush=True)

@@ -19,7 +19,7 @@ async def test_what_waits_is_edited_with_the_secret_that_is_not_shown(aviary: Av
     bird = aviary.hatch()
     await bird.prompt([{"until": "cancel"}])
     await bird.prompt(f"later {SECRET}")
-    [item] = bird.header()["queue"]
+    [item] = bird.header().queue
     daemon = await asyncio.to_thread(serve, Path(aviary.home))
 
     async def queue(**given: Any) -> Answer:
@@ -29,14 +29,14 @@ async def test_what_waits_is_edited_with_the_secret_that_is_not_shown(aviary: Av
     try:
         edited = await queue(op="edit", prompt=text("edited sk-••• there"))
         assert edited.status == 200, edited.body
-        [now] = bird.header()["queue"]
+        [now] = bird.header().queue
         assert now["prompt"] == text(f"edited {SECRET} there")
         unclear = await queue(op="edit", prompt=text("••• and •••"))
         assert (unclear.status, unclear.json()["error"]) == (409, "hidden_secret")
         assert (await queue(op="fly")).status == 422
         assert (await queue(op="edit", prompt=["words"])).status == 422
         assert (await queue(op="remove")).status == 200
-        assert bird.header()["queue"] == []
+        assert bird.header().queue == []
     finally:
         await asyncio.to_thread(daemon.stop)
 

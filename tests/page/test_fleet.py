@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.view import doing
 from rookery.core.view.fleet import head_of
 from rookery.daemon.pieces import fleet_list
@@ -23,9 +23,7 @@ QUICK = {"otherwise": [{"text": "Done: six files changed."}]}
 
 
 def head(name: str, **fields: Any) -> dict[str, Any]:
-    made = head_of(
-        {**EMPTY, "id": name, "title": name, "agent": "claude", "cwd": "/srv/shop", "turn": 1}, 9, 0
-    )
+    made = head_of(EMPTY.with_(id=name, title=name, agent="claude", cwd="/srv/shop", turn=1), 9, 0)
     given = {
         "awake": False,
         "worker": None,

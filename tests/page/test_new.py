@@ -170,10 +170,10 @@ def test_model_effort_mode_files_and_branch_are_chosen_at_the_start(
     session = page.url.rpartition("/")[2]
     header = site.served.ask("GET", f"/api/sessions/{session}/header").json()["header"]
     assert [header[key] for key in ("model", "effort", "mode")] == ["small<b>", "high", "ask"]
-    assert header["worktree"]["branch"] == "rookery/Log-in"
-    assert Path(header["cwd"], "src.main.py").read_text() == "one\n"
+    assert header.worktree["branch"] == "rookery/Log-in"
+    assert Path(header.cwd, "src.main.py").read_text() == "one\n"
     events = site.served.ask("GET", f"/api/sessions/{session}/events").body.decode()
-    assert f"file://{header['cwd']}/src.main.py" in events
+    assert f"file://{header.cwd}/src.main.py" in events
     assert "attachment:notes.txt" in events
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY, Header
 from rookery.daemon.pieces import composer, queue_strip, session_bar
 
 SCRIPT = "<script>alert(1)</script>\u202e"
@@ -17,8 +17,8 @@ MODEL = {
 }
 
 
-def header(**more: Any) -> dict[str, Any]:
-    return {**EMPTY, "id": "3f2a91bc", "agent": "claude", "cwd": "/srv/shop", **more}
+def header(**more: Any) -> Header:
+    return EMPTY.with_(**{"id": "3f2a91bc", "agent": "claude", "cwd": "/srv/shop", **more})
 
 
 def texts(html: str) -> str:

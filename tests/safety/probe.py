@@ -177,7 +177,7 @@ def begin(order: Json) -> str:
                 await client.send({"do": "prompt", "prompt": [{"type": "text", "text": words}]})
             header = client.log.header()
         place = paths.socket_path(paths.session_dir(home, session))
-        return json.dumps({"socket": place, "items": [each["id"] for each in header["queue"]]})
+        return json.dumps({"socket": place, "items": [each["id"] for each in header.queue]})
 
     return in_child(lambda: asyncio.run(act()))
 

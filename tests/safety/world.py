@@ -90,7 +90,7 @@ class World:
         lost, hidden, self.failed = (aviary.hatch() for _ in range(3))
         self.limited, self.met = aviary.hatch(), aviary.hatch()
         runner = aviary.hatch(race="r1", worktree="r1-player")
-        Path(runner.header()["worktree"]["path"], "made.txt").write_text("made\n")
+        Path(runner.header().worktree["path"], "made.txt").write_text("made\n")
         self.own = aviary.hatch()
         self.fill: dict[str, str] = {
             "other": self.other.id,
@@ -149,7 +149,7 @@ class World:
         for words in ("later", "and later"):
             await self.other.prompt([{"text": words}])
         await self.asked.prompt([*ASKED, {"text": "hello"}])
-        queue = self.other.header()["queue"]
+        queue = self.other.header().queue
         self.fill |= {"ask": ask["id"], "nonce": ask["nonce"], "item": queue[0]["id"]}
         await asyncio.to_thread(self._loosen)
         held = in_force.settings(self.home).held
@@ -162,9 +162,9 @@ class World:
 
     def _answering(self) -> dict[str, str]:
         """The ask that waits for the answer device."""
-        asks: Json = awaited(lambda: self.asked.header()["asks"].keys() - self._answered)
+        asks: Json = awaited(lambda: self.asked.header().asks.keys() - self._answered)
         [name] = asks
-        nonce = self.asked.header()["asks"][name]["nonce"]
+        nonce = self.asked.header().asks[name]["nonce"]
         return {"ask": name, "nonce": nonce, "session": self.asked.id}
 
     # --- who tries -------------------------------------------------------------------------------
@@ -312,9 +312,9 @@ class World:
         found: Json = {}
         for bird in (self.other, self.asleep):
             header = bird.header()
-            found[bird.id] = {key: header.get(key) for key in kept}
-            found[bird.id] |= {"asks": sorted(header["asks"]), "turn": header["turn"]}
-            found[bird.id] |= {"queue": [each["prompt"] for each in header["queue"]][:2]}
+            found[bird.id] = {key: header.raw.get(key) for key in kept}
+            found[bird.id] |= {"asks": sorted(header.asks), "turn": header.turn}
+            found[bird.id] |= {"queue": [each["prompt"] for each in header.queue][:2]}
             found[bird.id] |= {
                 "cleared": any(kind_of(event.update) == "_context" for event in bird.events())
             }

@@ -229,7 +229,7 @@ async def test_a_killed_worker_wakes_in_the_same_sandbox(aviary: Aviary) -> None
     configure(aviary, kind="none", network="off")  # which is for new sessions
     told = await said(bird, "cat first; cat /etc/shadow; touch /usr/x || echo still inside")
     assert "still inside" in told
-    assert bird.header()["sandbox"] == "bwrap"
+    assert bird.header().sandbox == "bwrap"
     assert namespace(inside(bird)[0].pid, "mnt") != namespace(os.getpid(), "mnt")
 
 
@@ -329,7 +329,7 @@ def test_new_sessions_run_in_what_the_settings_say(aviary: Aviary) -> None:
             aviary.home, argv=[], cwd=str(aviary.work), **{"agent": "demo", **given}
         )
         with Reader.open(str(Path(aviary.home, "sessions", made))) as log:
-            return str(log.header_before(1)["sandbox"] or "none")
+            return str(log.header_before(1).sandbox or "none")
 
     assert kind() == "bwrap"
     assert kind(sandbox="none") == "none"

@@ -79,7 +79,7 @@ async def test_an_image_of_ones_own_without_the_agent_is_built_upon(harbour: Avi
     use_engine(harbour, "echo 'Error: `rookery` not found' >&2; exit 127", more=table)
     bird = harbour.hatch(agent="box", argv=[])
     told = await said(bird)
-    assert bird.header()["sandbox"] == "container"
+    assert bird.header().sandbox == "container"
     assert "rookery agents image rookery --from localhost/mine --tag localhost/mine" in told
 
 
@@ -101,7 +101,7 @@ async def test_an_agent_that_only_the_image_has_takes_over(
     bird = harbour.hatch(agent="rookery", argv=[], sandbox="container")
     assert "one" in text_of(await bird.turn([{"text": "one"}]))
     await bird.send("switch", agent="claude")
-    assert bird.header()["agent"] == "claude"
+    assert bird.header().agent == "claude"
     assert "two" in text_of(await bird.turn([{"text": "two"}]))
 
 
@@ -126,7 +126,7 @@ async def test_a_session_begun_in_an_earlier_container_goes_on_in_the_sandbox(
     told = [event.update for event in events]
     assert "From now on this session runs in the sandbox container" in json.dumps(told)
     assert [each["state"] for each in told if each["sessionUpdate"] == "_context"] == ["reset"]
-    assert bird.header()["sandbox"] == "container"
+    assert bird.header().sandbox == "container"
     assert "From now on" not in json.dumps([e.update for e in await bird.turn([{"text": "more"}])])
 
 

@@ -55,7 +55,7 @@ async def test_our_own_agent_works_in_a_container_of_an_image_that_was_built(
         environment = {**os.environ, "HOME": str(tmp_path / "person")}
         environment["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         bird = aviary.hatch(agent="box", argv=[], confirm="all", environment=environment)
-        assert bird.header()["sandbox"] == "container"
+        assert bird.header().sandbox == "container"
         try:
             events = await bird.turn([run("echo made > made; ls /root"), {"text": "Done."}])
             assert "Done." in text_of(events), [event.update for event in events[-4:]]

@@ -33,7 +33,7 @@ def write(home: str) -> Write:
             log.append([Draft(update) for update in updates])
             known = paths.read_json(os.path.join(directory, paths.HEAD)) or {}
             kept = {key: known.get(key, value) for key, value in HEAD.items()} | head
-            write_head(directory, {**log.header, "id": session, **kept}, log.last_seq, log.last_at)
+            write_head(directory, log.header.with_(id=session, **kept), log.last_seq, log.last_at)
 
     return append
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src" / "rookery").rglob("*.py"))
@@ -311,13 +311,28 @@ def core_reads_no_clock(module: Module) -> str:
     return said("core is given the time", found)
 
 
-PRIVATE_FIELDS = {field for field in EMPTY if field.startswith("_")}
+PRIVATE_FIELDS = {field for field in EMPTY.raw if field.startswith("_")}
+HEADERS = {"header", "before", "after", "now"}
+
+
+HEADER = (ROOT / "src" / "rookery" / "core" / "header.py").read_text(encoding="utf-8")
+PRIVATE_NAMES = set(re.findall(r"^    (\w+)(?:: .+)? = field\(\"_", HEADER, re.MULTILINE))
 
 
 @rule("src/rookery/tui/", "src/rookery/cli/", "src/rookery/acp/", "src/rookery/client/")
 def no_face_reads_the_memory_of_the_fold(module: Module) -> str:
     constants = [node for node in module.nodes if isinstance(node, ast.Constant)]
-    found = [node for node in constants if node.value in PRIVATE_FIELDS]
+    found: list[ast.AST] = [node for node in constants if node.value in PRIVATE_FIELDS]
+    read = [node for node in module.nodes if isinstance(node, ast.Attribute)]
+    found += [
+        node
+        for node in read
+        if node.attr in PRIVATE_NAMES
+        and (
+            (isinstance(node.value, ast.Name) and node.value.id in HEADERS)
+            or (isinstance(node.value, ast.Attribute) and node.value.attr == "header")
+        )
+    ]
     return said("give core a function, or the header a public field", found)
 
 

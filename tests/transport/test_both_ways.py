@@ -55,7 +55,7 @@ async def asked(client: Session) -> tuple[str, dict[str, Any]]:
             async for event in events:
                 if kind_of(event.update) == "_ask":
                     break
-    asks = (await asyncio.to_thread(client.log.header))["asks"]
+    asks = (await asyncio.to_thread(client.log.header)).asks
     return next(iter(asks.items()))
 
 
@@ -135,7 +135,7 @@ async def test_an_ask_is_answered(way: Way) -> None:
         given = {"ask": name, "nonce": ask["nonce"], "option": allow["optionId"]}
         outcome = await client.send({"do": "answer", **given})
         assert kind_of(outcome.update) == "_ask"
-        assert not client.log.header()["asks"]
+        assert not client.log.header().asks
         await client.send({"do": "cancel"})
 
 
@@ -262,8 +262,8 @@ async def test_the_approval_mode_is_chosen_at_the_start(way: Way) -> None:
     session = create(way, order=order, critic=False)
     with way.rookery.history(session) as log:
         header = log.header()
-    assert (header["confirm"], header["critic"]["enabled"]) == ("all", False)
-    assert header["unattended"] == order.json()
+    assert (header.confirm, header.critic["enabled"]) == ("all", False)
+    assert header.unattended == order.json()
 
 
 async def test_the_session_list_streams_changes(way: Way) -> None:

@@ -8,7 +8,7 @@ from textual.widgets import Input
 
 from rookery.client.attach import Attachment
 from rookery.core.blocks.document import Block
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.json.events import Json
 from rookery.core.limits import Interface
 from rookery.core.view.fleet import fleet_block, head_of
@@ -88,12 +88,12 @@ def fleet() -> list[Block]:
 def a_session(
     name: str, title: str, state: str, agent: str, asks: int = 0, queue: int = 0, reason: str = ""
 ) -> Block:
-    header = {**EMPTY, "id": name, "title": title, "state": state, "agent": agent}
-    header |= {
-        "turn": 1,
-        "since": NOW,
-        "reason": reason,
-        "queue": [{"id": str(n)} for n in range(queue)],
-    }
-    header["asks"] = {str(n): {} for n in range(asks)}
+    header = EMPTY.with_(id=name, title=title, state=state, agent=agent)
+    header = header.with_(
+        turn=1,
+        since=NOW,
+        reason=reason,
+        queue=[{"id": str(n)} for n in range(queue)],
+        asks={str(n): {} for n in range(asks)},
+    )
     return fleet_block(head_of(header, 1, NOW), awake=state != "idle")

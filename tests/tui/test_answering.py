@@ -158,7 +158,7 @@ def arrive(app: Still) -> None:
     """The ask comes while the session is shown."""
     document = gallery.document_of(PERMIT)
     ops = [["put", block] for block in document.blocks.values() if block["role"] == "ask"]
-    header = {"asks": document.header["asks"]}
+    header = {"asks": document.header.asks}
     app.on_news(News(app.session, [*ops, ["set", "header", header]]))
 
 
@@ -244,9 +244,9 @@ async def test_a_queue_that_empties_gives_the_focus_back() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         queue = app.query_one(Queue)
         waits = [{"id": "w", "prompt": [{"type": "text", "text": "go on"}]}]
-        queue.tell({**app.window.header, "queue": waits})
+        queue.tell(app.window.header.with_(queue=waits))
         await pilot.press("ctrl+t", "s")
-        queue.tell({**app.window.header, "queue": []})
+        queue.tell(app.window.header.with_(queue=[]))
         await pilot.press(*"hello")
         assert app.composer.text == "hello"
 

@@ -105,7 +105,8 @@ PASTED = Attachment("clipboard.png", PNG, "image/png")
 
 async def test_an_agent_that_takes_no_image_gets_none() -> None:
     async with showing(gallery.TALK) as (app, pilot):
-        app.window.header["capabilities"] = {"promptCapabilities": {"image": False}}
+        takes = {"promptCapabilities": {"image": False}}
+        app.window.header = app.window.header.with_(capabilities=takes)
         await pilot.press("ctrl+v")
         await pilot.pause()
         assert [each.message for each in app._notifications] == ["▲ claude does not accept images."]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.client.work_tree import files
+from rookery.core.header import EMPTY
 from rookery.core.view.fuzzy import ranked, score
 from rookery.tui.writing import commands, history
 from rookery.tui.writing.pasted import image_paths
@@ -111,8 +112,8 @@ def test_several_paths_are_dropped_at_once() -> None:
 
 
 def test_the_agents_commands_are_listed_beside_ours() -> None:
-    header = {"commands": [{"name": "review", "description": "Review"}, {"name": "clear"}, 7]}
-    found = commands.known(header)
+    listed = [{"name": "review", "description": "Review"}, {"name": "clear"}]
+    found = commands.known(EMPTY.with_(commands=listed))
     assert found["review"].about == "Review"
     assert not found["review"].ours
     assert found["clear"].ours

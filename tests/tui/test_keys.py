@@ -280,7 +280,7 @@ async def test_a_held_queue_says_how_to_send_it() -> None:
         waits = [{"id": "w", "prompt": [{"type": "text", "text": "go on"}]}]
         strip = app.query_one(Queue)
         for reason, words in (("cancelled", "1 held  go on  Ctrl+T, then s"), ("", "1 queued  go")):
-            strip.tell({**app.window.header, "state": "idle", "queue": waits, "reason": reason})
+            strip.tell(app.window.header.with_(state="idle", queue=waits, reason=reason))
             await pilot.pause()
             assert words in strip.render_line(0).text
 
@@ -292,7 +292,7 @@ async def test_the_shown_session_is_read_and_the_list_marks_the_rest(tmp_path: P
     app = Still(opened, home=str(tmp_path))
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
-        assert 0 < seen(str(directory)) == opened.header["news"]
+        assert 0 < seen(str(directory)) == opened.header.news
         app.app_focus = False
         app.on_news(News(opened.session, [["set", "header", {"news": 900}]]))
         await pilot.pause()

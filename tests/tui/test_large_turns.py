@@ -47,7 +47,7 @@ def paragraphs(count: int) -> list[Draft]:
 async def showing(home: Path, session: str) -> AsyncIterator[tuple[Rookery, Pilot[None]]]:
     app = Rookery(Start(str(home), str(home), session=session))
     async with app.run_test(size=(100, 30)) as pilot:
-        while app.window.header["id"] != session or not app.transcript._items:  # noqa: ASYNC110
+        while app.window.header.id != session or not app.transcript._items:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         yield app, pilot
         await app.action_quit()

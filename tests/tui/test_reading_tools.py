@@ -53,7 +53,7 @@ async def test_the_side_panel_follows_events_and_its_files_can_be_chosen() -> No
         assert not panel.display, "never an empty quarter of the screen"
         document = gallery.document_of(CHANGED)
         ops = [["put", dict(block)] for block in document.blocks.values()]
-        app.on_news(News("a1b2c3", [*ops, ["set", "header", {"plan": document.header["plan"]}]]))
+        app.on_news(News("a1b2c3", [*ops, ["set", "header", {"plan": document.header.plan}]]))
         await pilot.pause()
         assert panel.display
         for words in ("Plan 1 of 3", "Changes 2 files", "src/app.py", "+4 −2", "test_app.py", "+3"):

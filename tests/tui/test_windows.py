@@ -472,7 +472,7 @@ async def test_a_picked_model_is_shown_once_the_agent_confirmed_it(home: str) ->
         await pilot.press("down", "enter")
         await pilot.pause()
         assert app.sent == [{"do": "set", "option": "model", "value": "small"}]
-        assert app.window.header["model"] == "big"
+        assert app.window.header.model == "big"
 
 
 @pytest.mark.long

@@ -11,6 +11,7 @@ from typing import Any
 
 from rookery.client import fleet
 from rookery.client.create import create_session
+from rookery.core.header import Header
 from rookery.core.json.events import Event, kind_of
 from rookery.home import config, confirmed, paths
 from rookery.log.errors import LogError
@@ -135,7 +136,7 @@ class Bird:
         with Reader.open(str(self.directory)) as log:
             return log.read(after, 1_000_000, upto)
 
-    def header(self) -> Json:
+    def header(self) -> Header:
         with Reader.open(str(self.directory)) as log:
             return log.header_before(log.turns() + 1)
 

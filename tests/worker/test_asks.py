@@ -185,7 +185,7 @@ async def test_a_reason_goes_with_the_answer_where_the_agent_takes_it(aviary: Av
     await bird.answer(ask, "reject", reason="Use the other one")
     await bird.ended(begun)
     assert text_of(bird.events()) == "because: Use the other one"
-    assert bird.header()["queue"] == []
+    assert bird.header().queue == []
 
 
 AGENT_ANSWERS = """
@@ -221,7 +221,7 @@ async def test_the_agents_own_processes_cannot_answer(aviary: Aviary, detach: bo
     rejection = await bird.until(lambda event: kind_of(event.update) == "_rejected", begun.seq)
     assert rejection.update["reason"] == "from_the_agent"
     assert rejection.by.startswith("sly:")
-    assert bird.header()["asks"].keys() == {ask["id"]}
+    assert bird.header().asks.keys() == {ask["id"]}
     await bird.answer(ask, "reject")
     await bird.ended(begun)
     assert "stayed" in text_of(bird.events())
@@ -299,7 +299,7 @@ async def test_each_of_several_asks_can_become_a_rule_of_this_project(aviary: Av
     first, second, third = await open_asks(bird, begun, 3)
     assert first["alike"] == second["alike"] != third["alike"]
     assert first["explains"] == ["Sends data to a (git push)"]
-    assert [ask["step"] for ask in bird.header()["asks"].values()] == [[1, 3], [2, 3], [3, 3]]
+    assert [ask["step"] for ask in bird.header().asks.values()] == [[1, 3], [2, 3], [3, 3]]
     await bird.send("answer", ask=first["id"], nonce=first["nonce"], always=True)
     [rule] = load(aviary.home).rules
     assert (rule.exact, rule.project) == (("git push a",), (str(aviary.work),))
@@ -326,9 +326,9 @@ async def test_a_rule_answers_the_other_open_asks_that_it_covers_and_no_others(
     assert closings[1].by == f"rule:{rule.name}"
     notices = [e.update["text"] for e in bird.events() if kind_of(e.update) == "_notice"]
     assert any("It also allowed 1 open question." in text for text in notices)
-    assert list(bird.header()["asks"]) == [third["id"]]
+    assert list(bird.header().asks) == [third["id"]]
     await neighbour.until(lambda event: event.update.get("state") == "closed", elsewhere.seq)
-    assert list(neighbour.header()["asks"]) == [left["id"]]
+    assert list(neighbour.header().asks) == [left["id"]]
     await bird.answer(third, "allow")
     await neighbour.answer(left, "allow")
     await bird.ended(begun)

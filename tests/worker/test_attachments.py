@@ -129,7 +129,7 @@ async def test_what_is_not_staged_is_rejected(aviary: Aviary, staged: str) -> No
     with pytest.raises(Rejected) as told:
         await bird.send("prompt", prompt=[*blocks("look"), image])
     assert told.value.reason == "bad_attachment"
-    assert bird.header()["turn"] == 0
+    assert bird.header().turn == 0
 
 
 # --- the client's part ------------------------------------------------------------------------

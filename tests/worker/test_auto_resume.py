@@ -76,7 +76,7 @@ async def test_archived_and_unwilling_sessions_are_not_resumed(aviary: Aviary) -
     await bird.send("archive")
     await asyncio.to_thread(rookery, "ps", ROOKERY_HOME=aviary.home)
     assert aviary.processes() == []
-    assert bird.header()["turn"] == 1
+    assert bird.header().turn == 1
 
 
 def limited(bird: Bird) -> None:
@@ -97,7 +97,7 @@ def limited(bird: Bird) -> None:
         writer.append([Draft(update) for update in updates])
     finally:
         writer.close()
-    assert bird.header()["since"] == LONG_AGO
+    assert bird.header().since == LONG_AGO
 
 
 async def test_a_sleeping_session_continues_then_where_the_user_says_so(aviary: Aviary) -> None:
@@ -107,16 +107,16 @@ async def test_a_sleeping_session_continues_then_where_the_user_says_so(aviary: 
     for _ in range(2):
         await bird.send("resume")
     await resumed(bird)
-    assert bird.header()["turn"] == 2
+    assert bird.header().turn == 2
 
 
 async def test_an_order_that_is_taken_back_wakes_nothing(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await bird.turn([{"rate_limit": "2099-01-01T00:00:00Z"}])
     await bird.send("resume")
-    assert bird.header()["resumes"]
+    assert bird.header().resumes
     await bird.send("resume", off=True)
-    assert not bird.header()["resumes"]
+    assert not bird.header().resumes
     await bird.send("stop")
 
 
@@ -124,4 +124,4 @@ async def test_where_nothing_met_a_limit_there_is_nothing_to_continue(aviary: Av
     bird = aviary.hatch()
     outcome = await bird.send("resume")
     assert outcome.update["sessionUpdate"] == "_done"
-    assert not bird.header()["resumes"]
+    assert not bird.header().resumes

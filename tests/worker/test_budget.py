@@ -99,7 +99,7 @@ async def test_a_budget_can_be_lifted_for_a_session(aviary: Aviary) -> None:
         "Stop the turn",
     ]
     await bird.answer(ask, budgets.LIFT)
-    assert bird.header()["budget"] == {"turn": "off"}
+    assert bird.header().budget == {"turn": "off"}
     await bird.until(lambda e: is_idle(e, 2), end.seq)
     assert await bird.reason([{"usage": 9000}, {"text": "much"}]) == "end_turn"
 
@@ -111,11 +111,11 @@ async def test_stop_ends_the_turn_and_the_next_prompt_has_its_own_budget(
     bird = aviary.hatch()
     _, ask = await paused(bird, await bird.prompt(SPENDS))
     await bird.answer(ask, budgets.STOP)
-    assert not bird.header()["asks"]
+    assert not bird.header().asks
     assert await bird.reason([{"usage": 1000}, {"text": "small"}]) == "end_turn"
     _, ask = await paused(bird, await bird.prompt([{"usage": 1600}, {"until": "cancel"}]))
     await bird.answer(ask, budgets.RAISE)
-    assert bird.header()["budget"] == {"turn": "1k tokens"}
+    assert bird.header().budget == {"turn": "1k tokens"}
 
 
 async def test_a_session_over_its_cost_budget_holds_prompts(
@@ -148,7 +148,7 @@ async def test_a_queue_does_not_drain_into_a_session_over_budget(aviary: Aviary)
     allowed = await bird.answer(asked, asked["options"][0]["optionId"])
     ask = await bird.ask(allowed)
     assert ask["message"] == "This session has used 120 of 100 tokens. Continue?"
-    assert len(bird.header()["queue"]) == 1
+    assert len(bird.header().queue) == 1
     await bird.answer(ask, budgets.MORE)
     await bird.until(lambda e: is_text(e, "second"), allowed.seq)
 
@@ -160,10 +160,10 @@ async def test_a_pause_outlives_the_worker_and_wakes_with_its_answer(aviary: Avi
     worker = bird.worker
     tree.kill([worker])
     await bird.gone(worker)
-    assert list(bird.header()["asks"]) == [ask["id"]]
+    assert list(bird.header().asks) == [ask["id"]]
     await bird.prompt([{"text": "behind"}])
     assert bird.worker != worker
-    assert list(bird.header()["asks"]) == [ask["id"]]
+    assert list(bird.header().asks) == [ask["id"]]
     assert not [e for e in bird.events(end.seq) if kind_of(e.update) == "_prompt"]
     await bird.answer(ask, budgets.MORE)
     await bird.until(lambda e: is_text(e, "behind"), end.seq)
@@ -207,7 +207,7 @@ async def test_an_agent_without_usage_is_measured_by_what_it_streams(
     await bird.until(lambda e: "player reports no tokens" in e.update.get("text", ""))
     said = " ".join(notices(bird))
     assert "player reports no cost, so its budget of 2 EUR cannot be measured." in said
-    assert bird.header()["spent"]["tokens"] == 100
+    assert bird.header().spent["tokens"] == 100
     begun = await bird.prompt([{"text": "b" * 8000}, {"until": "cancel"}])
     end, ask = await paused(bird, begun)
     assert ask["message"] == "This turn has used 2k of 1k tokens. Continue?"
@@ -278,12 +278,12 @@ async def test_a_budget_that_is_raised_closes_its_ask_and_goes_on(aviary: Aviary
     bird = aviary.hatch()
     end, ask = await paused(bird, await bird.prompt(SPENDS))
     await bird.send("set", option="budget_turn", value="800 tokens")
-    assert list(bird.header()["asks"]) == [ask["id"]]
+    assert list(bird.header().asks) == [ask["id"]]
     await bird.send("set", option="budget_turn", value="950 tokens")
     lifted = await bird.until(is_lifted, end.seq)
     assert lifted.update["name"] == "Continued: the budget was raised"
     second = await bird.until(lambda e: is_idle(e, 2), end.seq)
-    assert not bird.header()["asks"]
+    assert not bird.header().asks
     spends = [{"usage": 3000}, {"until": "cancel"}]
     _, ask = await paused(bird, await bird.prompt(spends))
     worker = bird.worker
@@ -291,7 +291,7 @@ async def test_a_budget_that_is_raised_closes_its_ask_and_goes_on(aviary: Aviary
     await bird.gone(worker)
     await bird.send("set", option="budget_turn", value="off")
     await bird.until(lambda e: is_idle(e, 4), second.seq)
-    assert not bird.header()["asks"]
+    assert not bird.header().asks
 
 
 async def test_a_raised_setting_and_a_new_day_wake_sleeping_sessions(aviary: Aviary) -> None:
@@ -314,7 +314,7 @@ async def test_a_raised_setting_and_a_new_day_wake_sleeping_sessions(aviary: Avi
     assert waking.resumption(aviary.home, bird.id) == 0.0
     waking.look_after(aviary.home, [head])
     await bird.until(lambda e: is_text(e, "later"), queued.seq)
-    assert not bird.header()["asks"]
+    assert not bird.header().asks
 
 
 async def test_raising_the_setting_continues_the_turn(aviary: Aviary) -> None:
@@ -348,7 +348,7 @@ async def test_an_agents_processes_cannot_raise_a_budget(aviary: Aviary) -> None
     codes = Path(f"{out}.codes").read_text().split()
     assert len(codes) == len(tries), out.read_text()
     assert "0" not in codes, out.read_text()
-    assert bird.header()["budget"] == {}
+    assert bird.header().budget == {}
     assert len(fleet.heads(aviary.home)) == 1
     assert config.load(aviary.home).budget_turn == "500 tokens"
 
@@ -382,7 +382,7 @@ async def test_a_budget_lets_the_running_command_finish_and_nothing_new_begin(
     await bird.until(lambda e: "begun" in e.update.get("text", ""), begun.seq)
     await bird.send("set", option="budget_turn", value="500 tokens")
     await bird.until(lambda e: bool(e.update.get("stopping")), begun.seq)
-    assert bird.header()["state"] == "running"
+    assert bird.header().state == "running"
     (head,) = fleet.heads(aviary.home)
     assert head["doing"].startswith("stopping: Budget reached. This turn has used 900 of 500")
     flag.touch()
@@ -433,7 +433,7 @@ async def test_a_turn_that_ends_by_itself_while_it_stops_is_not_asked_about(
     steps: list[Json] = [call, {"usage": 900}, {"wait": 1}, {"stop": "end_turn"}]
     assert await bird.reason(steps) == "end_turn"
     assert stopping(bird)
-    assert not bird.header()["asks"]
+    assert not bird.header().asks
 
 
 async def test_a_cancel_while_it_stops_is_the_users(aviary: Aviary) -> None:
@@ -445,4 +445,4 @@ async def test_a_cancel_while_it_stops_is_the_users(aviary: Aviary) -> None:
     await bird.send("cancel")
     end = await bird.ended(begun)
     assert end.update["reason"] == "cancelled"
-    assert not bird.header()["asks"]
+    assert not bird.header().asks

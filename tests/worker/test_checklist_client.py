@@ -191,7 +191,7 @@ async def test_no_permission_is_answered_for_the_user(aviary: Aviary) -> None:
     bird = aviary.hatch()
     begun = await bird.prompt([{"ask": "May I?", "allowed": [{"text": "yes"}]}])
     ask = await bird.ask(begun)
-    assert bird.header()["asks"]
+    assert bird.header().asks
     await bird.answer(ask, "allow")
     ended = await bird.ended(begun)
     assert text_of(bird.events(begun.seq, ended.seq)) == "yes"

@@ -37,10 +37,10 @@ async def test_clear_opens_a_new_session_on_the_live_agent(aviary: Aviary) -> No
     await bird.turn("three")
     after = bird.header()
     assert bird.agent == process, "the same process goes on"
-    assert after["agentSession"]["id"] != before["agentSession"]["id"]
-    assert after["agentSession"]["id"] in remembered(aviary, "crow")
-    assert (after["mode"], after["commands"]) == ("plan", before["commands"])
-    assert after["fold"] == {"turn": 2, "seq": event.seq}
+    assert after.agent_session["id"] != before.agent_session["id"]
+    assert after.agent_session["id"] in remembered(aviary, "crow")
+    assert (after.mode, after.commands) == ("plan", before.commands)
+    assert after.fold == {"turn": 2, "seq": event.seq}
     assert text_of(bird.events()).count("You said: one") == 1, "it is not gone"
 
 
@@ -53,14 +53,14 @@ async def test_an_advertised_clear_command_is_used(aviary: Aviary) -> None:
     await bird.prompt("held")
     await bird.send("cancel")
     await bird.until(is_idle, begun.seq)
-    session = bird.header()["agentSession"]
+    session = bird.header().agent_session
     event = await clear(bird)
     assert event.update["how"] == "command"
     assert "forgotten" in text_of(bird.events(begun.seq, event.seq))
     header = bird.header()
-    assert header["agentSession"] == session
-    assert [item["prompt"] for item in header["queue"]] == [blocks("held")]
-    assert (header["state"], header["fold"]["turn"]) == ("idle", 2)
+    assert header.agent_session == session
+    assert [item["prompt"] for item in header.queue] == [blocks("held")]
+    assert (header.state, header.fold["turn"]) == ("idle", 2)
 
 
 async def test_a_sleeping_session_is_cleared_at_its_next_start(aviary: Aviary) -> None:
@@ -102,12 +102,12 @@ async def test_an_agent_that_refuses_keeps_its_session(aviary: Aviary) -> None:
     await bird.gone(bird.worker)
     introduce(aviary, None, crow=FRESH | script)
     await bird.turn("two")
-    session = bird.header()["agentSession"]
+    session = bird.header().agent_session
     with pytest.raises(Rejected, match="full"):
         await bird.send("clear")
     assert text_of(await bird.turn("three")) == "You said: three"
-    assert bird.header()["agentSession"] == session
-    assert bird.header()["fold"] is None
+    assert bird.header().agent_session == session
+    assert bird.header().fold is None
 
 
 async def test_an_agent_that_dies_during_a_clear_is_reported(aviary: Aviary) -> None:

@@ -72,11 +72,11 @@ async def test_a_command_that_fails_twice_and_then_passes(aviary: Aviary) -> Non
     assert "run 1" in sent[0].update["prompt"][0]["text"]
     assert "run 2" in sent[1].update["prompt"][0]["text"]
     header = bird.header()
-    assert header["critic"]["state"] == ""
-    assert header["critic"]["accepted"] is True
+    assert header.critic["state"] == ""
+    assert header.critic["accepted"] is True
     assert sum(is_idle(event) for event in events) == 3
     await judged(bird)
-    assert bird.header()["critic"]["iteration"] == 0, "a person's prompt begins anew"
+    assert bird.header().critic["iteration"] == 0, "a person's prompt begins anew"
 
 
 async def test_it_ends_with_the_last_iteration(aviary: Aviary) -> None:
@@ -85,7 +85,7 @@ async def test_it_ends_with_the_last_iteration(aviary: Aviary) -> None:
     found = verdicts_of(await judged(bird))
     assert [each["again"] for each in found] == [True, True, False]
     assert found[-1]["detail"] == "no refinements left"
-    assert (bird.header()["turn"], bird.header()["critic"]["accepted"]) == (3, False)
+    assert (bird.header().turn, bird.header().critic["accepted"]) == (3, False)
 
 
 async def test_it_ends_when_a_refinement_changed_nothing(aviary: Aviary) -> None:
@@ -118,7 +118,7 @@ async def test_a_cancel_ends_the_command_at_once(aviary: Aviary) -> None:
         lambda e: kind_of(e.update) == "_terminal" and e.update["state"] == "ended", begun.seq
     )
     assert ended.update["signal"] == "SIGTERM"
-    assert bird.header()["critic"]["state"] == ""
+    assert bird.header().critic["state"] == ""
     assert await bird.reason([{"stop": "refusal"}]) == "refusal", "the next prompt works"
 
 
@@ -132,7 +132,7 @@ async def test_a_cancel_in_the_refinement_ends_the_loop(aviary: Aviary) -> None:
     assert ended.update["reason"] == "cancelled"
     assert "critic" not in ended.update
     assert len(verdicts_of(bird.events())) == 1
-    assert bird.header()["critic"]["state"] == ""
+    assert bird.header().critic["state"] == ""
 
 
 def is_text_of(event: Event, part: str) -> bool:
@@ -228,9 +228,9 @@ async def test_a_worker_killed_in_mid_loop_is_buried_and_the_loop_with_it(
     await asyncio.to_thread(kill_tree, bird)
     configure(aviary, "true")
     events = await judged(bird)
-    assert bird.header()["critic"]["state"] == ""
+    assert bird.header().critic["state"] == ""
     assert [each["state"] for each in verdicts_of(events)] == ["judged"]
-    turns = bird.header()["turn"]
+    turns = bird.header().turn
     assert turns == (2 if when == "judging" else 3), "nothing was sent by itself"
     states = [each["state"] for each in verdicts_of(bird.events())]
     assert states == (["interrupted", "judged"] if when == "judging" else ["judged", "judged"])
@@ -305,13 +305,13 @@ async def refined(aviary: Aviary) -> Bird:
     file.write_text(file.read_text() + critic)
     bird = aviary.hatch(agent="daw", argv=[])
     await judged(bird)
-    assert (bird.header()["critic"]["iteration"], bird.header()["critic"]["score"]) == (2, 0.0)
+    assert (bird.header().critic["iteration"], bird.header().critic["score"]) == (2, 0.0)
     return bird
 
 
 async def counted_anew(bird: Bird, event: Event) -> None:
     fresh = ("", 0, None, None)
-    critic = bird.header()["critic"]
+    critic = bird.header().critic
     assert tuple(critic[key] for key in ("state", "iteration", "score", "accepted")) == fresh
     found = verdicts_of(bird.events(event.seq))
     assert found == [], "a clear's or a switch's own doing is not judged"
@@ -327,7 +327,7 @@ async def test_a_clear_takes_the_count_back(aviary: Aviary) -> None:
 async def test_a_switch_takes_the_count_back(aviary: Aviary) -> None:
     bird = await refined(aviary)
     await counted_anew(bird, await bird.send("switch", agent="jay"))
-    assert bird.header()["agent"] == "jay"
+    assert bird.header().agent == "jay"
 
 
 async def test_a_switch_while_the_command_runs_ends_it(aviary: Aviary) -> None:
@@ -343,5 +343,5 @@ async def test_a_switch_while_the_command_runs_ends_it(aviary: Aviary) -> None:
     )
     assert ended.update["signal"] == "SIGTERM"
     await bird.until(is_last_word, begun.seq)
-    assert bird.header()["critic"]["state"] == ""
+    assert bird.header().critic["state"] == ""
     assert len(prompts_of(bird.events())) == 1, f"nothing was sent to the next one ({event.seq})"

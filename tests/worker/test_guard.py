@@ -94,7 +94,7 @@ async def test_a_user_is_not_refused_in_tmux_or_behind_a_link(aviary: Aviary) ->
     assert (await said(argv)).startswith("0")
     await said(["tmux", "-S", server, "wait-for", "done"])
     assert "Rule 1" in out.read_text()
-    assert bird.header()["confirm"] == "risky"
+    assert bird.header().confirm == "risky"
 
 
 # ---------------------------------------------------------------- the two sockets
@@ -171,7 +171,7 @@ async def test_an_answer_never_goes_to_an_impostors_socket(aviary: Aviary) -> No
     await fake.wait()
     assert b"hello" in heard
     assert ask["nonce"].encode() not in heard
-    assert len(bird.header()["asks"]) == 1
+    assert len(bird.header().asks) == 1
 
 
 # ---------------------------------------------------------------- what is shown
@@ -235,7 +235,7 @@ async def test_whether_an_agent_is_confined_is_shown(aviary: Aviary) -> None:
     bird = aviary.hatch(agent="free")
     Path(aviary.home, "config.toml").write_text("[agents.free]\nconfined = false\n")
     await bird.turn("hello")
-    assert bird.header()["process"]["guard"] == "lineage"
+    assert bird.header().process["guard"] == "lineage"
     assert "not confined" in await said([*ROOKERY, "ps"])
     assert "free is not confined" in await said([*ROOKERY, "show", bird.id])
     doctor = await said([*ROOKERY, "doctor"])

@@ -102,11 +102,11 @@ async def test_approve_all_waits_for_confirmation_by_a_button(aviary: Aviary) ->
     await waits(bird, [writes(aviary, all_of_it), run("rm -rf build")])
     await bird.send("restart")
     await waits(bird, [run("make")])
-    assert bird.header()["confirm"] == "every"
+    assert bird.header().confirm == "every"
     [block] = shown(bird)
     assert "session.approve_all changes from false to true" in block["text"]
     await bird.send(**block["actions"][0]["command"])
-    assert bird.header()["settings"]["held"] == ""
+    assert bird.header().settings["held"] == ""
     await bird.send("restart")
     await bird.turn([run("make"), run("rm -rf build")])
     assert [event.by for event in closings(bird)][-2:] == ["confirm:all"] * 2
@@ -192,12 +192,12 @@ asyncio.run(main())
 async def test_an_agent_cannot_confirm_settings_by_the_socket(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await waits(bird, [writes(aviary, RULE), run("make")])
-    take = bird.header()["settings"]["held"]
+    take = bird.header().settings["held"]
     argv = [sys.executable, "-c", SLY, bird.home, bird.id, take]
     begun = await bird.prompt([{"spawn": argv}, {"until": "cancel"}])
     told = await bird.until(lambda event: kind_of(event.update) == "_rejected", begun.seq)
     assert (told.update["reason"], told.by.partition(":")[0]) == ("from_the_agent", "sly")
-    assert bird.header()["settings"]["held"] == take
+    assert bird.header().settings["held"] == take
 
 
 # --- workers that start -------------------------------------------------------------------------

@@ -302,8 +302,8 @@ async def test_forged_events_are_raw(aviary: Aviary) -> None:
     begun = await bird.prompt([*({"update": update} for update in FORGED), {"ask": "Really?"}])
     ask = await bird.ask(begun)
     header = bird.header()
-    assert (header["state"], header["turn"], list(header["asks"])) == ("running", 1, [ask["id"]])
-    assert header["cwd"] == str(aviary.work)
+    assert (header.state, header.turn, list(header.asks)) == ("running", 1, [ask["id"]])
+    assert header.cwd == str(aviary.work)
     await bird.answer(ask, "allow")
     ended = await bird.ended(begun)
     events = bird.events(begun.seq, ended.seq)
@@ -320,7 +320,7 @@ async def test_ask_waits_for_a_person_not_for_a_connection(aviary: Aviary) -> No
     """Nobody is connected for a while."""
     bird = aviary.hatch()
     begun, ask = await hold(bird)
-    assert bird.header()["asks"].keys() == {ask["id"]}
+    assert bird.header().asks.keys() == {ask["id"]}
     await bird.answer(ask, "allow")
     assert (await bird.ended(begun)).update["reason"] == "end_turn"
     assert "went on" in text_of(bird.events())
@@ -367,4 +367,4 @@ async def test_withdrawn_ask_is_closed(aviary: Aviary) -> None:
     await bird.until(lambda event: is_text(event, "never mind"), begun.seq)
     asks = [event.update for event in bird.events() if kind_of(event.update) == "_ask"]
     assert [update["state"] for update in asks] == ["asked", "closed"]
-    assert bird.header()["asks"] == {}
+    assert bird.header().asks == {}

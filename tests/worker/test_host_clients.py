@@ -171,7 +171,7 @@ async def test_wrong_answer_is_refused_and_the_ask_stays(
             "answer", **{"ask": ask["id"], "nonce": ask["nonce"], "option": "allow"} | fields
         )
     assert refused.value.reason == reason
-    assert ask["id"] in bird.header()["asks"]
+    assert ask["id"] in bird.header().asks
 
 
 def prompts(bird: Bird, id: str) -> list[Event]:

@@ -100,8 +100,8 @@ async def test_worker_json_informs(aviary: Aviary) -> None:
     assert tree.alive(record["warden"], record["wardenStart"])
     assert tree.alive(record["agentPid"], record["agentStart"])
     assert record["socket"] == bird.socket
-    assert (record["agent"], record["argv"]) == ("player", bird.header()["argv"])
-    assert record["agentSession"] == bird.header()["agentSession"]["id"]
+    assert (record["agent"], record["argv"]) == ("player", bird.header().argv)
+    assert record["agentSession"] == bird.header().agent_session["id"]
     assert record["build"] == build()
     assert record["started"] <= record["attached"]
     assert stat.S_IMODE((bird.directory / paths.WORKER).stat().st_mode) == 0o600
@@ -148,7 +148,7 @@ async def test_stop_after_restart_starts_nothing(aviary: Aviary) -> None:
     await bird.gone(bird.worker)
     starts = [event for event in bird.events() if is_agent(event, "starting")]
     assert len(starts) <= 2
-    assert bird.header()["process"]["state"] in ("exited", "stopped")
+    assert bird.header().process["state"] in ("exited", "stopped")
 
 
 @pytest.mark.long
@@ -173,8 +173,8 @@ async def test_killed_worker_is_buried_by_the_next_client(aviary: Aviary) -> Non
     assert ended.update["reason"] == "interrupted"
     assert bird.events()[: len(before)] == before
     header = bird.header()
-    assert (header["state"], header["process"]["state"]) == ("idle", "exited")
-    assert len(header["asks"]) == 1, "what was asked is kept"
+    assert (header.state, header.process["state"]) == ("idle", "exited")
+    assert len(header.asks) == 1, "what was asked is kept"
     await bird.send("cancel")
     assert await bird.reason("again") == "end_turn"
     assert "You said: again" in text_of(bird.events(ended.seq))
@@ -211,7 +211,7 @@ async def test_two_clients_start_one_worker(aviary: Aviary) -> None:
     ids = [f"prompt-{number}" for number in range(4)]
     admitted = await asyncio.gather(*(bird.prompt("hello", id=id) for id in ids))
     assert sorted(str(event.cause) for event in admitted) == ids
-    await bird.until(lambda _: bird.header()["queue"] == [] and bird.header()["state"] == "idle")
+    await bird.until(lambda _: bird.header().queue == [] and bird.header().state == "idle")
     hosts = [row for row in aviary.processes() if is_host(row, bird)]
     mine = {bird.worker.pid, bird.warden.pid}
     # Those that came second find the lock taken, and go.
@@ -260,7 +260,7 @@ async def test_what_a_session_was_made_with_is_given_again(aviary: Aviary) -> No
     openings = [line for line in told if line["method"] in ("session/new", "session/resume")]
     methods = [line["method"] for line in openings]
     assert methods == ["session/new", "session/resume", "session/resume"]
-    session = bird.header()["agentSession"]["id"]
+    session = bird.header().agent_session["id"]
     for line in openings:
         assert line["params"]["cwd"] == str(aviary.work)
         assert line["params"]["additionalDirectories"] == roots
@@ -271,18 +271,18 @@ async def test_what_a_session_was_made_with_is_given_again(aviary: Aviary) -> No
 async def test_title_is_a_persons_else_the_agents_else_the_first_line(aviary: Aviary) -> None:
     bird = aviary.hatch()
     await bird.turn("first line\nsecond line")
-    assert bird.header()["title"] == "first line"
+    assert bird.header().title == "first line"
     await bird.turn([{"title": "The agent's"}])
-    assert bird.header()["title"] == "The agent's"
+    assert bird.header().title == "The agent's"
     await bird.send("rename", title="Mine")
     await bird.turn([{"title": "The agent's other"}])
-    assert bird.header()["title"] == "Mine"
+    assert bird.header().title == "Mine"
     await bird.send("stop")
     await bird.gone(bird.worker)
     renamed = await bird.send("rename", title="Mine asleep")
     assert renamed.update == {"sessionUpdate": "_session", "title": "Mine asleep"}
     assert not is_held(str(bird.directory / paths.LOCK))
     await bird.turn("again")
-    assert bird.header()["title"] == "Mine asleep"
+    assert bird.header().title == "Mine asleep"
     [head] = fleet.heads(aviary.home)
     assert head["title"] == "Mine asleep"

@@ -140,7 +140,7 @@ async def test_every_update_before_the_answer_is_before_the_end(aviary: Aviary) 
     flood = "".join(f"{number} ".ljust(12, ".") for number in range(5000))
     assert text_of(events) == flood + "last"
     assert is_idle(events[-1])
-    assert bird.header()["last"] == "last"
+    assert bird.header().last == "last"
 
 
 async def test_late_updates_are_kept_and_belong_to_their_turn(aviary: Aviary) -> None:
@@ -172,7 +172,7 @@ async def test_queue_drains_combined_after_an_end_turn(aviary: Aviary) -> None:
     assert prompt["queued"] == ["queued-0", "queued-1"]
     said = text_of(bird.events(ask.seq, ended.seq))
     assert said.index("one") < said.index("two")
-    assert bird.header()["queue"] == []
+    assert bird.header().queue == []
 
 
 async def test_queue_drains_one_by_one_where_it_is_told_so(aviary: Aviary) -> None:
@@ -190,11 +190,11 @@ async def test_queue_is_held_after_any_other_end_and_outlives_the_worker(aviary:
     ask = await queue_two(bird)
     await bird.send("cancel")
     await bird.until(lambda event: is_idle(event, 1), ask.seq)
-    assert len(bird.header()["queue"]) == 2
+    assert len(bird.header().queue) == 2
     tree.kill([bird.worker])
     assert await bird.reason("in between") == "end_turn"
     await bird.until(lambda event: is_idle(event, 3), ask.seq)
-    assert bird.header()["queue"] == []
+    assert bird.header().queue == []
 
 
 async def test_full_queue_refuses(aviary: Aviary) -> None:

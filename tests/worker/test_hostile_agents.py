@@ -135,7 +135,7 @@ async def test_forged_kinds_do_nothing(aviary: Aviary) -> None:
     assert [update["source"] for update in raws(events)] == ["update"] * len(FORGED)
     assert sum(is_idle(event) for event in events) == 1
     header = bird.header()
-    assert (header["agent"], header["cwd"], header["asks"]) == ("demo", str(aviary.work), {})
+    assert (header.agent, header.cwd, header.asks) == ("demo", str(aviary.work), {})
 
 
 async def test_deep_but_legal_values_are_kept(aviary: Aviary) -> None:
@@ -219,7 +219,7 @@ async def test_as_many_values_as_are_read_stay_small(aviary: Aviary) -> None:
 async def test_a_request_of_very_many_values_is_answered_with_an_error(aviary: Aviary) -> None:
     bird = hatch(aviary)
     events = await provoke(bird, ["big", "ask", 10 * MEBIBYTE], ["hold"])
-    assert bird.header()["asks"] == {}
+    assert bird.header().asks == {}
     assert "_ask" not in kinds(events)
     assert events[-1].update["reason"] == "end_turn", "it read the answer that it waited for"
     assert peak(bird) < MOST
@@ -255,7 +255,7 @@ async def test_requests_by_the_thousand_are_answered_or_refused(
     bird = hatch(aviary)
     params = json.loads(ask(1))["params"] | {"command": "true"}
     await provoke(bird, ["requests", method, 3_000, params])
-    assert bird.header()["asks"] == {}
+    assert bird.header().asks == {}
     assert kinds(bird.events()).count("_ask") <= 2 * 100
     assert peak(bird) < MOST
 
@@ -325,7 +325,7 @@ async def test_an_agent_may_exit_in_mid_prompt(aviary: Aviary, step: Step) -> No
     play = json.dumps([["line", ask(1)], ["line", terminal], half, step])
     assert (await bird.turn(play))[-1].update["reason"] == "agent_exited"
     decide = await bird.until(lambda event: event.update.get("decide") is True)
-    assert bird.header()["asks"].keys() == {decide.update["id"]}, "it is kept"
+    assert bird.header().asks.keys() == {decide.update["id"]}, "it is kept"
     await bird.send("cancel")
     assert await bird.reason("and now?") == "end_turn"
     assert worker_log(bird) == ""
@@ -363,5 +363,5 @@ async def survive(aviary: Aviary, seed: int, turns: int) -> None:
     for _ in range(turns):
         events = await provoke(bird, *mixture(random))
         assert events[-1].update["reason"] == "end_turn"
-        assert bird.header()["asks"] == {}
+        assert bird.header().asks == {}
     assert peak(bird) < MOST

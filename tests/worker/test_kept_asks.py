@@ -95,7 +95,7 @@ async def test_an_open_ask_outlives_its_worker_and_is_asked_again(aviary: Aviary
     bird = aviary.hatch()
     begun, ask = await held(bird, CALM)
     await end(aviary, bird, how)
-    assert bird.header()["asks"].keys() == {ask["id"]}
+    assert bird.header().asks.keys() == {ask["id"]}
     assert bird.events(begun.seq)[-1].update.get("state") != "closed"
     head = fleet.head_of_session(bird.home, bird.id)
     assert head is not None
@@ -160,7 +160,7 @@ async def test_an_agent_that_dies_is_started_again_by_itself(aviary: Aviary) -> 
         seq = again.seq
     tree.kill([bird.agent])
     await bird.until(lambda event: is_agent(event, "parked"), seq)
-    assert bird.header()["asks"].keys() == {ask["id"]}
+    assert bird.header().asks.keys() == {ask["id"]}
     await bird.answer(ask, "allow")
     await bird.until(lambda event: "went" in text_of([event]), seq)
     assert len(closed(bird)) == 1
@@ -221,7 +221,7 @@ async def test_dropping_a_kept_ask_releases_the_queue(aviary: Aviary, asleep: bo
         await bird.prompt("and then?")
     told = await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], cancel=True)
     assert told.update["dropped"] is True
-    assert bird.header()["asks"] == {}
+    assert bird.header().asks == {}
     if asleep:
         await bird.prompt("and then?")
     await bird.until(lambda event: "You said: and then?" in text_of([event]), told.seq)
@@ -244,7 +244,7 @@ async def test_a_kept_answer_is_not_given_to_another_call(
     except Rejected as refused:  # the agent was quicker, and asks the other thing already
         said = str(refused)
     fresh = await bird.until(lambda event: is_ask(event) and event.update["id"] != ask["id"])
-    assert bird.header()["asks"].keys() == {fresh.update["id"]}
+    assert bird.header().asks.keys() == {fresh.update["id"]}
     [outcome] = closed(bird)
     assert outcome.update["superseded"] is True
     said = said or outcome.update["reason"]
@@ -272,7 +272,7 @@ async def test_an_answer_that_no_longer_fits_is_not_passed_on(aviary: Aviary) ->
         said = str(refused)
     assert re.search("'Yes' was not sent to the agent|The agent offers: oui", said)
     assert closed(bird) == []
-    again = bird.header()["asks"][first["id"]]
+    again = bird.header().asks[first["id"]]
     assert "given" not in again
     await bird.answer(first, "oui")
     await bird.until(lambda event: "went" in text_of([event]), seen)
@@ -294,7 +294,7 @@ async def test_deferring_ends_the_turn_and_an_answer_continues_it(aviary: Aviary
     asleep = await bird.until(lambda event: is_agent(event, "stopped"), ended.seq)
     assert asleep.update["reason"] == "idle"
     await bird.gone(worker)
-    assert bird.header()["asks"].keys() == {ask["id"]}
+    assert bird.header().asks.keys() == {ask["id"]}
     head = fleet.head_of_session(bird.home, bird.id)
     assert head is not None
     assert (head["asks"], head["awake"]) == (1, False)
@@ -325,7 +325,7 @@ async def test_cancel_clear_and_switch_close_kept_asks(aviary: Aviary, how: str)
     await end(aviary, bird, "stop")
     fields: Json = {"agent": "demo"} if how == "switch" else {}
     await bird.send(how, **fields)
-    assert bird.header()["asks"] == {}
+    assert bird.header().asks == {}
     [outcome] = closed(bird)
     assert outcome.update["outcome"] == {"outcome": "cancelled"}
     if how != "switch":
@@ -341,8 +341,8 @@ async def test_a_cancel_of_the_turn_that_asks_again_closes_the_ask(aviary: Aviar
     again = await bird.until(is_again, begun.seq)
     await bird.send("cancel")
     await bird.until(is_idle, again.seq)
-    assert bird.header()["asks"] == {}
-    assert bird.header()["reason"] == "cancelled"
+    assert bird.header().asks == {}
+    assert bird.header().reason == "cancelled"
     assert "went" not in text_of(bird.events())
 
 

@@ -40,7 +40,7 @@ async def test_a_configured_agent_gets_its_vendors_profile(
     introduce(aviary, None, work={"agent": {"name": "codex-acp", "modes": modes}})
     bird = aviary.hatch(agent="work", argv=[])
     await bird.turn("hello")
-    assert (bird.header()["vendor"], bird.header()["mode"]) == ("codex", "read-only")
+    assert (bird.header().vendor, bird.header().mode) == ("codex", "read-only")
 
 
 async def test_crow_is_given_the_mcp_server_it_ships_with(aviary: Aviary) -> None:
@@ -78,7 +78,7 @@ async def test_a_cancel_by_the_user_still_holds_the_reason(aviary: Aviary) -> No
     await bird.until(lambda event: is_text(event, "no?"), begun.seq)
     await bird.send("cancel")
     await bird.ended(begun)
-    assert [item["prompt"][0]["text"] for item in bird.header()["queue"]] == ["Use the other one"]
+    assert [item["prompt"][0]["text"] for item in bird.header().queue] == ["Use the other one"]
 
 
 async def test_a_killed_agent_is_reported_in_one_block(aviary: Aviary) -> None:
@@ -119,12 +119,12 @@ async def test_a_retry_is_shown_while_it_lasts(aviary: Aviary) -> None:
     begun = await bird.prompt([retry, {"until": "steer"}, {"text": "recovered"}])
     await bird.until(lambda event: kind_of(event.update) == "_retry", begun.seq)
     document = fold(None, bird.events())
-    assert document.header["retrying"] == "its model is rate limited · HTTP 429"
+    assert document.header.retrying == "its model is rate limited · HTTP 429"
     titles = [each["title"] for each in document.blocks.values() if each["role"] == "notice"]
     assert "player is trying again" in titles
     await bird.send("cancel")
     await bird.ended(begun)
-    assert bird.header()["retrying"] == ""
+    assert bird.header().retrying == ""
     assert not [each for each in blocks(bird) if "trying again" in each["title"]]
 
 

@@ -80,7 +80,7 @@ async def test_without_an_idle_session_the_prompt_is_kept_and_waits(
     kept = await second.prompt("hello there")
     assert kind_of(kept.update) == "_queue"
     assert status(second) == "waiting"
-    assert second.header()["title"] == "hello there"
+    assert second.header().title == "hello there"
     assert not fleet.head_of_session(aviary.home, second.id)["awake"]  # type: ignore[index]
     await first.send("cancel")
     events = await has_run(second, kept)
@@ -126,7 +126,7 @@ async def test_a_waiting_prompt_can_be_edited_and_removed_without_a_worker(
     await second.send("queue", op="remove", item=two.cause)
     with pytest.raises(Rejected):
         await second.send("queue", op="remove", item=two.cause)
-    assert [each["prompt"] for each in second.header()["queue"]] == [blocks("uno")]
+    assert [each["prompt"] for each in second.header().queue] == [blocks("uno")]
     assert status(second) == "waiting"
     await second.send("queue", op="remove", item=one.cause)
     assert status(second) == "asleep"
@@ -247,7 +247,7 @@ async def test_an_ask_is_listed_though_the_worker_is_out_of_descriptors(
 
 def asked_in_the_log(bird: Bird) -> dict[str, dict[str, object]]:
     until = time.monotonic() + PATIENCE
-    while not (asks := bird.header()["asks"]):
+    while not (asks := bird.header().asks):
         assert time.monotonic() < until, (bird.directory / "worker.log").read_text()[-3000:]
         time.sleep(0.05)
     return dict(asks)

@@ -58,7 +58,7 @@ async def test_a_completion_takes_back_what_nobody_answered_here(aviary: Aviary)
     events = await bird.turn([{"together": [LINK, {"together": later}]}])
     assert text_of(events) == "accepted"
     assert outcome(bird) == "Done in the browser"
-    assert bird.header()["asks"] == {}
+    assert bird.header().asks == {}
     asks = [event for event in events if kind_of(event.update) == "_ask"]
     assert [each.update["state"] for each in asks] == ["asked", "closed"]
     assert not [each for each in events if kind_of(each.update) in ("_raw", "_notice")]
@@ -114,7 +114,7 @@ async def test_it_stands_after_its_worker_was_killed(aviary: Aviary) -> None:
     # Kept until the agent asks again, which it may have done before the answer came.
     assert again.update["state"] in ("answered", "closed")
     await bird.until(lambda event: "accepted" in str(event.update), again.seq)
-    assert bird.header()["asks"] == {}
+    assert bird.header().asks == {}
 
 
 async def test_between_turns_it_is_answered_as_well(aviary: Aviary) -> None:
@@ -133,4 +133,4 @@ async def test_between_turns_it_ends_with_its_agent(aviary: Aviary) -> None:
     blocks = fold(None, bird.events()).blocks.values()
     [block] = [each for each in blocks if each["role"] == "ask"]
     assert (block["status"], captions.outcome(block)) == ("cancelled", "The agent ended")
-    assert bird.header()["asks"] == {}
+    assert bird.header().asks == {}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rookery.core.header import Header
 from rookery.core.json import dumps
 from rookery.core.json.events import Event, kind_of
 from rookery.home import paths
@@ -105,7 +106,7 @@ def test_one_notice_tells_of_many(tmp_path: Path) -> None:
     work.mkdir()
     states = {f"{number:010x}": "running" for number in range(20)}
     states |= {"aaaaaaaaaa": "idle", "bbbbbbbbbb": "running"}
-    neighbours = Neighbours(str(home / "sessions" / "cccccccccc"), {"cwd": str(work)})
+    neighbours = Neighbours(str(home / "sessions" / "cccccccccc"), Header({"cwd": str(work)}))
     paths.make_private(str(home))
     assert neighbours.look(0) == []
     (place,) = (home / PLACES).iterdir()

@@ -57,7 +57,7 @@ async def awake(aviary: Aviary, script: Json) -> Bird:
 
 
 def value(bird: Bird, name: str) -> Any:
-    return next(each["value"] for each in bird.header()["options"] if each["id"] == name)
+    return next(each["value"] for each in bird.header().options if each["id"] == name)
 
 
 async def refused(bird: Bird, option: str, value: object) -> str:
@@ -86,7 +86,7 @@ async def test_an_option_is_set_when_the_agent_confirms_it(
     outcome = await bird.send("set", option=option, value=given)
     assert kind_of(outcome.update) == "config_option_update"
     assert value(bird, id) == taken
-    others = [each for each in bird.header()["options"] if each["id"] != id]
+    others = [each for each in bird.header().options if each["id"] != id]
     assert [each["value"] for each in others] == [
         each["currentValue"] for each in CONFIG["agent"]["configOptions"] if each["id"] != id
     ]
@@ -95,27 +95,27 @@ async def test_an_option_is_set_when_the_agent_confirms_it(
 async def test_header_shows_mode_model_and_effort(aviary: Aviary) -> None:
     bird = await awake(aviary, CONFIG)
     header = bird.header()
-    assert (header["model"], header["effort"], header["mode"]) == ("small", "default", "ask")
+    assert (header.model, header.effort, header.mode) == ("small", "default", "ask")
     await bird.send("set", option="model", value="large")
-    assert bird.header()["model"] == "large"
+    assert bird.header().model == "large"
 
 
 async def test_modes_alone_are_an_option_too(aviary: Aviary) -> None:
     """An answer that says nothing is the confirmation; another vendor's name."""
     bird = await awake(aviary, MODES)
-    assert bird.header()["mode"] == "default"
+    assert bird.header().mode == "default"
     await bird.send("set", option="mode", value="acceptEdits")
-    assert bird.header()["mode"] == "autoEdit"
+    assert bird.header().mode == "autoEdit"
     await bird.send("set", option="mode", value="bypassPermissions")
-    assert bird.header()["mode"] == "yolo"
+    assert bird.header().mode == "yolo"
 
 
 async def test_models_of_old_are_an_option_too(aviary: Aviary) -> None:
     bird = await awake(aviary, MODELS)
-    assert bird.header()["model"] == "m1"
+    assert bird.header().model == "m1"
     await bird.send("set", option="model", value="Two")
-    assert bird.header()["model"] == "m2"
-    assert bird.header()["wanted"] == {"model": "m2"}
+    assert bird.header().model == "m2"
+    assert bird.header().wanted == {"model": "m2"}
 
 
 async def test_what_the_agent_does_not_take_changes_nothing(aviary: Aviary) -> None:
@@ -126,7 +126,7 @@ async def test_what_the_agent_does_not_take_changes_nothing(aviary: Aviary) -> N
         await bird.send("set", option="model", value="large")
     assert told.value.reason == "refused_by_agent"
     assert "not on your plan" in told.value.message
-    assert (value(bird, "mind"), bird.header()["wanted"]) == ("small", {})
+    assert (value(bird, "mind"), bird.header().wanted) == ("small", {})
 
 
 async def test_the_shown_value_waits_for_the_agent(aviary: Aviary) -> None:
@@ -155,8 +155,8 @@ async def test_the_agents_own_changes_are_shown(aviary: Aviary) -> None:
     await bird.turn([{"options": {"set": {"mind": "large"}}}])
     assert value(bird, "mind") == "large"
     await bird.turn([{"options": [select("mind", "model", "tiny", "tiny")]}])
-    assert [each["id"] for each in bird.header()["options"]] == ["mind"]
-    assert bird.header()["model"] == "tiny"
+    assert [each["id"] for each in bird.header().options] == ["mind"]
+    assert bird.header().model == "tiny"
 
 
 async def test_choices_are_given_again_after_a_restart(aviary: Aviary) -> None:
@@ -165,7 +165,7 @@ async def test_choices_are_given_again_after_a_restart(aviary: Aviary) -> None:
     for option, chosen in (("model", "large"), ("effort", "high"), ("mode", "yolo")):
         await bird.send("set", option=option, value=chosen)
     wanted = {"model": "large", "effort": "high", "mode": "bypassPermissions"}
-    assert bird.header()["wanted"].keys() == wanted.keys()
+    assert bird.header().wanted.keys() == wanted.keys()
     await bird.send("stop")
     await bird.gone(bird.worker, bird.warden)
     state = next(aviary.root.glob("state-*"))
@@ -174,7 +174,7 @@ async def test_choices_are_given_again_after_a_restart(aviary: Aviary) -> None:
             file.unlink()  # the agent's own memory
     await bird.send("start")
     header = bird.header()
-    assert {name: header[name] for name in wanted} == wanted
+    assert {name: header.raw[name] for name in wanted} == wanted
 
 
 async def test_choices_made_while_it_sleeps_are_kept_for_the_start(aviary: Aviary) -> None:
@@ -184,21 +184,21 @@ async def test_choices_made_while_it_sleeps_are_kept_for_the_start(aviary: Aviar
     await bird.send("set", option="effort", value="low")
     await bird.send("set", option="effort", value="default")  # drops the pin
     assert not aviary.processes()
-    assert bird.header()["wanted"] == {"model": "large"}
-    assert bird.header()["model"] == ""
+    assert bird.header().wanted == {"model": "large"}
+    assert bird.header().model == ""
     await bird.send("start")
     ready = await bird.until(lambda event: is_agent(event, "ready"))
     await bird.turn("hello")
-    assert bird.header()["model"] == "large"
+    assert bird.header().model == "large"
     assert ready.seq < bird.events()[-1].seq
 
 
 async def test_effort_default_drops_the_pin(aviary: Aviary) -> None:
     bird = await awake(aviary, CONFIG)
     await bird.send("set", option="effort", value="high")
-    assert bird.header()["wanted"] == {"effort": "high"}
+    assert bird.header().wanted == {"effort": "high"}
     await bird.send("set", option="effort", value="default")
-    assert (bird.header()["effort"], bird.header()["wanted"]) == ("default", {})
+    assert (bird.header().effort, bird.header().wanted) == ("default", {})
 
 
 async def test_a_pin_that_is_refused_at_the_start_is_a_notice(aviary: Aviary) -> None:
@@ -207,4 +207,4 @@ async def test_a_pin_that_is_refused_at_the_start_is_a_notice(aviary: Aviary) ->
     await bird.turn("hello")
     notices = [e.update for e in bird.events() if kind_of(e.update) == "_notice"]
     assert "model large" in notices[0]["text"]
-    assert bird.header()["model"] == "small"
+    assert bird.header().model == "small"

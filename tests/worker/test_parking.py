@@ -22,7 +22,7 @@ async def test_an_agent_that_always_dies_is_parked_once_and_tried_again(aviary: 
     assert event.update["remedy"].startswith("Log in to player")
     await bird.send("stop")
     await bird.gone(bird.worker)
-    assert bird.header()["process"]["state"] == "parked", "it outlives its worker"
+    assert bird.header().process["state"] == "parked", "it outlives its worker"
     await bird.turn("and now?")
     assert len(parked(bird.events())) == 2, "one try, one notice"
     begun = await bird.send("restart")

@@ -269,7 +269,7 @@ async def test_the_worker_answers_for_an_agent_without_modes(aviary: Aviary) -> 
     await waits(bird, [run("ls")])
     done = await bird.send("set", option="confirm", value="risky")
     assert done.update["confirm"] == "risky"
-    assert bird.header()["confirm"] == "risky"
+    assert bird.header().confirm == "risky"
     await bird.turn([run("ls")])
     assert closings(bird)[-1].by == "confirm:risky"
     await waits(bird, [ODD])
@@ -287,12 +287,12 @@ async def test_a_chosen_mode_holds_only_in_its_session(aviary: Aviary) -> None:
     first = aviary.hatch()
     await first.send("set", option="confirm", value="risky")  # asleep: no worker is needed
     assert not (first.directory / "worker.json").exists()
-    assert aviary.hatch().header()["confirm"] == "every"
+    assert aviary.hatch().header().confirm == "every"
     await first.turn([run("ls")])
     assert closings(first)[-1].by == "confirm:risky"
     await first.send("set", option="confirm", value="all")
     second = aviary.hatch()
-    assert second.header()["confirm"] == "every"
+    assert second.header().confirm == "every"
     await waits(second, [run("ls")])
     assert not Path(aviary.home, "choices.json").exists()
 
@@ -309,41 +309,41 @@ async def test_choices_of_an_earlier_build_are_reported_once_and_dropped(aviary:
     assert not file.exists()
     assert notices(second) == []
     for bird in (first, second):
-        assert bird.header()["confirm"] == "every"
+        assert bird.header().confirm == "every"
         await waits(bird, [run("ls")])
 
 
 async def test_new_sessions_begin_in_the_configured_mode(aviary: Aviary) -> None:
     write_rules(aviary, more='[session]\nconfirm = "risky"\n')
     bird = aviary.hatch()
-    assert bird.header()["confirm"] == "risky"
+    assert bird.header().confirm == "risky"
     await bird.turn([run("ls")])
     assert closings(bird)[-1].by == "confirm:risky"
     write_rules(aviary, more='[session]\nconfirm = "all"\n')
     await bird.send("stop")
     await bird.gone(bird.worker)
     await waits(bird, [ODD])  # it keeps what it was made with
-    assert aviary.hatch().header()["confirm"] == "all"
+    assert aviary.hatch().header().confirm == "all"
     Path(aviary.home, "config.toml").write_text('[session]\nconfirm = "all"\nx\n')
     with pytest.raises(ConfigError):  # it may have named a sandbox
         aviary.hatch()
-    assert aviary.hatch(sandbox="none").header()["confirm"] == "every"  # it loosens nothing
+    assert aviary.hatch(sandbox="none").header().confirm == "every"  # it loosens nothing
 
 
 async def test_an_agents_own_mode_is_set_and_its_update_counts(aviary: Aviary) -> None:
     bird = aviary.hatch(MODES | {"agent": {**MODES["agent"], "name": "rookery-agent"}})
     await bird.send("start")
     await bird.send("set", option="confirm", value="risky")
-    assert (bird.header()["mode"], bird.header()["confirm"]) == ("risk-based", "risky")
+    assert (bird.header().mode, bird.header().confirm) == ("risk-based", "risky")
     await waits(bird, [run("ls")])  # the agent judged, and asks: one owner
     await bird.turn([{"mode": "always-approve"}])
-    assert bird.header()["confirm"] == "all"
+    assert bird.header().confirm == "all"
     await bird.send("set", option="confirm", value="risky")
     ready = (await bird.until(lambda event: is_agent(event, "ready"))).seq
     await bird.send("restart")
     await bird.until(lambda event: is_agent(event, "ready"), ready)
     await bird.send("start")
-    assert bird.header()["mode"] == "risk-based"  # applied after every opening
+    assert bird.header().mode == "risk-based"  # applied after every opening
 
 
 async def test_a_mode_the_agent_does_not_offer_is_refused(aviary: Aviary) -> None:
@@ -354,7 +354,7 @@ async def test_a_mode_the_agent_does_not_offer_is_refused(aviary: Aviary) -> Non
         await bird.send("set", option="confirm", value="all")
     assert told.value.reason == "refused_by_agent"
     assert "ALLOW_BYPASS=1" in told.value.message
-    assert bird.header()["confirm"] == "every"
+    assert bird.header().confirm == "every"
 
 
 @pytest.mark.long
@@ -375,7 +375,7 @@ async def test_approve_all_is_applied_at_every_start(aviary: Aviary) -> None:
     await bird.send("stop")
     await bird.gone(bird.worker)
     await waits(bird, [ODD])
-    assert bird.header()["confirm"] == "every"
+    assert bird.header().confirm == "every"
 
 
 async def test_an_unknown_value_is_refused(aviary: Aviary) -> None:
@@ -406,7 +406,7 @@ async def test_an_agents_processes_cannot_choose_a_mode(aviary: Aviary) -> None:
     begun = await bird.prompt([{"spawn": argv}, {"until": "cancel"}])
     told = await bird.until(lambda event: kind_of(event.update) == "_rejected", begun.seq)
     assert (told.update["reason"], told.by.partition(":")[0]) == ("from_the_agent", "sly")
-    assert bird.header()["confirm"] == "every"
+    assert bird.header().confirm == "every"
 
 
 async def test_an_agent_cannot_make_rules(aviary: Aviary) -> None:

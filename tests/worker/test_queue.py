@@ -31,7 +31,7 @@ class Waiting:
 
     def queue(self) -> list[str]:
         """What waits, as a client sees it."""
-        return [item["prompt"][0]["text"] for item in self.bird.header()["queue"]]
+        return [item["prompt"][0]["text"] for item in self.bird.header().queue]
 
     async def finish(self, option: str = "allow") -> str:
         """Answer, and all that the agent says until nothing waits or the queue is held."""
@@ -41,7 +41,7 @@ class Waiting:
 
     def is_still(self) -> bool:
         header = self.bird.header()
-        return header["state"] == "idle" and (not header["queue"] or header["reason"] != "end_turn")
+        return header.state == "idle" and (not header.queue or header.reason != "end_turn")
 
 
 async def waiting(aviary: Aviary, *texts: str, script: Json | None = None) -> Waiting:
@@ -111,7 +111,7 @@ async def test_what_is_gone_cannot_be_changed(aviary: Aviary) -> None:
 async def test_after_any_other_end_it_is_held_until_it_is_sent(aviary: Aviary) -> None:
     waits = await waiting(aviary, "one", "two", "three")
     await waits.finish("reject")
-    assert waits.bird.header()["reason"] == "refusal"
+    assert waits.bird.header().reason == "refusal"
     assert waits.queue() == ["one", "two", "three"]
     sent = await waits.change("send", 1)  # that one alone
     end = await waits.bird.until(is_idle, sent.seq)
@@ -134,7 +134,7 @@ async def test_what_waits_survives_a_kill_and_is_held(aviary: Aviary) -> None:
     await waits.change("edit", 0, prompt=blocks("1"))
     tree.kill([waits.bird.worker])
     await waits.bird.until(is_idle)
-    assert waits.bird.header()["reason"] == "interrupted"
+    assert waits.bird.header().reason == "interrupted"
     assert waits.queue() == ["three", "1", "two"]
     await waits.bird.send("cancel")  # else what was asked comes first
     sent = await waits.change("send")
@@ -170,7 +170,7 @@ async def test_a_prompt_goes_into_the_turn_that_runs(aviary: Aviary) -> None:
     assert end.update["reason"] == "end_turn"
     assert text_of(bird.events()) == "working, heard: to the left"
     header = bird.header()
-    assert (header["turn"], header["queue"]) == (1, [])
+    assert (header.turn, header.queue) == (1, [])
     roles = [each["role"] for each in fold(None, bird.events()).blocks.values()]
     assert roles.count("prompt") == 2
 
@@ -201,7 +201,7 @@ async def test_a_steered_prompt_that_the_agent_dies_of_is_kept(aviary: Aviary) -
     await bird.prompt("keep me", steer=True)
     tree.kill([bird.agent])
     await bird.ended(begun)
-    assert [item["prompt"][0]["text"] for item in bird.header()["queue"]] == ["keep me"]
+    assert [item["prompt"][0]["text"] for item in bird.header().queue] == ["keep me"]
     again = await bird.until(lambda event: event.update.get("again") is True, begun.seq)
     await bird.answer(again.update, "allow")  # what was asked comes first
     await bird.until(lambda event: is_text(event, "<keep me>"))

@@ -64,13 +64,13 @@ async def test_a_crash_loop_is_parked_once_and_retry_brings_it_back(
     assert notice["text"] == "please log in first"
     if killed:
         await kill_worker(bird)
-        assert bird.header()["process"]["state"] == "parked"
+        assert bird.header().process["state"] == "parked"
     introduce(aviary, None, crow={}, jay={})
     begun = await act(bird, command(notice, "Send again"))
     await bird.until(lambda event: is_agent(event, "ready"), begun.seq)
     assert await bird.reason("count the owls") == "end_turn"
     assert len(states(bird, "parked")) == 1
-    assert bird.header()["process"]["state"] == "ready"
+    assert bird.header().process["state"] == "ready"
 
 
 @pytest.mark.parametrize("killed", [False, True])
@@ -95,7 +95,7 @@ async def test_a_rate_limit_is_reported_once_and_resume_now_resends_the_prompt(
     assert "2099" in notice["text"]
     if killed:
         await kill_worker(bird)
-        assert bird.header()["rateLimit"]["prompt"] == blocks("count the owls")
+        assert bird.header().rate_limit["prompt"] == blocks("count the owls")
         assert not aviary.wait_empty(), "nothing starts by itself"
     again = await act(bird, command(notice, "Retry now"))
     end = await bird.ended(again)
@@ -103,7 +103,7 @@ async def test_a_rate_limit_is_reported_once_and_resume_now_resends_the_prompt(
     assert text_of(bird.events(again.seq, end.seq)) == "heard: count the owls"
     limits = [event for event in bird.events() if kind_of(event.update) == "_rate_limit"]
     assert len(limits) == 1
-    assert bird.header()["rateLimit"] is None
+    assert bird.header().rate_limit is None
 
 
 @pytest.mark.parametrize("killed", [False, True])
@@ -116,7 +116,7 @@ async def test_another_agent_is_a_way_out_of_a_rate_limit(aviary: Aviary, killed
     [notice] = notices(bird, "Rate limit reached")
     event = await act(bird, {**command(notice, "Continue with another agent"), "agent": "jay"})
     assert event.update["reason"] == "rate_limited"
-    assert bird.header()["rateLimit"] is None
+    assert bird.header().rate_limit is None
     assert await bird.reason("count the owls") == "end_turn"
 
 

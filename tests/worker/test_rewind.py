@@ -101,7 +101,7 @@ async def test_rewound_turns_are_hidden_and_come_back(aviary: Aviary) -> None:
     await turn(bird, [{"command": ["true"]}, {"text": "word3"}], 3)
     before = bird.header()
     done = await bird.send("rewind", turn=1, files=False)
-    assert (done.update["memory"], bird.header()["agentSession"]) == ("lost", None)
+    assert (done.update["memory"], bird.header().agent_session) == ("lost", None)
     with Reader.open(str(bird.directory)) as log:
         assert "word3" in text_of(bird.events()), "nothing is lost"
         shown = reading.excerpt(log).document
@@ -116,7 +116,7 @@ async def test_rewound_turns_are_hidden_and_come_back(aviary: Aviary) -> None:
     assert [row["turn"] for row in turns(aviary.home, bird.id) if row["hidden"]] == [2, 3]
     await bird.send("rewind", undo=True)
     after = bird.header()
-    assert after["agentSession"] == before["agentSession"]
+    assert after.agent_session == before.agent_session
     assert [row["turn"] for row in turns(aviary.home, bird.id) if row["hidden"]] == [4]
     found = await bird.turn("back")
     [ready] = [event for event in found if is_agent(event, "ready")]
@@ -145,7 +145,7 @@ async def test_the_files_alone_can_be_rewound(aviary: Aviary) -> None:
         await turn(bird, [{"write": "a", "content": str(number)}], number)
     assert previewed(bird, 0) == [("removed", "a", "own")]
     await bird.send("rewind", turn=1, conversation=False)
-    assert (file.read_text(), bird.header()["hidden"]) == ("1", [])
+    assert (file.read_text(), bird.header().hidden) == ("1", [])
     await bird.send("rewind", turn=0, conversation=False)
     assert not file.exists()
 
@@ -213,8 +213,8 @@ async def test_a_fork_begins_with_the_turns_and_goes_its_own_way(aviary: Aviary)
     branch = Bird(aviary.home, name)
     aviary.birds.append(branch)
     header = branch.header()
-    assert (header["title"], header["turn"], header["agentSession"]) == ("Other", 2, None)
-    assert header["forkedFrom"]["id"] == bird.id
+    assert (header.title, header.turn, header.agent_session) == ("Other", 2, None)
+    assert header.forked_from["id"] == bird.id
     said = text_of(branch.events())
     assert "word2" in said
     assert "word3" not in said
@@ -307,13 +307,13 @@ async def test_a_fork_after_a_rewind_has_the_turns_that_are_seen(aviary: Aviary)
     later = Bird(aviary.home, fork(aviary.home, bird.id))
     aviary.birds += [seen, hidden, later]
     assert [text_of(each.events()) for each in (seen, hidden, later)] == ["t1", "t1t2t3", "t1t4"]
-    assert [each.header()["turn"] for each in (seen, hidden, later)] == [1, 3, 2]
+    assert [each.header().turn for each in (seen, hidden, later)] == [1, 3, 2]
     assert [row["files"] for row in turns(aviary.home, later.id)] == [True, True, True]
     assert [each[:2] for each in previewed(later, 1)] == [("changed", "a")]
     assert update(aviary.home).done
     roles = [hit.role for hit in query(aviary.home, "t1").hits]
     assert (roles.count("answer"), roles.count("prompt")) == (1, 1), "copies are one hit"
-    names = [each.header()["title"].partition(": ")[0] for each in (seen, hidden, later)]
+    names = [each.header().title.partition(": ")[0] for each in (seen, hidden, later)]
     assert names == ["Fork", "Fork 2", "Fork 3"]
 
 
@@ -339,12 +339,12 @@ async def test_a_list_shows_no_line_of_a_hidden_turn(aviary: Aviary) -> None:
     for number in (1, 2):
         await turn(bird, [{"text": f"said{number}"}], number)
     await bird.send("rewind", turn=1, files=False)
-    assert bird.header()["last"] == "said1"
+    assert bird.header().last == "said1"
     assert update(aviary.home).done
     assert [hit.snippet.text for hit in query(aviary.home, "said2").hits] == []
     assert len(query(aviary.home, "said1").hits) == 2, "the answer and the prompt"
     await bird.send("rewind", undo=True)
-    assert bird.header()["last"] == "said2"
+    assert bird.header().last == "said2"
 
 
 async def test_a_preview_uses_the_configured_size_limit(aviary: Aviary) -> None:

@@ -305,4 +305,4 @@ async def test_keep_events_bounds_a_log_that_grows(aviary: Aviary) -> None:
     left = [event for event in bird.events() if event.seq <= begun[-1].seq]
     assert len(left) < 50
     assert [kind_of(event.update) for event in left].count("_prompt") == 1
-    assert bird.header()["turn"] == 3
+    assert bird.header().turn == 3

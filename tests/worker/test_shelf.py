@@ -33,7 +33,7 @@ async def test_what_the_user_does_is_told_to_the_agent(aviary: Aviary, draft: bo
     await bird.send("rename", title="Ours")
     assert await bird.reason("again") == "end_turn"
     assert told(aviary)[2:] == ["unarchive", "set_title Ours"]
-    assert bird.header()["title"] == "Ours"
+    assert bird.header().title == "Ours"
 
 
 async def test_an_agent_that_offers_neither_hears_nothing(aviary: Aviary) -> None:

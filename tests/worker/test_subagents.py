@@ -44,7 +44,7 @@ async def test_what_a_sub_agent_says_is_logged_as_its_own(aviary: Aviary) -> Non
         ]
     )
     assert text_of(events) == "I ask someone.They are twelve."
-    assert bird.header()["last"] == "They are twelve."
+    assert bird.header().last == "They are twelve."
     assert "raw" not in [role for role, _ in roles(shown(bird.events()))]
     [head, *_] = [b for b in shown(bird.events()).blocks.values() if b["role"] == "tool"]
     assert (head["title"], head["status"], head["calls"]) == ("Count", "done", 1)

@@ -57,15 +57,15 @@ def told(bird: Bird) -> str:
 def check_header(bird: Bird, name: str) -> None:
     """Nothing of another agent is left."""
     header = bird.header()
-    assert header["agent"] == name
-    assert header["argv"] == []
-    assert header["process"]["name"] == name
-    assert header["info"].get("name") in (name, None)
-    assert (header["agentSession"] or {"name": name})["name"] == name
-    assert (header["usage"], header["rateLimit"], header["plan"]) == ({}, None, [])
-    assert (header["error"], header["_tools"]) == (None, {})
-    modes = [choice["value"] for option in header["options"] for choice in option["choices"]]
-    commands = [command["name"] for command in header["commands"]]
+    assert header.agent == name
+    assert header.argv == []
+    assert header.process["name"] == name
+    assert header.info.get("name") in (name, None)
+    assert (header.agent_session or {"name": name})["name"] == name
+    assert (header.usage, header.rate_limit, header.plan) == ({}, None, [])
+    assert (header.error, header.tools) == (None, {})
+    modes = [choice["value"] for option in header.options for choice in option["choices"]]
+    commands = [command["name"] for command in header.commands]
     if name == "jay":
         assert "plan" not in modes
         assert commands == []
@@ -78,15 +78,15 @@ async def test_a_session_switches_there_and_back_also_at_a_rate_limit(aviary: Av
     await bird.turn("the owl is grey")
     await bird.send("set", option="mode", value="plan")
     assert await bird.reason("limit: count the owls") == "rate_limited"
-    assert bird.header()["rateLimit"]["message"] == "slow"
-    first = bird.header()["agentSession"]["id"]
+    assert bird.header().rate_limit["message"] == "slow"
+    first = bird.header().agent_session["id"]
 
     event = await switched(bird, "jay")
     assert (event.update["from"], event.update["to"]) == ("crow", "jay")
     assert event.update["reason"] == "rate_limited"
     await bird.until(lambda event: is_agent(event, "ready"), event.seq)
     check_header(bird, "jay")
-    assert bird.header()["reason"] == ""
+    assert bird.header().reason == ""
     words = told(bird)
     assert "the owl is grey" in words
     assert "- Used the tool Look (failed)" in words
@@ -98,7 +98,7 @@ async def test_a_session_switches_there_and_back_also_at_a_rate_limit(aviary: Av
     ready = await bird.until(lambda event: is_agent(event, "ready"), event.seq)
     assert (ready.update["how"], ready.update["sessionId"] != first) == ("new", True)
     check_header(bird, "crow")
-    assert bird.header()["mode"] == "ask", "the pin was of an agent that was left"
+    assert bird.header().mode == "ask", "the pin was of an agent that was left"
     words = told(bird)
     assert "**Person:** the owl is grey" in words
     assert "**Person:** (a recap)" in words, "it is not told again"
@@ -118,7 +118,7 @@ async def test_a_switch_in_mid_turn_cancels_once_and_keeps_the_queue(aviary: Avi
     assert [each.update["reason"] for each in ends] == ["cancelled"]
     assert ends[0].seq < event.seq
     await bird.gone(old)
-    assert [item["prompt"] for item in bird.header()["queue"]] == [blocks("later")]
+    assert [item["prompt"] for item in bird.header().queue] == [blocks("later")]
     sent = await bird.send("queue", op="send")
     end = await bird.until(is_idle, sent.seq)
     assert "jay heard: later" in text_of(bird.events(sent.seq, end.seq))
@@ -151,7 +151,7 @@ async def test_a_sleeping_session_wakes_with_the_new_agent(aviary: Aviary) -> No
     turn = await bird.turn("hello")
     assert "jay heard: hello" in text_of(turn)
     header = bird.header()
-    assert (header["model"], header["wanted"]) == ("big", {"model": "big"})
+    assert (header.model, header.wanted) == ("big", {"model": "big"})
 
 
 async def test_a_switch_leaves_a_crash_loop_behind(aviary: Aviary) -> None:
@@ -161,13 +161,13 @@ async def test_a_switch_leaves_a_crash_loop_behind(aviary: Aviary) -> None:
     bird = aviary.hatch(agent="crow", argv=[], title="T", roots=[str(aviary.root)])
     for _ in range(4):
         await bird.turn("count the owls")
-    assert bird.header()["process"]["state"] == "parked"
+    assert bird.header().process["state"] == "parked"
     event = await switched(bird, "jay")
     assert event.update["reason"] == "manual"
     turn = await bird.turn(told(bird))
     assert "count the owls" in text_of(turn)
     header = bird.header()
-    assert (header["title"], header["roots"]) == ("T", [str(aviary.root)])
+    assert (header.title, header.roots) == ("T", [str(aviary.root)])
     check_header(bird, "jay")
     await bird.send("restart")
     assert "jay heard: again" in text_of(await bird.turn("again"))
@@ -185,7 +185,7 @@ async def test_switching_to_the_same_or_an_unknown_agent_is_refused(
             await switched(bird, name)
         assert refused.value.reason == reason
         assert "jay" in refused.value.message
-    assert bird.header()["agent"] == "crow"
+    assert bird.header().agent == "crow"
 
 
 async def test_switching_to_an_agent_that_is_not_installed_is_refused(aviary: Aviary) -> None:
@@ -227,7 +227,7 @@ async def test_a_reset_offers_a_recap_of_what_was_lost(aviary: Aviary) -> None:
     await bird.gone(bird.worker)
     turn = await bird.turn("and now?")
     [reset] = [event for event in turn if event.update.get("state") == "reset"]
-    assert bird.header()["recap"] == reset.seq
+    assert bird.header().recap == reset.seq
     words = told(bird)
     assert "the owl is grey" in words
     assert "and now?" not in words, "the new session was given that one"

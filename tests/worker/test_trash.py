@@ -39,7 +39,7 @@ async def test_one_in_mid_turn_is_stopped_and_its_log_says_so(aviary: Aviary) ->
     await asyncio.to_thread(moves.remove, aviary.home, bird.id)
     assert not await asyncio.to_thread(aviary.wait_empty)
     await asyncio.to_thread(moves.restore, aviary.home, bird.id)
-    assert bird.header()["state"] == "idle"
+    assert bird.header().state == "idle"
     await bird.turn("on")
 
 

@@ -104,7 +104,7 @@ async def test_a_worker_that_never_gets_ready_is_parked(aviary: Aviary) -> None:
             await asyncio.to_thread(start_worker, bird.home, bird.id, argv=argv)
         names.append(caught.value.reason)
     assert names == ["died"] * STARTS + ["parked"]
-    assert bird.header()["process"]["stderr"][-1] == "no such module"
+    assert bird.header().process["stderr"][-1] == "no such module"
     [told] = [event.update for event in bird.events() if event.update.get("level") == "error"]
     assert "worker died while it started: no such module" in told["text"], "once"
 

@@ -87,7 +87,7 @@ class Perch:
         return Sight(self.events())
 
     def option(self, id: str) -> Json:
-        [found] = [each for each in self.bird.header()["options"] if each["id"] == id]
+        [found] = [each for each in self.bird.header().options if each["id"] == id]
         return found
 
     async def requests(self, count: int) -> None:
@@ -153,7 +153,7 @@ class Perch:
 
     async def settle(self) -> None:
         """After a step that went wrong: the next one finds no turn running."""
-        if not self.bird.directory.exists() or self.bird.header()["state"] == "idle":
+        if not self.bird.directory.exists() or self.bird.header().state == "idle":
             return
         since = self.events()[-1].seq
         await self.bird.send("cancel")

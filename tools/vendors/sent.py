@@ -73,7 +73,7 @@ async def plan(perch: Perch) -> str:
 
 
 async def compaction(perch: Perch) -> str:
-    commands = [lenient.text(each, "name") for each in perch.bird.header()["commands"]]
+    commands = [lenient.text(each, "name") for each in perch.bird.header().commands]
     command = next((name for name in COMPACT if name in commands), None)
     if command is None:
         return "no command"

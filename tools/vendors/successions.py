@@ -43,10 +43,10 @@ async def switch(perch: Perch) -> str:
     demo = bird.header()
     await _switch(bird, name, "rate_limited")
     header = bird.header()
-    assert (header["agent"], header["process"]["name"]) == (name, name)
-    assert (header["rateLimit"], header["reason"]) == (None, "")
-    assert header["info"] != demo["info"]
-    assert header["agentSession"]["id"] != demo["agentSession"]["id"]
+    assert (header.agent, header.process["name"]) == (name, name)
+    assert (header.rate_limit, header.reason) == (None, "")
+    assert header.info != demo.info
+    assert header.agent_session["id"] != demo.agent_session["id"]
 
     told = _recap(bird)
     assert f"**Agent:** {FACT}" in told
@@ -62,8 +62,8 @@ async def switch(perch: Perch) -> str:
     await _switch(bird, "demo", "rate_limited" if limited else "manual")
     header = bird.header()
     for key in OF_THE_VENDOR:
-        assert not header[key] or header[key] != before[key], f"{key} is the vendor's"
-    assert header["info"] == demo["info"]
+        assert not header.raw[key] or header.raw[key] != before.raw[key], f"{key} is the vendor's"
+    assert header.info == demo.info
     told = _recap(bird)
     assert "**Agent:** the vendor is here" in told
     assert told.endswith("[[fail 429]]") is limited
@@ -83,7 +83,7 @@ async def _rewound(perch: Perch) -> None:
 
     await perch.bird.until(is_kept, said.seq)
     await perch.say(TAKEN_BACK)
-    await perch.bird.send("rewind", turn=perch.bird.header()["turn"] - 1)
+    await perch.bird.send("rewind", turn=perch.bird.header().turn - 1)
     made = await asyncio.to_thread(fork, perch.aviary.home, perch.bird.id)
     forked = Bird(perch.aviary.home, made)
     forked.patience = perch.bird.patience
@@ -107,10 +107,10 @@ async def forget(perch: Perch) -> str:
     assert text_of(turn).endswith("anew")
     assert not heard(perch.llm.main()[-1], FACT), "it was not forgotten"
     after = perch.bird.header()
-    names = [option["id"] for option in before["options"]]
-    assert [option["id"] for option in after["options"]] == names
-    assert after["mode"] == before["mode"]
-    assert after["fold"]["turn"] >= 1
+    names = [option["id"] for option in before.options]
+    assert [option["id"] for option in after.options] == names
+    assert after.mode == before.mode
+    assert after.fold["turn"] >= 1
     said = await asyncio.to_thread(fleet.remove, perch.aviary.home, perch.bird.id)
     assert not perch.bird.directory.exists()
     assert ("deleted its copy" in said) == can_delete(after), said

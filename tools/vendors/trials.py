@@ -129,7 +129,7 @@ async def inside(perch: Perch) -> str:
 async def options(perch: Perch) -> str:
     """Each option is set to another of its values, and back."""
     told = []
-    for option in perch.bird.header()["options"]:
+    for option in perch.bird.header().options:
         others = [each["value"] for each in option["choices"] if each["value"] != option["value"]]
         if not others or option["id"] in perch.vendor.untouched:
             continue

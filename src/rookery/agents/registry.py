@@ -15,6 +15,7 @@ from rookery.agents import programs
 from rookery.core.agent import switching
 from rookery.core.agent.addresses import address_of
 from rookery.core.asks.asks import Refusal
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Fixed
 from rookery.core.settings import sandbox as kinds
@@ -232,7 +233,7 @@ def lacks_module(agent: Agent) -> str:
 
 
 def check_successor(
-    header: Json,
+    header: Header,
     command: Json,
     custom: Mapping[str, Sequence[str]],
     environment: Mapping[str, str],
@@ -245,8 +246,8 @@ def check_successor(
         return refusal
     argv = lenient.texts(command, "argv")
     agent = Agent(command["agent"], argv) if argv else resolve(command["agent"], custom)
-    inside = lenient.text(header, "sandbox") == kinds.CONTAINER
-    installed = inside or is_installed(agent, environment, header["cwd"], node_path)
+    inside = header.sandbox == kinds.CONTAINER
+    installed = inside or is_installed(agent, environment, header.cwd, node_path)
     return None if installed else Refusal("not_installed", str(NotInstalled(agent)))
 
 

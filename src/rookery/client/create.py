@@ -16,6 +16,7 @@ from rookery.client.config import in_force
 from rookery.client.daemon.origin import by
 from rookery.core.agent.addresses import address_of
 from rookery.core.critic.state import CHOICES
+from rookery.core.header import Header
 from rookery.core.json import Draft, Json, dumps, notice
 from rookery.core.policy import approvals
 from rookery.core.policy.approvals import EVERY
@@ -262,7 +263,7 @@ def default_sandbox(settings: config.Config, agent: str, argv: Sequence[str]) ->
     return settings.extras.get(agent, Extras()).sandbox or settings.sandbox.kind
 
 
-def write_head(directory: str, header: Json, seq: int, at: int) -> Json:
+def write_head(directory: str, header: Header, seq: int, at: int) -> Json:
     """Bring head.json up to date, as the worker does when it is awake."""
     head = head_of(header, seq, at)
     paths.write_atomic(os.path.join(directory, paths.HEAD), dumps(head).encode("ascii"))

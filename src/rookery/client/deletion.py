@@ -23,6 +23,7 @@ from rookery.client.session import SessionClient
 from rookery.client.start import connectable
 from rookery.core.agent.addresses import address_of
 from rookery.core.agent.opening import KINDS, Conversation, conversations
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient, loads
 from rookery.core.refusals import Refused, sentences
 from rookery.core.settings.agent_tables import Extras
@@ -56,19 +57,19 @@ def ask_agent_to_delete(home: str, session: str) -> str:
             header = log.header()
     except LogError as error:
         return f"its agents could not be looked up: {error}"
-    if header["agentSession"] is None:
+    if header.agent_session is None:
         return ""
     if _is_homeless(header):
         return ""
     awake = connectable(paths.socket_path(directory))
     if not awake and not can_delete(header):
-        return f"{header['agent']} is not running, and may not support deleting sessions"
+        return f"{header.agent} is not running, and may not support deleting sessions"
     try:
         return run(_told_by_worker(home, session, header, awake=awake))
     except TimeoutError:
-        return f"{header['agent']} did not answer in time"
+        return f"{header.agent} did not answer in time"
     except (Refused, OSError) as error:
-        return f"{header['agent']} could not be reached: {sentences(error)}"
+        return f"{header.agent} could not be reached: {sentences(error)}"
 
 
 def went_wrong(outcome: str) -> bool:
@@ -76,14 +77,14 @@ def went_wrong(outcome: str) -> bool:
     return "could not be" in outcome or "did not answer in time" in outcome
 
 
-def can_delete(header: Json) -> bool:
-    abilities = lenient.mapping(header["capabilities"], "sessionCapabilities")
+def can_delete(header: Header) -> bool:
+    abilities = lenient.mapping(header.capabilities, "sessionCapabilities")
     return isinstance(abilities.get("delete"), dict)
 
 
-async def _told_by_worker(home: str, session: str, header: Json, *, awake: bool) -> str:
+async def _told_by_worker(home: str, session: str, header: Header, *, awake: bool) -> str:
     with SessionClient(home, session) as client:
-        if not awake or (can_delete(header) and header["process"]["state"] != "ready"):
+        if not awake or (can_delete(header) and header.process["state"] != "ready"):
             async with asyncio.timeout(START):
                 await client.send({"do": "start"})
         async with asyncio.timeout(ANSWER):
@@ -101,16 +102,16 @@ def conversations_of(directory: str, *, last_too: bool = False) -> list[Conversa
             header = log.header()
     except LogError:
         return []
-    last = lenient.text(header["agentSession"], "id"), header["agent"]
+    last = lenient.text(header.agent_session, "id"), header.agent
     if last_too or _is_homeless(header):
         last = "", ""
     return [each for each in recorded if _is_ours(each) or (each.id, each.agent) != last]
 
 
-def _is_homeless(header: Json) -> bool:
+def _is_homeless(header: Header) -> bool:
     """Whether the session's directory is gone, like a merged worktree: no worker starts there, so
     its agent is told like the earlier ones."""
-    return not os.path.isdir(header["cwd"])
+    return not os.path.isdir(header.cwd)
 
 
 def forget(home: str, directory: str, earlier: Sequence[Conversation]) -> list[str]:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 
 from rookery.client import guard
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.turn.remedies import wants_login
 from rookery.core.vendors import detection
@@ -41,7 +42,7 @@ def keep(directory: str, environment: Mapping[str, str], *, own: bool) -> None:
 
 
 def renew_before(
-    home: str, header: Json, command: Json, of: str = TERMINAL
+    home: str, header: Header, command: Json, of: str = TERMINAL
 ) -> tuple[Change, bool] | None:
     """Give a session this process's environment before a command that restarts its agent, or a
     prompt to one that wanted a login. `of`: what this process runs in, for the session's notice.
@@ -52,24 +53,24 @@ def renew_before(
         return None
     if do == "switch":  # what is kept of it depends on who comes
         agent, argv = lenient.text(command, "agent"), lenient.texts(command, "argv")
-        header = {**header, "vendor": detection.vendor_of(agent, argv)}
+        header = header.with_(vendor=detection.vendor_of(agent, argv))
     change = renew(home, header, of=of)
     if change is None:
         return None
-    awake = is_locked(paths.session_dir(home, header["id"]))
+    awake = is_locked(paths.session_dir(home, header.id))
     return change, do == "prompt" and awake
 
 
 def renew(
-    home: str, header: Json, environment: Mapping[str, str] = os.environ, *, of: str = TERMINAL
+    home: str, header: Header, environment: Mapping[str, str] = os.environ, *, of: str = TERMINAL
 ) -> Change | None:
     """Give a session this process's environment from its agent's next start on, and return the
     change. None if it does not change, or this process is an agent's."""
-    directory = paths.session_dir(home, header["id"])
+    directory = paths.session_dir(home, header.id)
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     if saved is None or guard.of_an_agent(home):
         return None
-    held = withheld(environment, own=header["vendor"] == detection.OWN)
+    held = withheld(environment, own=header.vendor == detection.OWN)
     absent = sorted({*held, *lenient.texts(saved, "withheld")})
     new, change = renewed(kept_of(saved), cleaned(environment, absent))
     if change == Change():

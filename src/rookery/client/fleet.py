@@ -12,7 +12,7 @@ from rookery.client import config as client_config
 from rookery.client import guard, worktrees
 from rookery.client.offline import check_format, fault_of, left_open, write_post_mortem
 from rookery.client.start import is_awake, listener
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Fixed
 from rookery.core.view.fleet import bounded, head_of, is_sound, is_unread
@@ -152,7 +152,7 @@ def _rebuilt(directory: str) -> Json | None:
             header = log.header()
     except (LogError, OSError):
         return None
-    if not header["id"]:  # its first event is gone
+    if not header.id:  # its first event is gone
         return None
     head = head_of(header, last[-1].seq, last[-1].at)
     with suppress(OSError):  # of a home that cannot be written, the next look folds it again
@@ -173,7 +173,7 @@ def _stand_in(directory: str, name: str) -> Json:
     at = 0
     with suppress(OSError):
         at = int(os.lstat(directory).st_mtime * 1000)
-    head = head_of({**EMPTY, "id": name, "created": at, "since": at}, 0, at)
+    head = head_of(EMPTY.with_(id=name, created=at, since=at), 0, at)
     awake = is_awake(paths.socket_path(directory))
     return head | {"awake": awake, "worker": None, "unread": False, "damaged": True}
 

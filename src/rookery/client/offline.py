@@ -14,6 +14,7 @@ from rookery.core import commands
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.commands import Command
+from rookery.core.header import Header
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.json.safe_text import count
 from rookery.core.limits import Policy
@@ -95,7 +96,7 @@ def _outcome(
 def _queued(directory: str, writer: Writer, command: Json) -> tuple[Json, Refusal | None]:
     """Prepare a prompt that waits for a worker, or a change of one: its files are stored in the
     log, as a worker does it."""
-    queue = writer.header["queue"]
+    queue = writer.header.queue
     if command["do"] == "prompt" and len(queue) >= Policy().queue_most:
         message = f"The queue is full ({Policy().queue_most} prompts): remove one, or wait."
         return command, Refusal("queue_full", message)
@@ -117,7 +118,7 @@ def _from_agent(directory: str, command: Json, row: Command | None) -> Refusal |
     return refusal if refusal is not None and guard.of_an_agent(home) else None
 
 
-def _check_successor(directory: str, header: Json, command: Json) -> Refusal | None:
+def _check_successor(directory: str, header: Header, command: Json) -> Refusal | None:
     """Check with the environment that the session was created in: its agents get that one."""
     settings = client_config.in_force.load(os.path.dirname(os.path.dirname(directory)))
     environment = client.environment.kept_of(
@@ -133,7 +134,7 @@ def _append(directory: str, writer: Writer, drafts: list[Draft]) -> None:
         client.create.write_head(directory, writer.header, events[-1].seq, events[-1].at)
 
 
-def left_open(header: Json) -> bool:
+def left_open(header: Header) -> bool:
     """Tell whether a session without a worker still looks as if it had one."""
     return bool(post_mortem(header))
 
@@ -182,7 +183,7 @@ def _damage(directory: str, log: Reader, *, whole: bool) -> str:
     last = log.last_seq()
     if not last:
         return "all of its events are gone" if known else "it has no events"
-    if not log.header()["id"]:
+    if not log.header().id:
         return "its first event is gone"
     if whole and (damage := log.damage()):
         return damage

@@ -48,7 +48,7 @@ def excerpt(
         carried.carry(document, header, log.some(missing.values()) if missing else [])
         if len(document.blocks) == before:
             break
-    hidden = document.header.get("hidden", []) if hidden is None else hidden
+    hidden = document.header.hidden if hidden is None else hidden
     for name in [name for name in document.blocks if rewinding.hides_block(hidden, name)]:
         document.apply([["drop", name]])
     cut = folded and carried.clip(document, room)
@@ -89,14 +89,14 @@ def recap(log: History, before: int | None = None) -> Recap:
     """Return a recap of the turns before the event `before`; None: before the agent last lost its
     memory (a reset, a clear, a switch), or of all turns if it never did."""
     if before is None:
-        before = log.header()["recap"] or log.last_seq() + 1
+        before = log.header().recap or log.last_seq() + 1
     return recap_of(_pages(log, before))
 
 
 def _pages(log: History, before: int) -> Iterator[Document]:
     """Yield a document for each turn, newest first, ending at `before`, without what a rewind
     hides; each is read only when requested."""
-    hidden = log.header().get("hidden", [])
+    hidden = log.header().hidden
     numbers = range(1, log.turns() + 1)
     last = bisect_left(numbers, before, key=log.first_seq)
     for n in range(last, 0, -1):

@@ -299,7 +299,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         wakes = commands.wakes(command, row)
         if not wakes or command["do"] != "answer":
             return wakes
-        return command.get("ask") in self.log.header()["asks"]
+        return command.get("ask") in self.log.header().asks
 
     async def _end_older(self) -> None:
         """Have an idle worker of an older build make way for one of this build. The worker itself

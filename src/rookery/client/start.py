@@ -226,7 +226,7 @@ def _warm_ahead(home: str, directory: str) -> None:
             header = log.header()
     except LogError:
         return
-    if header["agent"] == OWN_AGENT and not header["argv"]:  # else it is another program
+    if header.agent == OWN_AGENT and not header.argv:  # else it is another program
         client.warm_agent.ahead(home, connectable)
 
 

@@ -14,6 +14,7 @@ from rookery.build import build
 from rookery.client import config as client_config
 from rookery.core import budgets
 from rookery.core.asks import kept_asks
+from rookery.core.header import Shown
 from rookery.core.json import Json, loads
 from rookery.core.turn import rate_limit
 from rookery.core.view.fleet import is_hidden, is_judged, is_sound
@@ -171,7 +172,10 @@ def _idle(home: str, but: str) -> list[str]:
 
 def _has_nothing_to_do(head: Json) -> bool:
     return bool(
-        head["state"] == "idle" and not head["asks"] and not head["queue"] and not is_judged(head)
+        head["state"] == "idle"
+        and not head["asks"]
+        and not head["queue"]
+        and not is_judged(Shown(head))
     )
 
 

@@ -4,6 +4,7 @@
 
 from typing import NamedTuple
 
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 
 HEADER_ONLY = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sent", "step")
@@ -137,13 +138,13 @@ def from_header(name: str, raw: Json) -> Ask:
     return _read(raw if raw.get("id") == name else {**raw, "id": name})
 
 
-def asks_of(header: Json) -> dict[str, Ask]:
+def asks_of(header: Header) -> dict[str, Ask]:
     """Return the open asks of a session, by their ids."""
-    return {name: from_header(name, raw) for name, raw in lenient.mapping(header, "asks").items()}
+    return {name: from_header(name, raw) for name, raw in header.asks.items()}
 
 
-def ask_of(header: Json, name: object) -> Ask | None:
-    raw = lenient.mapping(header, "asks").get(name) if isinstance(name, str) else None
+def ask_of(header: Header, name: object) -> Ask | None:
+    raw = header.asks.get(name) if isinstance(name, str) else None
     return None if raw is None else from_header(str(name), raw)
 
 

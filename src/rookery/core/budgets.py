@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rookery.core.ask import Ask, asks_of
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.units import money, tokens
 
@@ -231,14 +232,18 @@ def is_near(usage: Reached, last: Json) -> bool:
     return usage.share < 1 and (usage.share >= NEAR or usage._grown(last).share >= 1)
 
 
-def granted(header: Json, scope: str, day: str) -> Json:
+def granted(header: Header, scope: str, day: str) -> Json:
     """Return what the user allowed beyond a budget; for a day's budget only on that day."""
-    grant = lenient.mapping(header["granted"], scope)
+    grant = lenient.mapping(header.granted, scope)
     return grant if scope != "day" or lenient.text(grant, "day") == day else {}
 
 
 def all_used(
-    header: Json, limits: Mapping[str, Budget], spent: Json, of_day: Callable[[], Json], today: str
+    header: Header,
+    limits: Mapping[str, Budget],
+    spent: Json,
+    of_day: Callable[[], Json],
+    today: str,
 ) -> list[Reached]:
     """Return the usage of each budget. `spent`: by this session; `of_day`: by all sessions."""
     usages = []
@@ -307,7 +312,7 @@ def is_own(update: Json) -> bool:
     return lenient.text(update, "how") == HOW and lenient.text(update, "origin") == "ask"
 
 
-def open_ask(header: Json) -> Ask | None:
+def open_ask(header: Header) -> Ask | None:
     return next((ask for ask in asks_of(header).values() if ask.is_about_budget), None)
 
 
@@ -332,10 +337,10 @@ def scope_of(ask: Ask | None) -> str:
     return lenient.text(ask.budget, "scope") if ask else ""
 
 
-def answered(header: Json, ask: Ask, outcome: Json) -> Json:
+def answered(header: Header, ask: Ask, outcome: Json) -> Json:
     """Return the fields of the header that an answer changes."""
     about, choice = ask.budget or {}, lenient.text(outcome, "optionId")
-    granted, limits = dict(header["granted"]), dict(header["budget"])
+    granted, limits = dict(header.granted), dict(header.budget)
     for each in (about, *lenient.mappings(about, "also")) if choice in GOES_ON else ():
         scope = lenient.text(each, "scope")
         if scope != "turn":

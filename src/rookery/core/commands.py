@@ -8,7 +8,7 @@ from rookery.core import budgets, worktree
 from rookery.core.agent import switching
 from rookery.core.asks.asks import Refusal
 from rookery.core.critic.state import CHOICES
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY, Header
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import approvals, modes, unattended
 from rookery.core.turn import clearing, rate_limit, rewinding
@@ -92,25 +92,25 @@ def _check_retry(command: Json, _most: int) -> Refusal | None:
 # --- without a worker --------------------------------------------------------------------------
 
 
-def _moot(_header: Json, command: Json) -> Json:
+def _moot(_header: Header, command: Json) -> Json:
     """Complete the command without effect: there is nothing that it could act on."""
     return {"sessionUpdate": "_done", "command": command["do"]}
 
 
-def _queue_up(_header: Json, command: Json) -> Json:
+def _queue_up(_header: Header, command: Json) -> Json:
     """Queue the prompt: no more workers may be awake, so it waits for one."""
     item = {"op": "add", "id": command["id"], "prompt": command["prompt"]}
     return {"sessionUpdate": "_queue", **item, "placeless": True}
 
 
-def _change_queue(_header: Json, command: Json) -> Json | None:
+def _change_queue(_header: Header, command: Json) -> Json | None:
     if command.get("op") not in CHANGES:
         return None
     given: Json = {key: command[key] for key in ("op", "prompt", "to") if key in command}
     return {"sessionUpdate": "_queue", **given, "id": lenient.text(command, "item")}
 
 
-def _resume(header: Json, command: Json) -> Json:
+def _resume(header: Header, command: Json) -> Json:
     """Set whether the prompt that met a rate limit is sent again when the limit is lifted."""
     wanted = command.get("off") is not True
     if wanted and not rate_limit.can_wait(header):
@@ -118,7 +118,7 @@ def _resume(header: Json, command: Json) -> Json:
     return {"sessionUpdate": "_session", "resumes": wanted}
 
 
-def _set(_header: Json, command: Json) -> Json | None:
+def _set(_header: Header, command: Json) -> Json | None:
     command = meant(command)
     option, value = command["option"], command["value"]
     chosen: Json = {}
@@ -151,7 +151,7 @@ def pinned(option: str, value: str | bool) -> str | bool | None:
     return None if (option, value) == ("effort", "default") else value
 
 
-def _clear(_header: Json, _command: Json) -> Json:
+def _clear(_header: Header, _command: Json) -> Json:
     return clearing.cleared("later", None, None).update
 
 
@@ -184,7 +184,7 @@ def _ends(command: Json) -> bool:
 # --- the table ---------------------------------------------------------------------------------
 
 type Check = Callable[[Json, int], Refusal | None]
-type Offline = Callable[[Json, Json], Json | None]
+type Offline = Callable[[Header, Json], Json | None]
 type Test = bool | Callable[[Json], bool]
 
 
@@ -270,7 +270,7 @@ def check(command: Json, prompt_bytes: int, row: Command | None = None) -> Refus
     return row.check(command, prompt_bytes) if row.check else None
 
 
-def offline(command: Json, header: Json = EMPTY, row: Command | None = None) -> Json | None:
+def offline(command: Json, header: Header = EMPTY, row: Command | None = None) -> Json | None:
     """Return the update that carries out a command without a worker, if it needs none."""
     row = row or row_of(command)
     return None if row is None or row.offline is None else row.offline(header, command)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from rookery.core import budgets
-from rookery.core.json import Json
+from rookery.core.header import Header
 from rookery.core.settings.sandbox import KINDS, NONE
 
 PLAIN = 1
@@ -27,32 +27,32 @@ class Field(NamedTuple):
     """In the header, and in a `_session`."""
     format: int
     """Of the log, from the event that sets the field."""
-    protects: Callable[[Json], bool]
+    protects: Callable[[Header], bool]
     """Whether a header has it."""
-    unknown: Callable[[Json], str]
+    unknown: Callable[[Header], str]
     """The part of its value that is not understood; "": none."""
 
 
-def _unknown_sandbox(header: Json) -> str:
-    kind = str(header["sandbox"] or NONE)
+def _unknown_sandbox(header: Header) -> str:
+    kind = str(header.sandbox or NONE)
     return "" if kind in KINDS else kind
 
 
-def _limits(header: Json) -> bool:
+def _limits(header: Header) -> bool:
     """Whether the session's budget limits anything: one that is off does not."""
-    given = header["budget"]
+    given = header.budget
     return bool(given) and bool(_unknown_budget(header) or budgets.in_force(given))
 
 
-def _unknown_budget(header: Json) -> str:
-    for scope, value in header["budget"].items():
+def _unknown_budget(header: Header) -> str:
+    for scope, value in header.budget.items():
         if scope not in budgets.SCOPES or not budgets.is_budget(value):
             return f"{scope}={value}"
     return ""
 
 
 FIELDS = (
-    Field("sandbox", 2, lambda header: header["sandbox"] not in ("", NONE), _unknown_sandbox),
+    Field("sandbox", 2, lambda header: header.sandbox not in ("", NONE), _unknown_sandbox),
     Field("budget", 2, _limits, _unknown_budget),
 )
 
@@ -63,12 +63,12 @@ FORMAT = max(each.format for each in FIELDS)
 """The newest log format that this build reads."""
 
 
-def format_of(header: Json) -> int:
+def format_of(header: Header) -> int:
     """Return the log format that a session needs."""
     return max((each.format for each in FIELDS if each.protects(header)), default=PLAIN)
 
 
-def fault(header: Json) -> str:
+def fault(header: Header) -> str:
     """Return why no worker may start, as a sentence; "" if one may."""
     for each in FIELDS:
         if value := each.unknown(header):

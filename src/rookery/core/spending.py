@@ -5,6 +5,7 @@ only know how much the context grew, which is less. A cost is what the conversat
 only its growth counts, and one that restarts at a lower amount is a new count. Each conversation of
 an agent has a count of its own, so that a reload, a clear or a switch counts nothing twice."""
 
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, lenient
 
 MAX_COUNT = 10**15
@@ -14,7 +15,6 @@ CONVERSATIONS = 50
 """Counts that are kept of one session."""
 
 NOTHING: Json = {"tokens": 0, "cost": {}}
-EMPTY: Json = {**NOTHING, "turn": NOTHING}
 
 _NAMES = {
     "input": ("inputTokens", "input_tokens"),
@@ -64,30 +64,30 @@ def grown(counts: Json, talk: str, cost: Json) -> tuple[Json, float]:
 # --- in the header -------------------------------------------------------------------------------
 
 
-def after(header: Json, event: Event) -> Json:
+def after(header: Header, event: Event) -> Json:
     """Return the fields of the header that an event's reported usage changes."""
     update = event.update
     match update.get("sessionUpdate"):
         case "usage_update":
             return _reported(header, update)
         case "_prompt" if update.get("steered") is not True:
-            return {"spent": {**header["spent"], "turn": NOTHING}}
+            return {"spent": {**header.spent, "turn": NOTHING}}
         case "_turn" if update.get("state") == "idle":
-            known = header["spent"]["turn"]["tokens"]
+            known = header.spent["turn"]["tokens"]
             tokens = max(total_of(update), _within(update, "atLeast"))
-            return {"spent": added(header["spent"], max(0, tokens - known))}
+            return {"spent": added(header.spent, max(0, tokens - known))}
         case "_context" if update.get("state") in ("reset", "cleared"):
-            return {"_spent": {**header["_spent"], "used": 0}}
+            return {"_spent": {**header.spending, "used": 0}}
         case "_agent" if update.get("state") == "ready":
             return _opened(header, update)
     return {}
 
 
-def _opened(header: Json, update: Json) -> Json:
+def _opened(header: Header, update: Json) -> Json:
     """Set the count of a resumed conversation: its past cost is not this session's."""
     from rookery.core.vendors.profiles import profile_for  # a header without events needs none
 
-    memory, before = header["_spent"], lenient.number(update, "counted")
+    memory, before = header.spending, lenient.number(update, "counted")
     if before is not None and 0 <= before <= MAX_COUNT:
         return {"_spent": {**memory, "counts": {lenient.text(update, "sessionId"): before}}}
     return {"_spent": {**memory, "counts": {}}} if profile_for(header).cost_restarts else {}
@@ -112,14 +112,14 @@ def _within(given: object, key: str) -> int:
     return int(number) if number is not None and 0 <= number <= MAX_COUNT else 0
 
 
-def _reported(header: Json, update: Json) -> Json:
-    memory, spent = header["_spent"], header["spent"]
-    cost, talk = lenient.mapping(update, "cost"), lenient.text(header["agentSession"], "id")
+def _reported(header: Header, update: Json) -> Json:
+    memory, spent = header.spending, header.spent
+    cost, talk = lenient.mapping(update, "cost"), lenient.text(header.agent_session, "id")
     counts, more = grown(memory.get("counts", {}), talk, cost)
-    more = 0.0 if "unloaded" in (header["agentSession"] or {}) else more  # spent elsewhere
+    more = 0.0 if "unloaded" in (header.agent_session or {}) else more  # spent elsewhere
     used, before = _within(update, "used"), memory.get("used", 0)
     tokens = 0
-    if header["state"] != "idle":  # a replay, or the end of a turn that is counted
+    if header.state != "idle":  # a replay, or the end of a turn that is counted
         own = _within(lenient.mapping(lenient.mapping(update, "_meta"), "rookery"), "turnTokens")
         tokens = max(used - before, own - spent["turn"]["tokens"], 0)
     changes: Json = {"_spent": {"counts": counts, "used": used}}

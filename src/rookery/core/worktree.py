@@ -11,6 +11,7 @@ kept           it still exists, though it was merged
 """
 
 from rookery.core.asks.asks import Refusal
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 
 OPEN, MERGED, DROPPED = "open", "merged", "dropped"
@@ -55,7 +56,7 @@ def check(command: Json, _most: int) -> "Refusal | None":
     return Refusal("no_state", "`state` can be: merged, dropped.")
 
 
-def ended(_header: Json, command: Json) -> Json:
+def ended(_header: Header, command: Json) -> Json:
     """Return the update for a command that says how the worktree ended."""
     fields = read({key: command.get(key) for key in ("state", "merged", "kept")})
     return {"sessionUpdate": "_session", "worktree": {"kept": False, **fields}}

@@ -13,6 +13,7 @@ from rookery.client.fleet import listed
 from rookery.client.start import is_awake
 from rookery.core.blocks.document import Block, Op
 from rookery.core.clock_slip import is_snoozed
+from rookery.core.header import Shown
 from rookery.core.json import Json
 from rookery.core.view.fleet import fleet_block
 from rookery.daemon.trouble import Trouble
@@ -134,7 +135,7 @@ class Fleet:
         snoozes = (head.get("snoozed", 0) for head in self._heads.values())
         self._until = min((end for end in snoozes if end > now), default=inf)
         for name, head in self._heads.items():
-            snoozed, old = is_snoozed(head, now), seen.blocks.get(name)
+            snoozed, old = is_snoozed(Shown(head), now), seen.blocks.get(name)
             if old is not None and shown.get(name) is head and old["snoozed"] == snoozed:
                 blocks[name] = old
                 continue

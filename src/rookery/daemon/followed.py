@@ -8,7 +8,8 @@ from contextlib import ExitStack, aclosing, closing, suppress
 
 from rookery.client.session import SessionClient
 from rookery.core.blocks.document import Document, Op
-from rookery.core.json import Event, Json, dumps
+from rookery.core.header import EMPTY
+from rookery.core.json import Event, dumps
 from rookery.core.json.secrets import encoded
 from rookery.core.view.reduce import step
 from rookery.daemon.metrics.measures import LAGS, STREAM_DELAY
@@ -51,7 +52,7 @@ class Followed:
         self._client = SessionClient(home, session, "daemon")
         self._ticker = ticker
         self._gone = gone
-        self.header: Json = {}
+        self.header = EMPTY
         self.seq = self._sent = 0
         self.watchers: dict[Watcher, str] = {}
         self._ops: list[Op] = []

@@ -37,7 +37,7 @@ def tail(log: Reader, upto: int, room: int = ROOM, hidden: Ranges | None = None)
     None means as of that event."""
     part = excerpt(log, upto, room, hidden=hidden)
     document, first = part.document, part.first
-    hidden = document.header["hidden"] if hidden is None else hidden
+    hidden = document.header.hidden if hidden is None else hidden
     read = 1
     while first > 1 and (not document.blocks or _has_room(part, read, document)):
         part = excerpt(log, first - 1, room // 2, hidden=hidden)
@@ -55,7 +55,7 @@ def _has_room(part: Excerpt, read: int, document: Document) -> bool:
 
 def before(log: Reader, seq: int) -> Piece:
     """Return the piece before an event, with later events that tell how something in it ended."""
-    piece = tail(log, max(0, seq - 1), hidden=log.header()["hidden"])
+    piece = tail(log, max(0, seq - 1), hidden=log.header().hidden)
     header = log.header_at(max(0, seq - 1))
     blocks = piece.document.blocks
     for event in log.read(seq - 1, LATER):

@@ -35,7 +35,7 @@ def name_for(home: str, session: str, form: str) -> str:
 
 def name_of(log: History, session: str, form: str) -> str:
     """Return a file name made of the session's title."""
-    title = clean_line(about(log)["title"] or session)
+    title = clean_line(about(log).title or session)
     slug = re.sub(r"[^\w]+", "-", title.lower()).strip("-")
     return f"{slug[:LONGEST_NAME].strip('-') or 'session'}.{form}"
 

@@ -19,14 +19,14 @@ from rookery.render.terminal import lines_of
 
 def pieces(log: Reader, first: int, last: int | None) -> Iterator[str]:
     header = about(log)
-    yield f"# {clean_line(header['title']) or 'Session'}"
-    facts = (agent_name(header), header["model"], header["cwd"])
+    yield f"# {clean_line(header.title) or 'Session'}"
+    facts = (agent_name(header), header.model, header.cwd)
     if line := " · ".join(clean_line(each) for each in facts if each):
         yield f"\n\n{line}"
     for turn in turns(log, first, last):
         families = families_of(turn.blocks)
         for block in tops(turn.blocks):
-            for piece in _pieces(block, families, header["cwd"]):
+            for piece in _pieces(block, families, header.cwd):
                 yield f"\n\n{piece}"
     yield "\n"
 

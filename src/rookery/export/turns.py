@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery.core.blocks.document import Block, Document
-from rookery.core.json import Event, Json
+from rookery.core.header import Header
+from rookery.core.json import Event
 from rookery.core.json.redact import redact, redact_json
 from rookery.core.turn.rewinding import Ranges, hides_block
 from rookery.core.view.reduce import reduce
@@ -22,11 +23,12 @@ class Turn(NamedTuple):
     blocks: dict[str, Block]
 
 
-def about(log: History) -> Json:
+def about(log: History) -> Header:
     """Return the session's header, without secrets in the fields that are shown."""
     header = log.header()
-    redacted = {key: redact(str(header[key])) for key in ("title", "agent", "model", "mode", "cwd")}
-    return {**header, **redacted}
+    title, agent, model = redact(header.title), redact(header.agent), redact(header.model)
+    mode, cwd = redact(header.mode), redact(header.cwd)
+    return header.with_(title=title, agent=agent, model=model, mode=mode, cwd=cwd)
 
 
 def turns(log: Reader, first: int, last: int | None) -> Iterator[Turn]:
@@ -35,7 +37,7 @@ def turns(log: Reader, first: int, last: int | None) -> Iterator[Turn]:
     that keeps running."""
     end = log.last_seq()
     final = log.turns() if last is None else min(last, log.turns())
-    hidden = log.header()["hidden"]
+    hidden = log.header().hidden
     waiting: tuple[int, int, Document] | None = None
     header = log.header_before(first) if first else None
     for number in range(first, final + 2):

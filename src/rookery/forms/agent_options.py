@@ -36,7 +36,7 @@ def known(home: str, heads: Iterable[Json], agent: str) -> dict[str, Json]:
 def _offered(home: str, session: str) -> dict[str, Json]:
     try:
         with Reader.open(paths.session_dir(home, session)) as log:
-            listed: list[Json] = log.header()["options"]
+            listed: list[Json] = log.header().options
     except LogError:
         return {}
     every = ((name, options.find(listed, name)) for name in NAMES)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.core import budgets
+from rookery.core.header import Header
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.spending import MAX_COUNT
@@ -60,19 +61,19 @@ def midnight() -> float:
     return time.mktime(day) * 1000
 
 
-def limits_of(header: Json, config: Config) -> dict[str, budgets.Budget]:
+def limits_of(header: Header, config: Config) -> dict[str, budgets.Budget]:
     """Return the budgets that apply: the session's own, its agent's, or those of all agents."""
-    extras = config.extras.get(header["agent"], Extras())
+    extras = config.extras.get(header.agent, Extras())
     everywhere = {scope: getattr(config, name) for scope, name in budgets.NAMES.items()}
-    return budgets.in_force(header["budget"], extras.budgets, everywhere)
+    return budgets.in_force(header.budget, extras.budgets, everywhere)
 
 
-def stands(home: str, header: Json, config: Config) -> bool:
+def stands(home: str, header: Header, config: Config) -> bool:
     """Return whether the budget that a sleeping session asks about is still reached."""
     scope = budgets.scope_of(budgets.open_ask(header))
     limits = {key: each for key, each in limits_of(header, config).items() if key == scope}
-    spent = header["spent"]
-    book = Ledger(home, header["id"], spent)
+    spent = header.spent
+    book = Ledger(home, header.id, spent)
     uses = budgets.all_used(header, limits, spent, lambda: book.total(spent), today())
     return any(each.share >= 1 for each in uses)
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from rookery.core.clock_slip import is_snoozed
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY, Shown
 from rookery.core.json import Json
 from rookery.core.view.fleet import head_of
 from rookery.home import paths
@@ -75,7 +75,7 @@ def rests(head: Json) -> bool:
 
 def entry_of(home: str, head: Json, stamp: str) -> Entry:
     socket = os.path.basename(paths.socket_path(paths.session_dir(home, head["id"])))
-    snoozed = head["snoozed"] if is_snoozed(head, time.time() * 1000) else 0
+    snoozed = head["snoozed"] if is_snoozed(Shown(head), time.time() * 1000) else 0
     until = FOREVER if head["archived"] else min(FOREVER, snoozed)
     return Entry(stamp, socket, 0 if head["asks"] else until, json.dumps(head))
 

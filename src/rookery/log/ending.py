@@ -5,7 +5,8 @@ import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.core.json import Event, Json
+from rookery.core.header import Header
+from rookery.core.json import Event
 from rookery.log import headers, marks
 from rookery.log.rows import CHUNKS, Row, events_of, selected
 
@@ -27,7 +28,7 @@ ASIDES = frozenset({"usage_update", "session_info_update", "available_commands_u
 class Part(NamedTuple):
     """Events of one turn, and the header before them."""
 
-    header: Json
+    header: Header
     events: list[Event]
     above: bool
     """Whether the turn has more above."""

@@ -8,9 +8,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
-from rookery.core.json import Json
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.log import marks
 from rookery.log.rows import BEGINS, BULK, COLUMNS, cell, event_of, header_of, selected
 
@@ -26,7 +25,7 @@ class Point(NamedTuple):
     """The header after an event, and how much of the log lies since the last stored one."""
 
     seq: int
-    header: Json
+    header: Header
     weight: int
 
 
@@ -43,7 +42,7 @@ def walk(
                 if "turn" in changes:
                     yield Point(seq, header, weight)
                     weight = 0
-                header = {**header, **changes}
+                header = header.with_(**changes)
             seq, weight = row[0], weight + marks.weight(row[-1])
             if weight >= marks.APART:
                 yield Point(seq, header, weight)
@@ -51,7 +50,7 @@ def walk(
     yield Point(seq, header, weight)
 
 
-def header_at(connection: sqlite3.Connection, seq: int, columns: Iterable[str] = COLUMNS) -> Json:
+def header_at(connection: sqlite3.Connection, seq: int, columns: Iterable[str] = COLUMNS) -> Header:
     """Return the header after the event `seq`, for readers: the nearest stored one, folded forward;
     see FAR."""
     start = nearest(connection, seq)
@@ -59,7 +58,7 @@ def header_at(connection: sqlite3.Connection, seq: int, columns: Iterable[str] =
         find = f"WHERE seq > ? AND seq <= ? AND kind NOT IN {BULK} ORDER BY seq"
         header = start.header
         for row in selected(connection, columns, find, start.seq, edge):
-            header = {**header, **advance(header, event_of(row))}
+            header = header.with_(**advance(header, event_of(row)))
         start = Point(edge, header, 0)
     *_, last = walk(connection, start, seq, columns)
     return last.header
@@ -85,7 +84,7 @@ def nearest(connection: sqlite3.Connection, seq: int) -> Point:
     return Point(mark[1], mark[0], 0) if mark else Point(done, header, 0)
 
 
-def _of_turns(connection: sqlite3.Connection, seq: int) -> tuple[Json, int]:
+def _of_turns(connection: sqlite3.Connection, seq: int) -> tuple[Header, int]:
     older = (
         "SELECT n, last_seq, header FROM turn WHERE n < ? AND header LIKE ? ORDER BY n DESC LIMIT 1"
     )
@@ -96,7 +95,7 @@ def _of_turns(connection: sqlite3.Connection, seq: int) -> tuple[Json, int]:
             header = header_of(connection, text)
             if header is not None:
                 return header, last_seq
-    return dict(EMPTY), 0
+    return EMPTY, 0
 
 
 def turn_of(connection: sqlite3.Connection, seq: int) -> int:

@@ -8,7 +8,8 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 
-from rookery.core.json import Json, dumps
+from rookery.core.header import Header
+from rookery.core.json import dumps
 from rookery.log.rows import BEGINS, Row, cell, header_of, pack
 
 TABLE = """
@@ -35,7 +36,7 @@ def weight(body: object) -> int:
     return EACH + (len(body) if isinstance(body, str | bytes) else 0)
 
 
-def row(seq: int, header: Json) -> tuple[Row, dict[str, bytes]]:
+def row(seq: int, header: Header) -> tuple[Row, dict[str, bytes]]:
     """Return a mark as it is stored, and the blobs it refers to."""
     text, blobs = pack(header)
     return (seq, _sum(seq, header), text), blobs
@@ -46,14 +47,14 @@ def any_between(connection: sqlite3.Connection, after: int, upto: int) -> bool:
     return cell(connection, find, after, upto) is not None
 
 
-def newest(connection: sqlite3.Connection, after: int, upto: int) -> tuple[Json, int] | None:
+def newest(connection: sqlite3.Connection, after: int, upto: int) -> tuple[Header, int] | None:
     """Return the newest valid mark after the events between, and its number; None if there
     is none."""
     try:
         for seq, checked, text in _between(connection, after, upto):
             header = header_of(connection, text)
             turn = cell(connection, "SELECT turn FROM event WHERE seq = ?", seq)
-            if header and _sum(seq, header) == checked and header["turn"] == turn:
+            if header and _sum(seq, header) == checked and header.turn == turn:
                 return header, seq
     except sqlite3.DatabaseError:  # no table, or damaged pages: the events say the same
         return None
@@ -71,5 +72,5 @@ def _between(connection: sqlite3.Connection, after: int, upto: int) -> Iterator[
         upto = rows[0][0] - 1
 
 
-def _sum(seq: int, header: Json) -> int:
-    return zlib.crc32(dumps([seq, header]).encode())
+def _sum(seq: int, header: Header) -> int:
+    return zlib.crc32(dumps([seq, header.raw]).encode())

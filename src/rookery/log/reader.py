@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from rookery.core.json import Event, Json
+from rookery.core.header import Header
+from rookery.core.json import Event
 from rookery.log import ending, headers, rows, schema
 from rookery.log.errors import StoreError, failures
 from rookery.log.lock import LOCK_FILE, is_held
@@ -132,18 +133,18 @@ class Reader(AbstractContextManager["Reader", None]):
         """Return the events of turn `n`."""
         return self._events("WHERE turn = ? ORDER BY seq", n)
 
-    def header(self) -> Json:
+    def header(self) -> Header:
         """Return the header after the last event."""
         return self.header_before(self.turns() + 1)
 
-    def header_before(self, n: int) -> Json:
+    def header_before(self, n: int) -> Header:
         """Return the header at the start of turn `n`; the last one if there is no such turn yet."""
         with self._moment():
             first = headers.first_seq(self._connection, n)
             seq = headers.last_seq(self._connection) if first is None else first - 1
             return headers.header_at(self._connection, seq, self._columns)
 
-    def header_at(self, seq: int) -> Json:
+    def header_at(self, seq: int) -> Header:
         """Return the header after an event."""
         with self._moment():
             return headers.header_at(self._connection, seq, self._columns)

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from rookery.core.empty_header import EMPTY, VERSION
+from rookery.core.header import EMPTY, VERSION, Header
 from rookery.core.json import Event, Json, dumps, kind_of, loads
 
 type Row = tuple[Any, ...]
@@ -128,10 +128,10 @@ def hash_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def pack(header: Json) -> tuple[str, dict[str, bytes]]:
+def pack(header: Header) -> tuple[str, dict[str, bytes]]:
     """Return a header as it is stored, and the blobs it refers to."""
     fields, blobs = [], {}
-    for key, value in header.items():
+    for key, value in header.raw.items():
         # A real value that looks like a reference gets one more $ than it had.
         text = dumps({f"${next(iter(value))}": _only(value)} if _refers(value) else value)
         if len(text) > LARGE:
@@ -158,11 +158,11 @@ def unpack(connection: sqlite3.Connection, text: object) -> Json | None:
     return header
 
 
-def header_of(connection: sqlite3.Connection, text: object) -> Json | None:
+def header_of(connection: sqlite3.Connection, text: object) -> Header | None:
     """Do as `unpack`, but return None unless every field that a fold continues from is present.
     Others may be: some are added only by the event that sets them."""
     header = unpack(connection, text)
-    return header if header is not None and header.keys() >= EMPTY.keys() else None
+    return Header(header) if header is not None and header.keys() >= EMPTY.raw.keys() else None
 
 
 def _resolve(connection: sqlite3.Connection, value: Json) -> object:

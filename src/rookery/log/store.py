@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from rookery.core import safety
 from rookery.core.clock_slip import CLOCK_SLIP
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.json.events import Draft, Event, Json, dumps_short
 from rookery.log import headers, marks, rows, schema
 from rookery.log.errors import NoSession, failures
@@ -54,7 +54,7 @@ def now() -> int:
 class State(NamedTuple):
     """The state at the end of the log; replaced as a whole once a transaction is committed."""
 
-    header: Json
+    header: Header
     seq: int
     at: int
     first_seq: int
@@ -124,7 +124,7 @@ class Writer(AbstractContextManager["Writer", None]):
             return writer
 
     @property
-    def header(self) -> Json:
+    def header(self) -> Header:
         """The header after the last event. Callers must not change it."""
         return self._state.header
 
@@ -184,7 +184,7 @@ class Writer(AbstractContextManager["Writer", None]):
         upto = self._state.seq - keep
         if upto <= self._pruned:
             return 0
-        bounds = (self._pruned, upto, self._state.header["turn"])
+        bounds = (self._pruned, upto, self._state.header.turn)
         with failures(self.path), schema.transaction(self._connection):
             drop = DROP.format(",".join("?" * len(BULK)))
             gone = self._connection.execute(drop, (*bounds, *BULK)).rowcount
@@ -292,16 +292,16 @@ class _Plan:
             # From what is stored, so that a header shares nothing with the caller's dict and is
             # the same whether it was kept or is folded from the file.
             event = event._replace(update=update_of(body))
-            header = {**header, **advance(header, event)}
-        if header["turn"] != before.header["turn"]:
+            header = header.with_(**advance(header, event))
+        if header.turn != before.header.turn:
             # Late updates belong to the turn that ended: its row is written again as it stood.
             self._keep(before)
             first, weight = seq, 0
-            self.turns.append((header["turn"], first, None, None))
+            self.turns.append((header.turn, first, None, None))
         weight += marks.weight(body)
         self.state = State(header, seq, self._at, first, weight)
         self.events.append(event)
-        self.rows.append(rows.row_of(event, header["turn"], body))
+        self.rows.append(rows.row_of(event, header.turn, body))
         if event.update.get("sessionUpdate") == "_turn" and event.update.get("state") == "idle":
             self._keep(self.state)
             self.state = self.state._replace(weight=0)
@@ -316,7 +316,7 @@ class _Plan:
     def _keep(self, state: State) -> None:
         text, blobs = rows.pack(state.header)
         self.blobs |= blobs
-        self.turns.append((state.header["turn"], state.first_seq, state.seq, text))
+        self.turns.append((state.header.turn, state.first_seq, state.seq, text))
 
 
 def image(drafts: Sequence[Draft], at: int) -> tuple[bytes, State]:
@@ -352,10 +352,10 @@ def _state_of(connection: sqlite3.Connection) -> tuple[State, list[headers.Point
     at = cell(connection, "SELECT at FROM event WHERE seq = ?", seq)
     points: list[headers.Point] = []
     for point in headers.walk(connection, headers.nearest(connection, seq), seq):
-        if points and point.header["turn"] != points[-1].header["turn"]:
+        if points and point.header.turn != points[-1].header.turn:
             points = points[-1:]  # the one before a turn: a page begins there
         points.append(point)
     last = points.pop()
-    first = headers.first_seq(connection, last.header["turn"]) or 1
+    first = headers.first_seq(connection, last.header.turn) or 1
     state = State(last.header, seq, at if isinstance(at, int) else 0, first, last.weight)
     return state, [each for each in points if each.weight]

@@ -3,6 +3,7 @@
 import os
 from typing import Annotated, Any, Literal, TypedDict
 
+from rookery.core.header import Shown
 from rookery.core.json import lenient
 from rookery.operations.catalogue.arguments import Arg
 from rookery.operations.catalogue.row import At, read
@@ -169,7 +170,9 @@ def limits(at: At, agent: Agent = "") -> Limits:
     from rookery.core.turn import quota
     from rookery.core.vendors.detection import OWN
 
-    reports: list[Any] = [report.as_json() for report in quota.newest(heads(at.home), OWN)]
+    reports: list[Any] = [
+        report.as_json() for report in quota.newest(map(Shown, heads(at.home)), OWN)
+    ]
     return {"limits": [each for each in reports if agent in ("", each["agent"])]}
 
 

@@ -126,7 +126,7 @@ def _open_asks(home: str, head: Json) -> list[Any]:
     with Reader.open(paths.session_dir(home, session)) as log:
         document = excerpt(log).document
         header, blocks = document.header, dict(document.blocks)
-        if not header["id"]:
+        if not header.id:
             raise LogError(f"The log of {session} has lost its first event.")
         asks = asks_of(header).values()
         for ask in asks:
@@ -135,7 +135,7 @@ def _open_asks(home: str, head: Json) -> list[Any]:
                 earlier = excerpt(log, log.first_seq(n + 1) - 1).document
                 blocks |= join(earlier, document).blocks
     known = {"session": session, "title": head["title"], "agent": agent_name(header)}
-    known |= {"cwd": header["cwd"], "awake": head["awake"]}
+    known |= {"cwd": header.cwd, "awake": head["awake"]}
     return [
         {**known, "number": number, **_shown(ask, blocks.get(ask.block))}
         for number, ask in enumerate(asks, 1)

@@ -216,7 +216,7 @@ def fork(
     with Reader.open(directory) as log:
         header = log.header()
     together = "" if own is not None else f", together with {at.session}"
-    summary = f"Working in {header['cwd']}{together}."
-    if header["agentSession"] is None and header["turn"]:
+    summary = f"Working in {header.cwd}{together}."
+    if header.agent_session is None and header.turn:
         summary += f" {rewinds.LOST}"
-    return {"summary": summary, "id": at.name, "directory": header["cwd"]}
+    return {"summary": summary, "id": at.name, "directory": header.cwd}

@@ -87,8 +87,8 @@ def _would_switch(at: At, agent: Agent, model: Model = None) -> Preview | None:
     wrong = switching.refusal(header, {"agent": agent}, known)
     if wrong is not None:
         raise Refused(*wrong)
-    lines = switching.foreseen(header, *map(registry.title_of, (header["agent"], agent)))
-    return preview_of("\n".join(lines), header["agent"], model) if lines else None
+    lines = switching.foreseen(header, *map(registry.title_of, (header.agent, agent)))
+    return preview_of("\n".join(lines), header.agent, model) if lines else None
 
 
 @command(

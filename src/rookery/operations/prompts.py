@@ -51,9 +51,9 @@ def with_secrets(at: At, command: Json) -> Json:
         header = log.header()
         before = prompt_text(log, edits) if edits else ""
     if command["do"] == "prompt" and not before:
-        known = list(lenient.mappings(header["rateLimit"], "prompt"))
+        known = list(lenient.mappings(header.rate_limit, "prompt"))
         return command | ({"prompt": known} if masked_text == masked(words_of(known)) else {})
-    waiting = [each for each in header["queue"] if each["id"] == command.get("item")]
+    waiting = [each for each in header.queue if each["id"] == command.get("item")]
     before = before or (words_of(waiting[0]["prompt"]) if waiting else masked_text)
     text = restored(masked_text, before)
     if text is None:

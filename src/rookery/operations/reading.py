@@ -263,7 +263,7 @@ def part(at: At, upto: Seq = None, room: Room = ROOM) -> Part:
     an event."""
     with _log(at) as log:
         header, events, above = log.part(upto, room)
-        return {"header": header, "events": _shown(events), "above": above}
+        return {"header": header.raw, "events": _shown(events), "above": above}
 
 
 @_of_its_log("Header")
@@ -272,7 +272,7 @@ def header(at: At, turn: Turn = None) -> Header:
     or as a turn began."""
     with _log(at) as log:
         fields = log.header() if turn is None else log.header_before(turn)
-        return {"header": fields, "seq": log.last_seq()}
+        return {"header": fields.raw, "seq": log.last_seq()}
 
 
 @_of_its_log("Turns")

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from rookery.core import budgets
 from rookery.core.ask import asks_of
 from rookery.core.asks.kept_asks import unanswered
-from rookery.core.json import Json, lenient
+from rookery.core.header import Header
+from rookery.core.json import lenient
 from rookery.core.turn import rate_limit, retries
 from rookery.core.turn.remedies import WORKER_DIED
 from rookery.core.vendors import logins
@@ -31,17 +32,17 @@ class SessionStatus(NamedTuple):
     """When it is over, where the time that is left is shown."""
 
 
-def status_of(header: Json, at: int, *, awake: bool | None = None) -> SessionStatus:
+def status_of(header: Header, at: int, *, awake: bool | None = None) -> SessionStatus:
     """Return the status of a session. `awake` says whether it has a worker; with None, the last
     state of the agent in the log decides."""
-    since = int(header["since"])
+    since = header.since
     if unanswered(header):
         more = "" if budgets.open_ask(header) is None else "budget reached"
         return SessionStatus("needs-you", _label("needs-you", more), _asked(header, at))
-    if header["state"] != "idle" or (is_judged(header) and awake is not False):
+    if header.state != "idle" or (is_judged(header) and awake is not False):
         return _running(header, at, since)
-    process, reason = lenient.text(header["process"], "state"), header["reason"]
-    if lenient.text(header["process"], "reason") == WORKER_DIED:
+    process, reason = lenient.text(header.process, "state"), header.reason
+    if lenient.text(header.process, "reason") == WORKER_DIED:
         return SessionStatus("failed", _label("failed", "does not start"))
     if reason == "rate_limited":
         return SessionStatus("limited", limited(rate_limit.limited_until(header), at))
@@ -49,27 +50,27 @@ def status_of(header: Json, at: int, *, awake: bool | None = None) -> SessionSta
         return SessionStatus("failed", _label("failed", _why(header)))
     if process == "parked":
         return SessionStatus("failed", _label("failed", "does not start"))
-    if held := sum(not item.get("placeless") for item in header["queue"]):
+    if held := sum(not item.get("placeless") for item in header.queue):
         return SessionStatus("held", states.label_of("held", queued=held))
-    if header["queue"]:
+    if header.queue:
         return SessionStatus("waiting", states.label_of("waiting"))
-    if lenient.text(header["agentSession"], "unloaded"):
+    if lenient.text(header.agent_session, "unloaded"):
         return SessionStatus("not-loaded", states.label_of("not-loaded"))
-    if not header["turn"]:
+    if not header.turn:
         return SessionStatus("not-begun", states.label_of("not-begun"))
     condition = "asleep" if (_has_ended(header) if awake is None else not awake) else "idle"
     why = _why(header) if reason not in ("", "end_turn") else ""
     return SessionStatus("warn" if why else condition, _label(condition, why))
 
 
-def _has_ended(header: Json) -> bool:
+def _has_ended(header: Header) -> bool:
     """Tell whether the worker ended the agent along with itself, according to the log."""
-    process = header["process"]
+    process = header.process
     own_doing = not process.keys() & {"status", "link"}
     return process["state"] in ("stopped", "absent") or (process["state"] == "exited" and own_doing)
 
 
-def _why(header: Json) -> str:
+def _why(header: Header) -> str:
     return clean_line(why_ended(header), WHY)
 
 
@@ -77,26 +78,26 @@ def _label(condition: str, more: str = "") -> str:
     return states.label_of(condition) + (f": {more}" if more else "")
 
 
-def _running(header: Json, at: int, since: int) -> SessionStatus:
-    if header["state"] == "quiet":
+def _running(header: Header, at: int, since: int) -> SessionStatus:
+    if header.state == "quiet":
         return SessionStatus("warn", _label("running", "quiet"), since)
-    if lenient.text(header, "stopping"):
+    if header.stopping:
         return SessionStatus("warn", _label("running", "stopping, budget reached"), since)
-    if header["retrying"]:
+    if header.retrying:
         return _retrying(header, at, since)
-    starts = lenient.text(header["process"], "state") == "starting"
+    starts = lenient.text(header.process, "state") == "starting"
     return SessionStatus("running", _label("running", "starting" if starts else ""), since)
 
 
-def _asked(header: Json, at: int) -> int:
+def _asked(header: Header, at: int) -> int:
     """Return when the first open ask came."""
     times = [ask.at or at for ask in asks_of(header).values()]
     return min(times, default=at)
 
 
-def _retrying(header: Json, at: int, since: int) -> SessionStatus:
+def _retrying(header: Header, at: int, since: int) -> SessionStatus:
     """Return `running: retrying 3 of 5`, and the time of the retry."""
-    retry = lenient.mapping(header, "retry")
+    retry = header.retry
     attempt, of = lenient.integer(retry, "attempt"), lenient.integer(retry, "of")
     until = lenient.integer(retry, "until")
     text = "retrying"

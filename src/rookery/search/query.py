@@ -306,7 +306,7 @@ class _Logs:
             return session
         if session not in self._origins:
             with suppress(LogError):
-                source = lenient.text(log.header()["forkedFrom"], "id")
+                source = lenient.text(log.header().forked_from, "id")
                 self._origins[session] = self.origin(source) if source else session
         return self._origins.get(session, session)
 

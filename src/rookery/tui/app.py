@@ -341,7 +341,7 @@ class Rookery(Focus, TranscriptTools):
             return
         if self.desk.shell.leave():
             return
-        if self.session and self.window.header["state"] != "idle":
+        if self.session and self.window.header.state != "idle":
             self.send({"do": "cancel"})
             again = label(self, "turn.cancel")
             self.notify(f"Cancelling. Press {again} again to stop the agent at once.", timeout=3)

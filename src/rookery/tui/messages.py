@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rookery.core.blocks import Block, Op
+from rookery.core.header import Header
 from rookery.core.json import Json
 from rookery.tui.record import Record
 from rookery.tui.transcript.window import Page
@@ -23,7 +24,7 @@ class Opened(Record):
     """A session was opened: its header and its last pages."""
 
     session: str
-    header: Json
+    header: Header
     pages: list[Page]
 
 

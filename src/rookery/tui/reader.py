@@ -309,7 +309,7 @@ class ReaderThread:
                     lambda: transcript.pages.last_pages(client.log)
                 )
                 self._tell(Opened(session, transcript.pages.shown_header(document), pages))
-                if "unloaded" in (document.header["agentSession"] or ()):
+                if "unloaded" in (document.header.agent_session or ()):
                     self.send(session, {"do": "start"})  # its agent has the history
                 await self._stream(client, document, seq)
         except Refused as error:
@@ -332,16 +332,16 @@ class ReaderThread:
             self._tell(News(client.session, ops))
 
         pace = Pace(tell, self._spacing, self._key_first)
-        turn, hidden = document.header["turn"], document.header.get("hidden", [])
+        turn, hidden = document.header.turn, document.header.hidden
         async with aclosing(client.follow(seq)) as events:  # type: ignore[type-var]
             async for event in events:
                 ops = reduce(document, event)
                 pace.add(ops)
-                if document.header.get("hidden", []) != hidden:
+                if document.header.hidden != hidden:
                     return
-                if document.header["turn"] != turn:
+                if document.header.turn != turn:
                     # The screen has the blocks of the turn that is over.
-                    turn = document.header["turn"]
+                    turn = document.header.turn
                     _drop_older(document, turn)
 
     async def _older(self, session: str, before: int, upto: int) -> None:

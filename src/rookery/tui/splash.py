@@ -16,7 +16,7 @@ from rookery.core.refusals import Refused
 from rookery.core.settings.held import WAITS
 from rookery.core.vendors.demo import NAME, SECOND, TOUR
 from rookery.core.vendors.detection import vendor_of
-from rookery.core.vendors.profiles import profile_for
+from rookery.core.vendors.profiles import vendor_profile
 from rookery.core.view.fleet import NO_TITLE
 from rookery.home import config, mcp, paths
 from rookery.render.runs import clean_line, cut
@@ -258,7 +258,7 @@ def _passed(servers: tuple[str, ...], settings: "Config", agent: str) -> tuple[s
     chosen = extras.mcp if extras else None
     if isinstance(chosen, tuple):
         return tuple(name for name in servers if name in chosen)
-    taken = profile_for({"vendor": vendor_of(agent, ())}).takes_servers
+    taken = vendor_profile(vendor_of(agent, ())).takes_servers
     return servers if (taken if chosen is None else chosen) else ()
 
 

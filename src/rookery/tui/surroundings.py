@@ -7,7 +7,6 @@ from textual.widget import Widget
 
 from rookery.core import worktree
 from rookery.core.blocks import Op
-from rookery.core.json import lenient
 from rookery.core.view.fleet import others_here
 from rookery.home.paths import with_tilde
 from rookery.tui.keys.map import label
@@ -110,15 +109,15 @@ class Surroundings:
         """Count the sessions that work where the shown session works, too."""
         app, header = self._app, self._app.window.header
         rows = ((each["id"], each["cwd"], each["status"]) for each in app.fleet.sessions)
-        alone = not app.session or header["state"] == "idle" or worktree.exists(header["worktree"])
-        count = 0 if alone else others_here(app.session, str(header["cwd"]), rows)
+        alone = not app.session or header.state == "idle" or worktree.exists(header.worktree)
+        count = 0 if alone else others_here(app.session, header.cwd, rows)
         app.below(Status).others = count
 
     def _find_place(self) -> None:
         """Read the branch when a turn begins or ends."""
         app = self._app
-        cwd = str(app.window.header["cwd"]) if app.session else app.start.cwd
-        known = (cwd, app.window.header["state"] if app.session else "")
+        cwd = str(app.window.header.cwd) if app.session else app.start.cwd
+        known = (cwd, app.window.header.state if app.session else "")
         if known == self._known:
             return
         self._known = known
@@ -133,8 +132,8 @@ class Surroundings:
         """Mark the news of the shown session as seen, for every other list, while the terminal has
         the focus."""
         session, reader, header = self._app.session, self._app.reader, self._app.window.header
-        news = lenient.integer(header, "news") or 0
-        is_here = session and self._app.app_focus and header["id"] == session
+        news = header.news or 0
+        is_here = session and self._app.app_focus and header.id == session
         if not is_here or news <= self._seen.get(session, 0):
             return
         self._seen[session] = news

@@ -11,7 +11,7 @@ from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.core.vendors.detection import vendor_of
 from rookery.core.vendors.options import offered, value_of
-from rookery.core.vendors.profiles import profile_for
+from rookery.core.vendors.profiles import vendor_profile
 
 KINDS = ("_session", "_agent", "_context", "_turn", "usage_update", "config_option_update")
 """The events that say anything about it."""
@@ -95,7 +95,7 @@ def _agent(state: Json, update: Json) -> None:
             state["talk"] = lenient.text(update, "sessionId")[:200]
             state["model"] = value_of(offered(update), "model")[:200] or state["model"]
             vendor = vendor_of(state["agent"], state["argv"], lenient.mapping(update, "info"))
-            if profile_for({"vendor": vendor}).cost_restarts:
+            if vendor_profile(vendor).cost_restarts:
                 state["counts"].pop(state["talk"], None)
             if (before := lenient.number(update, "counted")) is not None:  # paid elsewhere
                 state["counts"][state["talk"]] = before

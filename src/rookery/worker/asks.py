@@ -4,6 +4,7 @@ import os
 
 from rookery.core.ask import Ask
 from rookery.core.asks import asks, kept_asks
+from rookery.core.header import Header
 from rookery.core.json import Draft, Json
 from rookery.core.turn.calls import TurnCalls
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, REQUEST_CANCELLED, Incoming
@@ -67,7 +68,7 @@ class Asks:
             calls.answered(name, result)
 
 
-def closings(header: Json, reason: str, *, kept: bool) -> list[tuple[str, Draft, Json]]:
+def closings(header: Header, reason: str, *, kept: bool) -> list[tuple[str, Draft, Json]]:
     """Return for each open ask its id, the event that closes it, and the reply to the agent.
     `kept`: also those of an agent that is gone."""
     live, away = kept_asks.live(header), kept_asks.away(header) if kept else {}

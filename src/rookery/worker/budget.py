@@ -51,7 +51,7 @@ class Halted(list[Incoming]):
 class BudgetWatch:
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._ledger = ledger.Ledger(session.home, session.header["id"], session.header["spent"])
+        self._ledger = ledger.Ledger(session.home, session.header.id, session.header.spent)
         self._letters = 0
         """That the agent streamed in this turn."""
         self._counts = False
@@ -88,11 +88,11 @@ class BudgetWatch:
                     self._tell_unmeasured(limits, session.profile().reports)
                 case "_turn" if event.update.get("state") == "idle":
                     self._finishing = None
-                    self._ledger.note(session.header["spent"])
+                    self._ledger.note(session.header.spent)
                     if limits and event.update.get("reason") == "end_turn":
                         self._tell_unmeasured(limits, self._reported())
                 case "usage_update" if "day" in limits:
-                    self._ledger.note(session.header["spent"])
+                    self._ledger.note(session.header.spent)
         if limits and any(kind_of(event.update) in GROWS for event in events):
             self._warn(limits)
         if (limits and session.turn.phase == "running") or session.turn.ask is not None:
@@ -105,7 +105,7 @@ class BudgetWatch:
 
     def _spent(self) -> Json:
         """Return the session's usage, including what has only been streamed so far."""
-        spent: Json = self._session.header["spent"]
+        spent: Json = self._session.header.spent
         if self._session.turn.phase == "idle":
             return spent
         return spending.added(spent, max(0, self._streamed() - spent["turn"]["tokens"]))
@@ -160,10 +160,10 @@ class BudgetWatch:
         waiting = {calls.asked_of(header, ask) for ask in asks_of(header).values()}
         open_ = {
             block
-            for key, (block, status, _) in header["_tools"].items()
+            for key, (block, status, _) in header.tools.items()
             if status in OPEN and key not in waiting and calls.in_turn(header, block)
         }
-        running = terminals.running(header["_terminals"]).values()
+        running = terminals.running(header.terminals).values()
         return frozenset(open_ | {each[0] for each in running if calls.in_turn(header, each[0])})
 
     def _halts(self, method: str) -> bool:
@@ -252,9 +252,9 @@ class BudgetWatch:
     def _reported(self) -> tuple[str, ...]:
         """Return what this agent has reported so far."""
         header = self._session.header
-        spent, counts = header["spent"], header["_spent"].get("counts")
+        spent, counts = header.spent, header.spending.get("counts")
         kinds = ["cost"] if counts or spent["cost"] else []
-        has_tokens = header["usage"].get("used") or spent["tokens"] > self._letters // LETTERS
+        has_tokens = header.usage.get("used") or spent["tokens"] > self._letters // LETTERS
         return (*kinds, "tokens") if has_tokens else tuple(kinds)
 
     def _tell_unmeasured(
@@ -263,7 +263,7 @@ class BudgetWatch:
         """Warn once of a budget that cannot be measured: it would seem to hold."""
         if known is None:
             return
-        agent = self._session.header["agent"]
+        agent = self._session.header.agent
         money = next((each for each in limits.values() if each.amount), None)
         if money and "cost" not in known and "cost" not in self._noted:
             self._noted.add("cost")

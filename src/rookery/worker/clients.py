@@ -171,7 +171,7 @@ class Clients:
         return {
             "protocol": frames.PROTOCOL,
             "build": build(),
-            "session": self.session.header["id"],
+            "session": self.session.header.id,
             "seq": self.session.journal.writer.last_seq,
             **({"control": self.control} if self.control else {}),
         }

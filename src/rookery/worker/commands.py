@@ -50,7 +50,7 @@ class Commands:
         self._starting: list[tuple[Json, str]] = []
         self.handover = Handover(session, side)
         header = session.header
-        waiting = header["queue"] or header["asks"] or header["rateLimit"]
+        waiting = header.queue or header.asks or header.rate_limit
         self._alone = session.turn.phase == "idle" and not waiting
         """Nothing of a person's is under way: what agents began, they may end."""
 
@@ -109,7 +109,7 @@ class Commands:
         session = self._session
         if session.turn.phase != "idle":
             return Refusal("busy", why_busy(session.header, "send it again"))
-        turn = lenient.integer(command, "turn") or session.header["turn"]
+        turn = lenient.integer(command, "turn") or session.header.turn
         _, blocks = self._side.kept.prompt_of(turn)
         if not blocks:
             return Refusal("no_prompt", "The prompt of that turn is no longer in the log.")
@@ -130,7 +130,7 @@ class Commands:
             return prompt
         first = self._side.kept.stands_first() or budgets.open_ask(self._session.header)
         if command["op"] == "send" and first:
-            text = f"Answer the open question first: rookery answer {self._session.header['id']}"
+            text = f"Answer the open question first: rookery answer {self._session.header.id}"
             return Refusal("asked_first", text)
         able = self._session.agent.steers
         given = turns.QueueChanged(command["id"], by, command["op"], item, prompt, place, able)
@@ -192,9 +192,9 @@ class Commands:
         if absent:
             text = "The agent is not running; only mode, model and effort can be set in advance."
             return Refusal("agent_absent", text)
-        option = options.find(header["options"], name)
+        option = options.find(header.options, name)
         if option is None:
-            known = ", ".join(each["id"] for each in header["options"]) or "none"
+            known = ", ".join(each["id"] for each in header.options) or "none"
             text = f"This agent has no option {name!r}. Its options: {known}."
             return Refusal("unknown_option", text)
         chosen = options.chosen_of(option, value)
@@ -223,10 +223,10 @@ class Commands:
         update = self._update(command)
         session, header, profile = self._session, self._session.header, self._session.profile()
         wanted = modes.for_agent(update["confirm"], update["unattended"])
-        mode = options.find(header["options"], "mode")
+        mode = options.find(header.options, "mode")
         value = None
         if session.agent.phase == "ready":
-            lacking = modes.unoffered(header["agent"], profile, mode, wanted)
+            lacking = modes.unoffered(header.agent, profile, mode, wanted)
             if lacking:
                 return Refusal("refused_by_agent", lacking)
             value = modes.mode_for(profile, mode, wanted)
@@ -238,7 +238,7 @@ class Commands:
             if error is not None:
                 reason = lenient.text(error, "message") or "no reason given"
                 hint = modes.hint(profile, wanted)
-                text = f"{header['agent']} rejected the mode {value}: {reason}.{hint}"
+                text = f"{header.agent} rejected the mode {value}: {reason}.{hint}"
                 session.reject(command, Refusal("refused_by_agent", text), by)
                 return
             session.append(Draft(options.confirmation("mode", value, result), None, by))

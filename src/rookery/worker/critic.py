@@ -33,7 +33,7 @@ class Critic:
     def run(self, turn: int, command: str) -> None:
         if critic_loop.deadline(self._session.critic) is None:  # given up before it began
             return
-        name, cwd = "critic_" + os.urandom(6).hex(), self._session.header["cwd"]
+        name, cwd = "critic_" + os.urandom(6).hex(), self._session.header.cwd
 
         def log(update: Json) -> None:
             self._log(turn, terminal, update)

@@ -143,7 +143,7 @@ class Engine:
         if events:
             session.rest = session.rest._replace(event_at=now())
             # The list first: who is told of an ask may look for it there at once.
-            self._records.hear(events, session.header["cwd"])
+            self._records.hear(events, session.header.cwd)
             self._records.show(session.header, events[-1].seq, events[-1].at)
             self._clients.publish(events)
             self._hear(events)
@@ -210,7 +210,7 @@ class Engine:
 
     def _in_flight(self) -> bool:
         header = self._session.header
-        tools = any(tool[1] in OPEN for tool in header["_tools"].values())
+        tools = any(tool[1] in OPEN for tool in header.tools.values())
         waits = self._side.terminals.waited_for() or self._side.link.is_away()
         return tools or children.are_busy(header) or bool(kept_asks.live(header)) or waits
 
@@ -238,6 +238,6 @@ class Engine:
     def _resume(self) -> None:
         at = self._session.resumes_at()
         if at is not None and time.time() * 1000 >= at:
-            prompt = list(lenient.mappings(self._session.header["rateLimit"], "prompt"))
+            prompt = list(lenient.mappings(self._session.header.rate_limit, "prompt"))
             given = turns.Prompted("", prompt, rate_limit.BY, rate_limit.ORIGIN)
             self._session.feed_turn(given)

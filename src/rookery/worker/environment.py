@@ -12,6 +12,7 @@ from rookery.client.config.in_force import InForce
 from rookery.client.environment import kept_of
 from rookery.core.agent import opening
 from rookery.core.agent.addresses import address_of
+from rookery.core.header import Header
 from rookery.core.json import Draft, Json, dumps, lenient, notice
 from rookery.core.settings.agent_tables import Extras, McpChoice
 from rookery.core.vendors.environment import OVERRIDES, change_of, cleaned, completed
@@ -112,13 +113,13 @@ class Servers:
         self._wanted: McpChoice = True
         self._brought: list[Json] = []
 
-    def read(self, header: Json, settings: InForce, profile: Profile) -> list[Draft]:
+    def read(self, header: Header, settings: InForce, profile: Profile) -> list[Draft]:
         """Read the file, for an agent that is about to start, and return notices about its faults,
         each given once. Servers that the user has yet to confirm are not in the settings."""
-        agent = header["agent"]
+        agent = header.agent
         chosen = settings.config.extras.get(agent, Extras()).mcp
         self._wanted = profile.takes_servers if chosen is None else chosen
-        self._brought = [] if chosen is False else _own(profile, header["argv"])
+        self._brought = [] if chosen is False else _own(profile, header.argv)
         try:
             mcp.load(self._home)
             listed = mcp.listed(settings.guarded.servers)
@@ -127,13 +128,13 @@ class Servers:
         except mcp.McpError as error:
             self._servers = mcp.Resolved([], [])
             faults = [f"The agent got none of your MCP servers. {error}"]
-        there = [*header["mcpServers"], *self._servers.servers]
+        there = [*header.mcp_servers, *self._servers.servers]
         if isinstance(chosen, tuple):
             known = [lenient.text(each, "name") for each in there]
             lost = [name for name in chosen if name not in known]
             faults += [f"There is no MCP server {name} (agents.{agent}.mcp)." for name in lost]
         if there and chosen is None and not profile.takes_servers:
-            remote = address_of(settings.config.agents.get(agent, header["argv"]))
+            remote = address_of(settings.config.agents.get(agent, header.argv))
             why = "it runs on another machine" if remote else "it does not work with them"
             faults.append(
                 f"{agent} does not get your MCP servers, because {why}; "
@@ -153,12 +154,12 @@ class Servers:
         wanted = self._wanted
         return wanted if isinstance(wanted, bool) else lenient.text(server, "name") in wanted
 
-    def untaken(self, header: Json, capabilities: Json | None) -> list[Draft]:
+    def untaken(self, header: Header, capabilities: Json | None) -> list[Draft]:
         """Return notices about the servers that this agent cannot take, each given once."""
-        left = opening.untaken(capabilities, self.given(header["mcpServers"]))
+        left = opening.untaken(capabilities, self.given(header.mcp_servers))
         kinds = [(lenient.text(server, "name"), lenient.text(server, "type")) for server in left]
         return self._notices(
-            f"{header['agent']} does not support MCP servers over {kind}: it did not get {name}."
+            f"{header.agent} does not support MCP servers over {kind}: it did not get {name}."
             for name, kind in kinds
         )
 

@@ -54,7 +54,7 @@ class Host:
         """Get ready for commands; return the socket's path."""
         header, writer = self.session.header, self.session.journal.writer
         argv, control = self.session.argv(), self._clients.control
-        self._records.note(agent=header["agent"], argv=argv, agentPid=0, control=control)
+        self._records.note(agent=header.agent, argv=argv, agentPid=0, control=control)
         self._records.show(header, writer.last_seq, writer.last_at, force=True)
         await self._clients.listen()
         return self._clients.path
@@ -70,7 +70,7 @@ class Host:
             session.tell_settings()
             self._engine.budget.look_again()
             self._engine.settle()  # for what a worker before this one waited for, and had asked
-            if imported.is_unloaded(session.header) and session.header["queue"]:
+            if imported.is_unloaded(session.header) and session.header.queue:
                 session.feed_agent(messages.StartWanted())
             elif not kept_asks.away(session.header):  # what came while no more might be awake
                 session.feed_turn(turns.Freed(place=True))
@@ -114,14 +114,14 @@ class Host:
             await self._next_look()
             self._adopted.reap()
             self._look_around()
-            session.look_at_settings(slowly=not session.header["asks"])
+            session.look_at_settings(slowly=not session.header.asks)
             self._engine.budget.look_again()
-            if session.effects or session.header["asks"]:  # which a new rule may allow
+            if session.effects or session.header.asks:  # which a new rule may allow
                 session.wake()
             due = self._rest_due()
             if due is not None and now() >= due[0]:
                 session.stop(due[1])
-            elif self._put_away() and session.header["archived"]:
+            elif self._put_away() and session.header.archived:
                 self._side.shelf.archive(partial(session.stop, "archived"))
             elif self._put_away():
                 session.stop("snoozed")
@@ -173,7 +173,7 @@ class Host:
         header = session.header
         idle = session.turn.phase == "idle"
         quiet = idle or kept_asks.unanswered(header) or calls.unfinished(header)  # it may ask yet
-        for draft in self._neighbours.look(0 if quiet else header["turn"]):
+        for draft in self._neighbours.look(0 if quiet else header.turn):
             session.append(draft)
         with suppress(OSError):
             turn_over(os.path.join(session.directory, paths.WORKER_LOG))

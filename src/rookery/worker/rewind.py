@@ -58,7 +58,7 @@ class Rewind:
         self._snapshots = snapshots
         self.under_way = False
         """No other command is carried out meanwhile."""
-        if session.header["rewinding"]:
+        if session.header.rewinding:
             failed = {"sessionUpdate": KIND, "state": "failed", "message": INTERRUPTED}
             session.append(Draft(failed))
 
@@ -94,7 +94,7 @@ class Rewind:
 
     def _plan(self, log: Reader, plan: _Plan) -> _Plan | Refusal:
         header, turn = self._session.header, plan.turn
-        last = header["turn"]
+        last = header.turn
         if rewinding.wants(plan.command, "files"):
             if not plan.asked.target:
                 return Refusal("no_snapshot", plan.asked.notes[0])
@@ -104,13 +104,12 @@ class Rewind:
             events, began = log.of_kinds(*rewinding.MEMORY), log.spans(turn + 1)[0]
             memory = rewinding.memory_at(events, firsts, turn, header, began, end_of(log, turn))
             then = header_after(log, turn)
-            hidden = [*then["hidden"], *([[firsts[turn], log.last_seq()]] if turn < last else [])]
-            last = str(then["last"])
-            plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory, last=last)
+            hidden = [*then.hidden, *([[firsts[turn], log.last_seq()]] if turn < last else [])]
+            plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory, last=then.last)
         return plan
 
     def _undo(self, log: Reader, plan: _Plan) -> _Plan | Refusal:
-        done = self._session.header["rewound"]
+        done = self._session.header.rewound or {}
         if rewinding.wants(plan.command, "files"):
             plan = plan._replace(target=plan.asked.target)
         if done["conversation"] and rewinding.wants(plan.command, "conversation"):
@@ -151,7 +150,7 @@ class Rewind:
         paths, present = {*chosen}, preview.present
         rest = [each for each in preview.changes if each.path not in paths]
         kept = {each.path: WORDS.get(each.by, each.by) for each in rest}
-        taken = {"sessionUpdate": SNAPSHOT, "turn": session.header["turn"], "when": "rewind"}
+        taken = {"sessionUpdate": SNAPSHOT, "turn": session.header.turn, "when": "rewind"}
         session.append(Draft(taken | {"id": present}))
         if not paths:
             self._report(plan, present, {"id": present, "changes": [], "same": True}, kept)
@@ -190,7 +189,7 @@ class Rewind:
         message = lenient.text(reply, "message") or "The files could not be restored."
         if begun:
             again = "--undo" if plan.undo else f"{plan.turn} --files"
-            message += f" {HALF} `rookery rewind {self._session.header['id']} {again}` again."
+            message += f" {HALF} `rookery rewind {self._session.header.id} {again}` again."
             self._session.append(Draft(plan.update("failed", message=message)))
         refusal = Refusal(lenient.text(reply, "refused") or "failed", message)
         self._session.reject(plan.command, refusal, plan.by)

@@ -12,6 +12,7 @@ from rookery.agents import programs, registry
 from rookery.build import build
 from rookery.client import worktrees
 from rookery.core import worktree
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE, ON
 from rookery.core.settings.sandbox import Sandbox as Settings
@@ -56,7 +57,7 @@ class SessionSandbox:
         self,
         directory: str,
         environment: Mapping[str, str],
-        header: Callable[[], Json],
+        header: Callable[[], Header],
         argv: Callable[[], list[str]],
         subject: Callable[[], Subject],
     ) -> None:
@@ -73,12 +74,12 @@ class SessionSandbox:
     def kind(self) -> str:
         """The kind of sandbox that the session was created with. An agent that always runs in a
         container does so in any session."""
-        made = lenient.text(self._header(), "sandbox") or NONE
+        made = self._header().sandbox or NONE
         return made if registry.image_of(self._argv()) is None else CONTAINER
 
     def moves(self) -> bool:
         """Tell whether the kind differs from the one in the session's log."""
-        return self.kind != (lenient.text(self._header(), "sandbox") or NONE)
+        return self.kind != (self._header().sandbox or NONE)
 
     @property
     def image(self) -> str:
@@ -152,7 +153,7 @@ class SessionSandbox:
     def turn_ended(self, tell: Callable[[str], None]) -> None:
         """Have git take over what the agent committed in its worktree, in the background. `tell`:
         reports failures."""
-        tree = self._header().get("worktree")
+        tree = self._header().worktree
         if self.kind != NONE and tree is not None and worktree.exists(tree):
             self._taking = asyncio.ensure_future(_take_over(tree, tell))
 
@@ -179,7 +180,7 @@ class SessionSandbox:
         header, home = self._header(), os.path.dirname(os.path.dirname(self._directory))
         user = self._environment.get("HOME") or os.path.expanduser("~")
         return sandbox.plan.Place(
-            roots=sandbox.visible.settled(header["cwd"], header["roots"]),
+            roots=sandbox.visible.settled(header.cwd, header.roots),
             user=user,
             hidden=[home, os.path.dirname(paths.socket_path(self._directory))],
             scratch=scratch.folder(home, "sandbox-"),
@@ -187,10 +188,10 @@ class SessionSandbox:
                 *_kept(subject.profile, user, self._environment),
                 *sandbox.plan.readable(subject.settings, user),
                 *_of_home(home, self._directory, subject.argv),
-                *_of_worktree(header.get("worktree"), header["roots"]),
+                *_of_worktree(header.worktree, header.roots),
             ],
             path=subject.environment.get("PATH", os.defpath).split(os.pathsep),
-            programs=_programs(subject, header["cwd"]),
+            programs=_programs(subject, header.cwd),
             mark=os.environ.get(MARK, ""),
             ports=_model_ports(subject, wish, home),
             **(_for_container(subject, wish) if wish.kind == CONTAINER else {}),

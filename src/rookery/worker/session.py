@@ -30,6 +30,7 @@ from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.critic import loop as critic_loop
 from rookery.core.critic.loop import overhear
+from rookery.core.header import Header
 from rookery.core.json import Draft, Event, Json, lenient
 from rookery.core.limits import CriticPolicy, Policy
 from rookery.core.policy import modes
@@ -76,7 +77,7 @@ class Session:
         self.surroundings = self.surroundings._replace(fence=self.fence)
         self.servers = environment.Servers(directory, self.surroundings)
         self.turn = _turn_of(self.header)
-        parked = self.header["process"]["state"] == "parked"  # which outlives a worker
+        parked = self.header.process["state"] == "parked"  # which outlives a worker
         self.agent = messages.Agent(past=messages.Past(parked=parked))
         self.critic = critic_loop.restored(self.header)
         self.watch = watchdogs.Watch()
@@ -100,7 +101,7 @@ class Session:
         self.saved_model = ""
 
     @property
-    def header(self) -> Json:
+    def header(self) -> Header:
         return self.journal.writer.header
 
     @property
@@ -114,7 +115,7 @@ class Session:
     @property
     def critic_policy(self) -> CriticPolicy:
         """The configuration's critic policy, changed by the user's choices for this session."""
-        return critic_loop.in_force(self.config.critic, self.header["critic"])
+        return critic_loop.in_force(self.config.critic, self.header.critic)
 
     @property
     def attached(self) -> bool:
@@ -223,7 +224,7 @@ class Session:
         self, reason: str, cause: str | None, by: str | None, *, full: bool = False
     ) -> None:
         update: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": reason}
-        self.append(Draft(update | {"name": self.header["agent"]}, cause, by), full=full)
+        self.append(Draft(update | {"name": self.header.agent}, cause, by), full=full)
         self.feed_agent(messages.EndWanted())
 
     def resumes_at(self) -> float | None:
@@ -260,30 +261,34 @@ class Session:
 
     def _wish(self) -> messages.Wish:
         header, argv, profile = self.header, self.argv(), self.profile()
-        known, confirm, remote = header["agentSession"], header["_confirm"][0], self.extras().remote
+        known, confirm, remote = (
+            header.agent_session,
+            header.confirm_chosen[0],
+            self.extras().remote,
+        )
         return messages.Wish(
-            name=header["agent"],
+            name=header.agent,
             argv=argv,
-            cwd=remote.cwd or self.sandbox.to_agent(header["cwd"]),
-            roots=[] if remote.cwd else [*map(self.sandbox.to_agent, header["roots"])],
-            mcp_servers=self.servers.given(header["mcpServers"]),
-            stored=known["id"] if known and known["name"] == header["agent"] else None,
+            cwd=remote.cwd or self.sandbox.to_agent(header.cwd),
+            roots=[] if remote.cwd else [*map(self.sandbox.to_agent, header.roots)],
+            mcp_servers=self.servers.given(header.mcp_servers),
+            stored=known["id"] if known and known["name"] == header.agent else None,
             cold=registry.starts_slowly(argv) or registry.is_own(argv),  # whose SDK has to load
             offers=profiles.offers_of(profile),
-            chosen=chosen_with(header["wanted"], self.saved_model)
-            | {"confirm": modes.for_agent(confirm, header["unattended"])},
+            chosen=chosen_with(header.wanted, self.saved_model)
+            | {"confirm": modes.for_agent(confirm, header.unattended)},
             profile=profile,
             known_modes=profiles.known_modes(profile),
             version=rookery.__version__,
-            install=registry.install_line(header["agent"], argv),
+            install=registry.install_line(header.agent, argv),
             guard=self._guard(),
-            has_history=header["turn"] > (header["state"] != "idle"),
+            has_history=header.turn > (header.state != "idle"),
             unloaded=imported.is_unloaded(header),
             fork=lenient.integer(known, "before"),
         )
 
     def extras(self) -> Extras:
-        return self.config.extras.get(self.header["agent"], Extras())
+        return self.config.extras.get(self.header.agent, Extras())
 
     def _guard(self) -> str:
         """Return the guard of the agent that runs, or of the one that would be started now; "" if
@@ -296,22 +301,22 @@ class Session:
 
     def _is_confined(self) -> bool:
         """Tell whether the agent is confined; in a sandbox it always is: it gains nothing there."""
-        return self.sandbox.kind != NONE or self.header["agent"] not in self.config.unconfined
+        return self.sandbox.kind != NONE or self.header.agent not in self.config.unconfined
 
     def _subject(self) -> Subject:
         environment = self.surroundings.environment
         argv = programs.located(self.argv(), environment, self.config.node_path)
         environment = programs.beside(argv, {**environment, **self.extras().env})
-        servers = self.servers.given(self.header["mcpServers"])
+        servers = self.servers.given(self.header.mcp_servers)
         return Subject(argv, environment, self.profile(), self.config.sandbox, servers)
 
     def profile(self) -> profiles.Profile:
         """Return the agent's profile, looked up once per agent: every update needs it."""
         header = self.header
-        info = self.agent.info or header["info"]
-        key = (header["agent"], header["argv"], lenient.text(info, "name"))
+        info = self.agent.info or header.info
+        key = (header.agent, header.argv, lenient.text(info, "name"))
         if self._profile is None or self._profile[0] != key:
-            fresh = profiles.profile_of(header["agent"], self.argv(), info)
+            fresh = profiles.profile_of(header.agent, self.argv(), info)
             if address_of(self.argv()):
                 fresh = profiles.at_address(fresh, self.extras().remote.offers)
             self._profile = (key, fresh)
@@ -321,22 +326,22 @@ class Session:
         """Return the command that the session was created with, if any, else the one that its
         agent's name stands for today."""
         header = self.header
-        if header["argv"]:
-            return list(header["argv"])
+        if header.argv:
+            return header.argv
         try:
-            return registry.resolve(header["agent"], self.config.agents).argv
+            return registry.resolve(header.agent, self.config.agents).argv
         except registry.UnknownAgent:
             return []
 
 
-def _turn_of(header: Json) -> turns.Turn:
+def _turn_of(header: Header) -> turns.Turn:
     queue = tuple(
         Queued(item["id"], item["prompt"], placeless=item.get("placeless") is True)
-        for item in header["queue"]
+        for item in header.queue
     )
-    held = bool(queue) and header["reason"] != "end_turn"
-    resumed = lenient.integer(header["rateLimit"], "resumed") or 0
-    return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)
+    held = bool(queue) and header.reason != "end_turn"
+    resumed = lenient.integer(header.rate_limit, "resumed") or 0
+    return turns.Turn(n=header.turn, queue=queue, held=held, resumed=resumed)
 
 
 class Journal:

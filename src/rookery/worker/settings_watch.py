@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from rookery.client.config import in_force
 from rookery.client.config.in_force import InForce
+from rookery.core.header import Header
 from rookery.core.json import Draft, Json, notice
 from rookery.core.limits import Policy
 from rookery.core.settings.held import MAX_WARNINGS
@@ -107,10 +108,10 @@ def broken(why: str) -> Draft:
     return Draft(notice(text, title=TITLE), None, "settings")
 
 
-def news(header: Json, settings: InForce) -> Draft | None:
+def news(header: Header, settings: InForce) -> Draft | None:
     """Return the log entry about settings that wait for the user or are not used; None if the log
     says the same already."""
-    held, known = settings.held, header["settings"]
+    held, known = settings.held, header.settings
     warnings = list(settings.config.warnings[:MAX_WARNINGS])
     if known["held"] == (held.fingerprint if held else "") and known["warnings"] == warnings:
         return None

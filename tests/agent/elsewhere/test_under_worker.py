@@ -48,7 +48,7 @@ async def test_a_remote_ask_outlives_whoever_asked_it(
     server.steps = [call("make it"), say("all well")]
     ask = await here.ask(await here.prompt("Make it"))
     await end(aviary, here, how)
-    assert here.header()["asks"].keys() == {ask["id"]}
+    assert here.header().asks.keys() == {ask["id"]}
     assert server.ran == []
     said = await here.answer(ask, "allow-once")
     await here.until(is_at_rest, said.seq)

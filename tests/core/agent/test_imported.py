@@ -9,8 +9,8 @@ from rookery.core.agent.imported import (
     listed_as,
 )
 from rookery.core.agent.opening import conversations
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.json import Event, Json
 from rookery.core.view.fleet import head_of, state_of
 from rookery.core.view.reduce import fold
@@ -34,15 +34,15 @@ MADE: Json = {"sessionUpdate": "_session", "id": "s", "agent": "mine"}
 MADE |= listed_as(Listed("abc", "/w", "A title", ""))
 
 
-def advanced(header: Json, *updates: Json) -> Json:
+def advanced(header: Header, *updates: Json) -> Header:
     for update in updates:
-        header = {**header, **advance(header, Event(header["turn"] + 1, 9, None, None, update))}
+        header = header.with_(**advance(header, Event(header.turn + 1, 9, None, None, update)))
     return header
 
 
 def folded(
     *updates: Json, cut: bool = False, beside: Json | None = None
-) -> tuple[list[Json], Json]:
+) -> tuple[list[Json], Header]:
     """`beside`: what the agent says while it loads."""
     made = [draft.update for draft in drafts(updates, cut=cut)]
     return made, advanced(EMPTY, MADE, *([beside] if beside else []), READY, *made)
@@ -54,21 +54,21 @@ def test_each_prompt_is_a_turn_that_ended_and_its_pieces_are_one() -> None:
     assert prompts == [[{"type": "text", "text": "Fix it"}], [{"type": "text", "text": "And?"}]]
     ends = [each for each in updates if each.get("state") == "idle"]
     assert [each["reason"] for each in ends] == ["end_turn", "end_turn"]
-    assert (header["turn"], header["state"], header["title"]) == (2, "idle", "A title")
-    assert header["agentSession"] == {"name": "mine", "id": "abc"}
-    assert header["news"] == 0, "nothing of it is news"
+    assert (header.turn, header.state, header.title) == (2, "idle", "A title")
+    assert header.agent_session == {"name": "mine", "id": "abc"}
+    assert header.news == 0, "nothing of it is news"
 
 
 def test_a_last_prompt_without_an_answer_and_an_answer_without_a_prompt_are_turns() -> None:
     _, header = folded(agent("Hello."), user("Hm"))
-    assert (header["turn"], header["state"]) == (2, "idle")
+    assert (header.turn, header.state) == (2, "idle")
 
 
 def test_what_was_paid_elsewhere_is_not_spent_here() -> None:
     cost = {"sessionUpdate": "usage_update", "cost": {"amount": 3.5, "currency": "USD"}}
     _, header = folded(user("a"), agent("b"), beside=cost)
     more = {"sessionUpdate": "usage_update", "cost": {"amount": 3.75, "currency": "USD"}}
-    assert advanced(header, more)["spent"]["cost"] == {"USD": 0.25}
+    assert advanced(header, more).spent["cost"] == {"USD": 0.25}
 
 
 def test_a_history_that_was_cut_says_so() -> None:

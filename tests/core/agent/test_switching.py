@@ -13,7 +13,7 @@ from rookery.core.agent import messages as agent_messages
 from rookery.core.agent import switching
 from rookery.core.agent.messages import Agent
 from rookery.core.blocks import asks
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.json.events import Draft
 from rookery.core.limits import Policy
 from rookery.core.turn import clearing
@@ -50,7 +50,7 @@ def drafts(effects: list[Any]) -> list[Draft]:
 def test_switching_to_the_same_or_an_unknown_agent_is_refused(
     header: Json, command: Json, reason: str
 ) -> None:
-    refusal = switching.refusal({**EMPTY, **header}, command, ["crow", "jay"])
+    refusal = switching.refusal(EMPTY.with_(**header), command, ["crow", "jay"])
     assert refusal is not None
     assert refusal.reason == reason
     assert "jay" in refusal.message
@@ -66,7 +66,7 @@ def test_switching_to_the_same_or_an_unknown_agent_is_refused(
     ],
 )
 def test_another_agent_or_another_command_is_accepted(header: Json, command: Json) -> None:
-    assert switching.refusal({**EMPTY, **header}, command, ["crow", "jay"]) is None
+    assert switching.refusal(EMPTY.with_(**header), command, ["crow", "jay"]) is None
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_the_reason_is_the_rate_limit_or_the_users_wish(
     header: Json, given_: Json, reason: str
 ) -> None:
     command = {"do": "switch", "agent": "jay", **given_}
-    told = commands.offline(command, {**EMPTY, "agent": "crow", **header})
+    told = commands.offline(command, EMPTY.with_(agent="crow", **header))
     assert told is not None
     assert (told["from"], told["to"], told["reason"]) == ("crow", "jay", reason)
 
@@ -282,10 +282,10 @@ def test_pinned_options_and_the_park_go_with_the_old_agent() -> None:
         update("_agent", state="parked", name="crow", stderr=["x"]),
     ]
     after = play(*log, switched(model="small")).header
-    assert (after["agent"], after["argv"], after["wanted"]) == ("jay", [], {"model": "small"})
-    assert after["process"] == {"state": "absent", "name": "jay"}
-    assert (after["reason"], after["error"]) == ("", None)
-    assert play(*log, switched()).header["wanted"] == {}
+    assert (after.agent, after.argv, after.wanted) == ("jay", [], {"model": "small"})
+    assert after.process == {"state": "absent", "name": "jay"}
+    assert (after.reason, after.error) == ("", None)
+    assert play(*log, switched()).header.wanted == {}
 
 
 def test_the_divider_offers_a_recap_if_something_was_said() -> None:
@@ -304,7 +304,7 @@ def test_a_reset_offers_a_recap_of_earlier_turns(turns: int) -> None:
     [*_, divider] = document.blocks.values()
     seq = len(earlier) + 3
     assert divider["actions"] == [{"label": "Recap", "compose": {"recap": seq}}] * (turns - 1)
-    assert document.header["recap"] == seq
+    assert document.header.recap == seq
 
 
 def test_a_clear_folds_the_turns_and_keeps_what_the_agent_can_do() -> None:
@@ -320,12 +320,12 @@ def test_a_clear_folds_the_turns_and_keeps_what_the_agent_can_do() -> None:
         fields = {"sessionId": session} if how == "new" else {}
         document = play(*log, update("_context", state="cleared", how=how, **fields))
         after = document.header
-        assert after["fold"] == {"turn": 1, "seq": 8}
-        assert {key: after[key] for key in kept} == {key: before[key] for key in kept}
-        assert (after["usage"], after["rateLimit"]) == ({}, None)
-        known = after["agentSession"]
+        assert after.fold == {"turn": 1, "seq": 8}
+        assert {key: after.raw[key] for key in kept} == {key: before.raw[key] for key in kept}
+        assert (after.usage, after.rate_limit) == ({}, None)
+        known = after.agent_session
         assert (known["id"] if known else None) == session
-        shown = [name for name in document.blocks if not is_folded(after["fold"], name)]
+        shown = [name for name in document.blocks if not is_folded(after.fold, name)]
         assert [document.blocks[name]["title"] for name in shown] == ["Cleared"]
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from rookery.core.ask import asks_of, from_agent
 from rookery.core.asks import identity, kept_asks
 from rookery.core.asks.asks import Refusal
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.json.events import Draft, Event
 from tests.core.hostile import foreign_json
 from tests.core.making import Json, asked, blocks, call, idle, news, play, prompt, running, update
@@ -27,7 +27,7 @@ STOPPED = update("_agent", state="stopped", name="crow", reason="stop")
 DONE = update("_ask", id="a0", state="closed", outcome={"outcome": "selected", "optionId": "yes"})
 
 
-def header(*updates: Json) -> Json:
+def header(*updates: Json) -> Header:
     return play(*updates).header
 
 
@@ -51,8 +51,8 @@ KILLED = [
 @pytest.mark.parametrize("end", KILLED)
 def test_open_asks_are_kept_when_the_agent_is_gone(end: list[Json]) -> None:
     found = header(READY, *BEGUN, ASK, *end)
-    assert found["asks"].keys() == {"a1"}
-    assert found["asks"]["a1"]["away"] == {"turn": 1, "ran": False}
+    assert found.asks.keys() == {"a1"}
+    assert found.asks["a1"]["away"] == {"turn": 1, "ran": False}
     assert kept_asks.plan(found, resends=True) == "resend"
     assert kept_asks.plan(found, resends=False) == "decide"
     assert kept_asks.unanswered(found) == 1
@@ -81,7 +81,7 @@ def test_steps_that_ran_are_known_from_the_log(
 ) -> None:
     """Then a person decides, but for an agent that goes on by itself."""
     found = header(READY, *BEGUN, *steps, ASK, *end)
-    assert found["asks"]["a1"]["away"]["ran"] is ran
+    assert found.asks["a1"]["away"]["ran"] is ran
     assert kept_asks.plan(found, resends=True) == ("decide" if ran else "resend")
     able = header({**READY, "continues": True}, *BEGUN, *steps, ASK, *end)
     assert kept_asks.plan(able, resends=True) == "continue"
@@ -89,21 +89,21 @@ def test_steps_that_ran_are_known_from_the_log(
 
 def test_steps_of_the_turn_before_do_not_count() -> None:
     before = [*BEGUN, call("o"), news("o", status="completed"), idle()]
-    assert header(*before, *BEGUN, ASK, idle("waiting"))["asks"]["a1"]["away"]["ran"] is False
+    assert header(*before, *BEGUN, ASK, idle("waiting")).asks["a1"]["away"]["ran"] is False
 
 
 def test_steps_of_the_turn_that_was_to_ask_again_count() -> None:
     """It was killed again, before it asked."""
     again = [prompt(origin="ask", how="resend", of=1), running(), call("o", status="in_progress")]
     found = header(*BEGUN, ASK, idle("interrupted"), *again, idle("interrupted"))
-    assert found["asks"]["a1"]["away"] == {"turn": 1, "ran": True}
+    assert found.asks["a1"]["away"] == {"turn": 1, "ran": True}
 
 
 @pytest.mark.parametrize("reason", ["end_turn", "cancelled", "failed"])
 def test_a_turn_that_closed_its_asks_keeps_none(reason: str) -> None:
     """Also in the logs of the build before."""
     shut = update("_ask", id="a1", state="closed", outcome={"outcome": "cancelled"})
-    assert header(*BEGUN, ASK, shut, idle(reason))["asks"] == {}
+    assert header(*BEGUN, ASK, shut, idle(reason)).asks == {}
 
 
 def test_a_kept_ask_stands_again_once_with_a_note_in_its_old_place() -> None:
@@ -114,10 +114,10 @@ def test_a_kept_ask_stands_again_once_with_a_note_in_its_old_place() -> None:
     old, new = blocks(document, "ask")
     assert (old["status"], old["actions"], old["note"]) == ("moved", [], "")
     assert (new["status"], len(new["actions"])) == ("asked", 2)
-    kept = document.header["asks"]["a1"]
+    kept = document.header.asks["a1"]
     assert "away" not in kept
-    assert kept["at"] == play(*first).header["asks"]["a1"]["at"]
-    assert document.header["news"] == play(*first).header["news"]
+    assert kept["at"] == play(*first).header.asks["a1"]["at"]
+    assert document.header.news == play(*first).header.news
 
 
 def test_the_same_call_under_its_old_id_is_shown_in_the_new_turn() -> None:
@@ -135,7 +135,7 @@ def test_an_answer_is_kept_and_the_ask_stays_open_until_it_is_passed_on() -> Non
     assert isinstance(kept, Draft)
     assert (kept.cause, kept.by) == ("c1", "cli")
     document = play(*BEGUN, ASK, idle("waiting"), kept.update)
-    assert document.header["asks"]["a1"]["given"]["option"] == "yes"
+    assert document.header.asks["a1"]["given"]["option"] == "yes"
     assert kept_asks.unanswered(document.header) == 0
     [block] = blocks(document, "ask")
     assert (block["status"], block["actions"]) == ("kept", [])
@@ -190,7 +190,7 @@ def test_resending_the_prompt_is_offered_once() -> None:
     assert (ask.raw["options"], ask.danger) == (OPTIONS, "deletes"), "the agent's own stand again"
     assert kept_asks.unanswered(sent.header) == 0, "it is the agent's turn"
     assert [block["status"] for block in blocks(sent, "ask")] == ["moved", "kept"]
-    killed = {**sent.header, **kept_asks.turn_over(sent.header, idle("interrupted"))}
+    killed = sent.header.with_(**kept_asks.turn_over(sent.header, idle("interrupted")))
     assert len(kept_asks.undecided(killed)) == 1, "and again, where it did not come to that"
 
 
@@ -307,9 +307,9 @@ def test_the_user_closes_kept_asks_of_a_sleeping_session(do: str) -> None:
         assert drafts[-1].cause == "c1"
     for draft in drafts:
         event = Event(99, 99, draft.cause, draft.by, draft.update)
-        found = {**found, **advance(found, event)}
-    assert found["asks"] == {}
-    assert found["_dropped"] is (do in ("cancel", "answer"))
+        found = found.with_(**advance(found, event))
+    assert found.asks == {}
+    assert found.dropped is (do in ("cancel", "answer"))
 
 
 @given(foreign_json, foreign_json, foreign_json)
@@ -319,7 +319,7 @@ def test_no_json_breaks_what_compares_and_keeps(one: Any, two: Any, three: Any) 
     found = header(*BEGUN, ask, idle("waiting"))
     assert kept_asks.plan(found, resends=True) in ("resend", "decide")
     for draft in kept_asks.undecided(found):
-        found = {**found, **advance(found, Event(9, 9, None, None, draft.update))}
+        found = found.with_(**advance(found, Event(9, 9, None, None, draft.update)))
     kept_asks.kept_answer(asks_of(found)["a1"], answer(option=three, content=one), None)
     advance(found, Event(9, 9, None, None, update("_ask", id="a1", state="answered", given=one)))
-    assert EMPTY["asks"] == {}
+    assert EMPTY.asks == {}

@@ -6,7 +6,7 @@ from rookery.core.ask import Ask
 from rookery.core.asks import asks, kept_asks, links
 from rookery.core.asks.identity import digest
 from rookery.core.blocks import asks as looks
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY, Header
 from rookery.core.json import Draft, Event, Json
 from rookery.core.policy import unattended
 from rookery.core.view.doing import wants
@@ -163,9 +163,9 @@ def test_a_completion_finds_its_ask_open_or_accepted_and_nothing_else() -> None:
 
 
 def test_a_header_of_an_earlier_build_has_no_links() -> None:
-    header = {key: value for key, value in EMPTY.items() if key != "_links"}
+    header = Header({key: value for key, value in EMPTY.raw.items() if key != "_links"})
     document = fold(header, events(asked().update, ACCEPTED, COMPLETED))
-    assert document.header["asks"] == {}
+    assert document.header.asks == {}
 
 
 def test_a_draft_of_a_completion_has_no_author() -> None:
@@ -180,9 +180,9 @@ def test_it_outlasts_the_turn_in_which_it_was_asked() -> None:
     assert kept_asks.live(header).keys() == {"a1"}
     assert closings(header, "end_turn", kept=True) == []
     assert len(closings(header, kept_asks.CANCELLED, kept=True)) == 1
-    assert fold(None, events(asked().update, GONE)).header["asks"]["a1"]["away"]
+    assert fold(None, events(asked().update, GONE)).header.asks["a1"]["away"]
     document = fold(None, events(asked().update, IDLE, GONE))
-    assert document.header["asks"] == {}
+    assert document.header.asks == {}
     [block] = [each for each in document.blocks.values() if each["role"] == "ask"]
     assert (block["status"], block["text"], block["actions"]) == (
         "cancelled",

@@ -7,7 +7,7 @@ import pytest
 from rookery.core.ask import from_agent
 from rookery.core.blocks import ask_details, asks
 from rookery.core.blocks.document import OP_BYTES, Document, size_of
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.json.events import Event
 from rookery.core.policy import call_input, danger, rules
 from rookery.core.view.doing import wants
@@ -126,7 +126,7 @@ def test_a_list_and_the_card_say_the_same() -> None:
     clean = call(kind="delete", title="Clean up", rawInput={"command": "git clean -fdx"})
     ask = ASK | {"toolCall": clean, "does": ask_details.of([clean], "/w", [], "/home/me")}
     assert wants(from_agent(ask), "/w") == "wants to run `git clean -fdx`"
-    shown = asks.block_of(from_agent(ask), {**EMPTY, "cwd": "/w"})
+    shown = asks.block_of(from_agent(ask), EMPTY.with_(cwd="/w"))
     assert asks.question(shown, "a") == "a wants to run: git clean -fdx"
     assert asks.question(shown, "a", short=False) == "a wants to run:"
 
@@ -142,7 +142,7 @@ def test_a_tool_without_a_name_is_not_called_what_its_agent_calls_it() -> None:
 
 
 def block(ask: Json) -> Json:
-    return asks.block_of(from_agent(ask), {**EMPTY, "agent": "a", "cwd": "/w"})
+    return asks.block_of(from_agent(ask), EMPTY.with_(agent="a", cwd="/w"))
 
 
 def test_an_older_log_shows_the_call_that_its_ask_carries() -> None:
@@ -209,7 +209,7 @@ def test_no_op_is_larger_than_a_wire_takes() -> None:
     new = "".join(f"line {n}\n" for n in range(20_000))
     change = {"type": "diff", "path": "/w/a.py", "oldText": "", "newText": new}
     update = ASK | {"toolCall": call(kind="edit", content=[change], rawInput="x" * 200_000)}
-    document = Document({**EMPTY, "turn": 1})
+    document = Document(EMPTY.with_(turn=1))
     ops = reduce(document, Event(1, 1, None, None, update))
     assert max(map(size_of, ops)) <= OP_BYTES
     [shown] = [each for each in document.blocks.values() if each["role"] == "ask"]

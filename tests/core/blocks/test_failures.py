@@ -84,7 +84,7 @@ def test_every_end_of_a_turn_that_is_not_well_is_in_the_table() -> None:
 def test_a_failure_offers_what_its_row_says(kind: str) -> None:
     document = play(*PLAYED[kind])
     rows = {**failures.ENDS, **failures.STARTS, **failures.MEANWHILE}
-    wanted = labels(rows[kind], turn=document.header["turn"])
+    wanted = labels(rows[kind], turn=document.header.turn)
     if kind == "rate_limited":
         wanted = ["Retry now", "Continue at the reset", "Continue with another agent"]
     assert [each["label"] for each in last(document)["actions"]] == wanted

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from rookery.core.critic import loop as critic_loop
-from rookery.core.critic import state, verdicts
+from rookery.core.critic import verdicts
 from rookery.core.critic.loop import Loop
 from rookery.core.critic.state import ORIGIN
 from rookery.core.critic.verdicts import INFRASTRUCTURE, Issue, Verdict
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.json.events import Draft, Event, Json
 from rookery.core.limits import CriticPolicy
 from rookery.core.turn.messages import Append
@@ -210,10 +210,10 @@ def test_what_changes_something(call: Json, changed: bool) -> None:
 # --- in the header --------------------------------------------------------------------------------
 
 
-def stand(*given: Json) -> Json:
-    header = dict(EMPTY)
+def stand(*given: Json) -> Header:
+    header = EMPTY
     for seq, update in enumerate(given, 1):
-        header |= advance(header, Event(seq, seq, None, None, update))
+        header = header.with_(**advance(header, Event(seq, seq, None, None, update)))
     return header
 
 
@@ -225,9 +225,9 @@ IDLE: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": 1, "reason": "e
 def test_the_header_says_which_refinement_runs() -> None:
     again = JUDGED | {"again": True, "iteration": 0, "of": 3}
     header = stand(PROMPT, IDLE | {"critic": True})
-    assert header["critic"]["state"] == "judging"
+    assert header.critic["state"] == "judging"
     header = stand(PROMPT, IDLE | {"critic": True}, again, PROMPT | {"origin": ORIGIN})
-    found = [header["critic"][key] for key in ("state", "iteration", "of", "score")]
+    found = [header.critic[key] for key in ("state", "iteration", "of", "score")]
     assert found == ["refining", 1, 3, 0.0]
     assert critic_loop.restored(header) == Loop(iteration=1)
 
@@ -242,25 +242,25 @@ def test_the_header_says_which_refinement_runs() -> None:
 )
 def test_the_headers_counter_goes_back_to_0(fresh: Json) -> None:
     again = JUDGED | {"again": True, "iteration": 1, "of": 3}
-    assert stand(PROMPT, again)["critic"]["iteration"] == 2
-    assert stand(PROMPT, again, fresh)["critic"] == state.EMPTY
+    assert stand(PROMPT, again).critic["iteration"] == 2
+    assert stand(PROMPT, again, fresh).critic == EMPTY.critic
 
 
 def test_a_reset_context_does_not_set_the_counter_back() -> None:
     """An agent that forgets at every start would be refined for ever."""
     again = JUDGED | {"again": True, "iteration": 1, "of": 3}
-    assert stand(again, {"sessionUpdate": "_context", "state": "reset"})["critic"]["iteration"] == 2
+    assert stand(again, {"sessionUpdate": "_context", "state": "reset"}).critic["iteration"] == 2
 
 
 def test_a_persons_choice_goes_before_the_configuration() -> None:
     header = stand({"sessionUpdate": "_session", "critic": False, "refine": True})
-    assert critic_loop.in_force(CriticPolicy(), header["critic"]) == CriticPolicy(
+    assert critic_loop.in_force(CriticPolicy(), header.critic) == CriticPolicy(
         enabled=False, refine=True
     )
     header = stand(
         {"sessionUpdate": "_session", "refine": True}, {"sessionUpdate": "_session", "refine": None}
     )
-    assert critic_loop.in_force(CriticPolicy(), header["critic"]) == CriticPolicy()
+    assert critic_loop.in_force(CriticPolicy(), header.critic) == CriticPolicy()
 
 
 @pytest.mark.parametrize("left", [[IDLE | {"critic": True}], [IDLE, JUDGED | {"again": True}]])
@@ -268,8 +268,8 @@ def test_a_dead_workers_verdict_is_not_waited_for(left: list[Json]) -> None:
     header = stand(PROMPT, *left)
     [draft] = post_mortem(header)
     assert draft.update["state"] == "interrupted"
-    header |= advance(header, Event(9, 9, None, None, draft.update))
-    assert header["critic"]["state"] == ""
+    header = header.with_(**advance(header, Event(9, 9, None, None, draft.update)))
+    assert header.critic["state"] == ""
     assert post_mortem(header) == []
 
 

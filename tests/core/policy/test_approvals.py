@@ -3,10 +3,11 @@
 import pytest
 
 from rookery.core import argv, commands
+from rookery.core.header import Header
 from rookery.core.limits import BadValue, checked
 from rookery.core.policy import approvals, modes
 from rookery.core.settings import definitions
-from rookery.core.vendors.profiles import profile_for
+from rookery.core.vendors.profiles import vendor_profile
 
 
 @pytest.mark.parametrize("each", approvals.TABLE, ids=lambda each: each.id)
@@ -54,5 +55,5 @@ def test_to_plan_is_the_agents_mode() -> None:
 def test_a_vendors_mode_has_our_words_where_it_means_the_same(
     vendor: str, mode: str, title: str
 ) -> None:
-    assert profile_for({"vendor": vendor}) is not None
-    assert modes.title_of({"vendor": vendor}, mode) == title
+    assert vendor_profile(vendor) is not None
+    assert modes.title_of(Header({"vendor": vendor}), mode) == title

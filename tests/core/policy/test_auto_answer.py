@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.core.asks.asks import Judgement
+from rookery.core.header import Header
 from rookery.core.policy import auto_answer, modes, rules
 from rookery.core.policy.auto_answer import judge
 from rookery.core.policy.modes import ALL, EVERY, RISKY
@@ -95,8 +96,8 @@ def test_the_models_word_can_only_raise_the_risk(
 
 def test_the_mode_on_display_is_the_one_that_judges() -> None:
     for value in (EVERY, RISKY, ALL):
-        assert modes.judged_by({"confirm": value}) == value
-    assert modes.judged_by({"confirm": modes.OF_THE_AGENT}) == EVERY
+        assert modes.judged_by(Header({"confirm": value})) == value
+    assert modes.judged_by(Header({"confirm": modes.OF_THE_AGENT})) == EVERY
 
 
 def test_judgement_is_offered_to_every_agent() -> None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from rookery.core import commands
 from rookery.core.agent import machine, messages
 from rookery.core.ask import from_agent
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.limits import Policy
 from rookery.core.policy import modes as policy_modes
 from rookery.core.policy import rules
@@ -141,13 +141,13 @@ def modes(current: str, *values: str) -> Json:
 OURS = modes("always-ask", "always-ask", "risk-based", "always-approve")
 
 
-def header(agent: str, confirm: str | None, offered: Json | None) -> Json:
-    made: Json = {**EMPTY}
+def header(agent: str, confirm: str | None, offered: Json | None) -> Header:
+    made = EMPTY
     given = {"confirm": confirm} if confirm else {}
     first = update("_session", id="s", cwd="/w", agent=agent, **given)
     ready = update("_agent", state="ready", name=agent, sessionId="x")
     for event in log(first, ready | ({"modes": offered} if offered else {})):
-        made = {**made, **advance(made, event)}
+        made = made.with_(**advance(made, event))
     return made
 
 
@@ -171,12 +171,12 @@ def test_the_agents_own_mode_is_the_only_truth(
 ) -> None:
     made = header(agent, confirm, offered)
     assert policy_modes.level(made, profile_of(agent, [])) == level
-    assert made["confirm"] == shown
+    assert made.confirm == shown
 
 
 def test_an_agent_that_never_asks_is_shown_as_such() -> None:
-    assert header("crow", None, None)["neverAsks"] is True
-    assert header("player", None, None)["neverAsks"] is False
+    assert header("crow", None, None).never_asks is True
+    assert header("player", None, None).never_asks is False
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_an_agent_that_decides_by_itself_is_shown_as_such(
 ) -> None:
     """And nothing is claimed of what it does not ask."""
     made = header(agent, confirm, offered) if offered else unstarted(agent, confirm)
-    assert made["decides"] is decides
+    assert made.decides is decides
     words = policy_modes.sentence(made)
     assert (f"{agent} decides on its own" in words.lower()) is decides
     if decides:
@@ -213,9 +213,9 @@ def test_an_agent_that_decides_by_itself_is_shown_as_such(
         assert "undone" not in words
 
 
-def unstarted(agent: str, confirm: str) -> Json:
+def unstarted(agent: str, confirm: str) -> Header:
     [event] = log(update("_session", id="s", cwd="/w", agent=agent, confirm=confirm))
-    return {**EMPTY, **advance(EMPTY, event)}
+    return EMPTY.with_(**advance(EMPTY, event))
 
 
 def test_a_choice_says_what_it_means_for_this_agent() -> None:
@@ -298,7 +298,7 @@ def test_other_vendors_mode_names_are_understood(word: str, value: str | None) -
 def test_a_choice_made_asleep_clears_the_pinned_mode() -> None:
     done = commands.offline({"do": "set", "option": "confirm", "value": "yolo"})
     assert done is not None
-    made = {**EMPTY, "wanted": {"mode": "plan", "model": "m"}, "_confirm": [EVERY, "last"]}
+    made = EMPTY.with_(wanted={"mode": "plan", "model": "m"}, _confirm=[EVERY, "last"])
     [event] = log(done)
     after = advance(made, event)
     assert (after["wanted"], after["_confirm"]) == ({"model": "m"}, [ALL, ""])

@@ -109,9 +109,9 @@ def test_plan_mode_allows_reads_and_refuses_changes(
 
 
 def test_every_face_says_that_it_only_plans() -> None:
-    header: Json = {**modes.beginning("rookery", "all"), "wanted": {"mode": "plan"}}
-    header |= modes.shown(header)
-    assert header["confirm"] == planning.MODE
+    header = modes.beginning("rookery", "all").with_(wanted={"mode": "plan"})
+    header = header.with_(**modes.shown(header))
+    assert header.confirm == planning.MODE
     assert modes.judged_by(header) == planning.MODE
     assert modes.brief(header) == "plan"
     assert "changes nothing until you" in modes.sentence(header)

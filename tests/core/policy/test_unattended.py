@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from rookery.core import commands
 from rookery.core.ask import from_agent
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.policy import modes, rules, unattended
 from rookery.core.policy.modes import ALL, EVERY, RISKY
 from rookery.core.policy.rules import Rule, Verdict
@@ -101,10 +101,10 @@ def test_a_question_is_answered_at_once(
     assert (answer.draft.by or "").startswith(unattended.BY)
 
 
-def header(agent: str, *updates: Json) -> Json:
-    made: Json = {**EMPTY}
+def header(agent: str, *updates: Json) -> Header:
+    made = EMPTY
     for event in log(update("_session", id="s", cwd="/w", agent=agent), *updates):
-        made = {**made, **advance(made, event)}
+        made = made.with_(**advance(made, event))
     return made
 
 
@@ -114,19 +114,19 @@ def told(order: Order) -> Json:
 
 def test_choosing_a_mode_ends_unattended_also_in_old_logs() -> None:
     made = header("player", told(YES))
-    assert unattended.order_of(made["unattended"]) == YES._replace(origin="unattended all")
+    assert unattended.order_of(made.unattended) == YES._replace(origin="unattended all")
     set_confirm = commands.offline({"do": "set", "option": "confirm", "value": "every"})
     older = update("_session", confirm="all", confirmBy=None, mode=None)
     for back in (set_confirm, older):
         assert back is not None
-        assert header("player", told(YES), back)["unattended"] is None
-    assert header("player", told(YES), update("_session", title="x"))["unattended"] is not None
+        assert header("player", told(YES), back).unattended is None
+    assert header("player", told(YES), update("_session", title="x")).unattended is not None
 
 
 @pytest.mark.parametrize("given", [None, "all", [], {}, {"approve": "ask"}, {"approve": ["all"]}])
 def test_an_invalid_unattended_setting_is_ignored(given: object) -> None:
     assert unattended.order_of(given) is None
-    assert header("player", update("_session", confirm="every", unattended=given))["asks"] == {}
+    assert header("player", update("_session", confirm="every", unattended=given)).asks == {}
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "rookery", "openhands"])
@@ -134,13 +134,13 @@ def test_an_agent_with_modes_is_set_to_ask(agent: str) -> None:
     """Else nobody could say no to what cannot be undone (decision 0010)."""
     profile = profile_of(agent, [])
     made = header(agent, told(YES))
-    assert modes.for_agent(made["_confirm"][0], made["unattended"]) == EVERY
+    assert modes.for_agent(made.confirm_chosen[0], made.unattended) == EVERY
     assert modes.level(made, profile) == ALL
-    assert (made["confirm"], made["decides"]) == (ALL, False)
+    assert (made.confirm, made.decides) == (ALL, False)
     made = header(agent, told(NO))
-    assert (modes.level(made, profile), made["decides"]) == (EVERY, False)
+    assert (modes.level(made, profile), made.decides) == (EVERY, False)
     made = header(agent, told(SOME))
-    assert modes.for_agent(made["_confirm"][0], made["unattended"]) == RISKY
+    assert modes.for_agent(made.confirm_chosen[0], made.unattended) == RISKY
 
 
 def test_destructive_calls_are_never_allowed_for_good() -> None:

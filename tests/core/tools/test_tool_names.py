@@ -7,7 +7,7 @@ import pytest
 from rookery.core.ask import from_agent
 from rookery.core.blocks import ask_details
 from rookery.core.blocks import asks as blocks_asks
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.policy import call_input, rules
 from rookery.core.policy.danger import gist
 from rookery.core.tools.names import name_of
@@ -59,7 +59,7 @@ def asks(*updates: Json, given: Json | None = None) -> tuple[str, list[str]]:
     about = known.stands_for(given or {"toolCallId": "t"})
     items = ask_details.of(about, "/w", [], "/home/me")
     ask = {"toolCall": given or {"toolCallId": "t"}, "does": items}
-    block = blocks_asks.block_of(from_agent(ask), {**EMPTY, "agent": "a", "cwd": "/w"})
+    block = blocks_asks.block_of(from_agent(ask), EMPTY.with_(agent="a", cwd="/w"))
     pieces = blocks_asks.pieces(block, "a")
     return blocks_asks.question(block, "a", "/w"), [piece.text for piece in pieces]
 

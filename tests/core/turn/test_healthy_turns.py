@@ -11,8 +11,8 @@ import pytest
 
 from rookery.core.agent import ingest
 from rookery.core.asks import asks
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.json.events import Event, Json
 from rookery.core.limits import Policy
 from rookery.core.turn import watchdogs
@@ -52,7 +52,7 @@ class Watched:
         self._policy = policy
         self._profile = profile(name)
         self._watch = watchdogs.Watch()
-        self._header: Json = dict(EMPTY)
+        self._header: Header = EMPTY
         self._seq = 0
         self._prompts: set[Any] = set()
         self._asks: dict[Any, asks.Ask] = {}
@@ -65,8 +65,8 @@ class Watched:
 
     @property
     def busy(self) -> bool:
-        tools = self._header["_tools"].values()
-        return bool(self._header["asks"]) or any(tool[1] in OPEN for tool in tools)
+        tools = self._header.tools.values()
+        return bool(self._header.asks) or any(tool[1] in OPEN for tool in tools)
 
     def play(self, name: str) -> "Watched":
         before = 0.0
@@ -81,7 +81,7 @@ class Watched:
         """Let time pass, with every tick that a worker's clock would make."""
         gap = self._stretch(self.busy, gap)
         if self._watch.running and gap >= HOUR:
-            where = "ask" if self._header["asks"] else "tool" if self.busy else "nothing"
+            where = "ask" if self._header.asks else "tool" if self.busy else "nothing"
             self.hours[where] += 1
         until = self.now + gap
         while (due := watchdogs.deadline(self._watch, self._policy, self._profile)) is not None:
@@ -102,7 +102,7 @@ class Watched:
     def _log(self, update: Json) -> None:
         self._seq += 1
         event = Event(self._seq, self._seq, None, None, update)
-        self._header = {**self._header, **advance(self._header, event)}
+        self._header = self._header.with_(**advance(self._header, event))
 
     def _settle(self) -> None:
         self._watch = watchdogs.in_flight(self._watch, busy=self.busy, now=self.now)

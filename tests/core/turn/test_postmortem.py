@@ -28,11 +28,11 @@ def test_an_open_turn_is_interrupted(state: str) -> None:
     said = [(draft.update["sessionUpdate"], draft.update["state"]) for draft in drafts]
     assert said == [("_turn", "idle"), ("_agent", "exited")]
     document = play(*updates, *(draft.update for draft in drafts))
-    assert document.header["reason"] == "interrupted"
+    assert document.header.reason == "interrupted"
     assert only(document, "tool")["status"] == "interrupted"
     assert only(document, "error")["text"].startswith("killed\n")
     assert only(document, "ask")["status"] == "asked", "nobody answered it: it is kept"
-    assert document.header["asks"]["a1"]["away"] == {"turn": 1, "ran": False}
+    assert document.header.asks["a1"]["away"] == {"turn": 1, "ran": False}
     assert post_mortem(document.header) == [], "said once"
 
 
@@ -41,8 +41,8 @@ def test_the_queue_and_the_agents_session_are_kept() -> None:
     updates = [READY, prompt(), running(), waiting]
     drafts = post_mortem(play(*updates).header)
     after = play(*updates, *(draft.update for draft in drafts)).header
-    assert [item["id"] for item in after["queue"]] == ["q"]
-    assert after["agentSession"] == {"name": "crow", "id": "x"}
+    assert [item["id"] for item in after.queue] == ["q"]
+    assert after.agent_session == {"name": "crow", "id": "x"}
 
 
 def test_an_agent_that_was_starting_is_gone() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header, Shown
 from rookery.core.json.events import Event
 from rookery.core.limits import Policy
 from rookery.core.turn import quota, rate_limit
@@ -18,11 +18,11 @@ NOW = 1_795_000_000_000
 SOON = NOW // 1000 + 7200
 
 
-def told(meta: Any, *more: Json) -> Json:
-    header = dict(EMPTY)
+def told(meta: Any, *more: Json) -> Header:
+    header = EMPTY
     first = update("usage_update", used=1, size=2, _meta=meta)
     for seq, each in enumerate((first, *more), 1):
-        header |= advance(header, Event(seq, NOW, None, None, each))
+        header = header.with_(**advance(header, Event(seq, NOW, None, None, each)))
     return header
 
 
@@ -124,16 +124,16 @@ def test_anything_may_stand_there(value: object) -> None:
 
 
 def test_the_newest_report_of_an_agents_sessions_counts() -> None:
-    heads = [
+    heads: list[Json] = [
         {"id": "a", "agent": "claude", "limits": {"5 h": {"used": 0.1, "at": 1}}},
         {"id": "b", "agent": "claude", "limits": {"5 h": {"used": 0.2, "at": 2}}},
         {"id": "c", "agent": "rookery", "model": "m", "limits": {"tokens": {"used": 1, "at": 1}}},
         {"id": "d", "agent": "codex"},
         {"id": "e", "agent": "gemini", "limits": {"x": None}},
     ]
-    found = [(each.who, each.session) for each in quota.newest(heads, "rookery")]
+    found = [(each.who, each.session) for each in quota.newest(map(Shown, heads), "rookery")]
     assert found == [("claude", "b"), ("gemini", "e"), ("rookery (m)", "c")]
-    for report in quota.newest(heads, "rookery"):
+    for report in quota.newest(map(Shown, heads), "rookery"):
         assert quota.report_of(report.as_json()) == report
 
 
@@ -142,7 +142,7 @@ def test_the_newest_report_of_an_agents_sessions_counts() -> None:
 LIMIT = update("_rate_limit", message="slow", retryAfter=3600, prompt=[{"type": "text"}])
 
 
-def ordered(*more: Json) -> Json:
+def ordered(*more: Json) -> Header:
     return play(prompt(), running(), LIMIT, idle("rate_limited"), *more).header
 
 

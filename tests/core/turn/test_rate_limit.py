@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY, Header
 from rookery.core.limits import Policy
 from rookery.core.turn import rate_limit
 from rookery.core.turn.messages import Answered, Prompted
@@ -54,9 +54,9 @@ def test_no_reset_time_breaks_the_reader(value: Any) -> None:
     epoch_of(value)
 
 
-def header(since: int = 0, **limit: Any) -> Json:
+def header(since: int = 0, **limit: Any) -> Header:
     known = {"prompt": HELLO, **limit}
-    return {**EMPTY, "reason": "rate_limited", "since": since, "rateLimit": known}
+    return EMPTY.with_(reason="rate_limited", since=since, rateLimit=known)
 
 
 def test_a_prompt_is_sent_again_after_the_reset_and_the_grace() -> None:
@@ -86,7 +86,7 @@ def test_a_prompt_is_sent_again_after_the_reset_and_the_grace() -> None:
 def test_no_resend_without_a_reset_time_a_prompt_or_an_end(changed: Json) -> None:
     before = header(resetsAt=1_900_000_000, resumed=4)
     assert resume_at(before, POLICY) is not None
-    assert resume_at(before | changed, POLICY) is None
+    assert resume_at(before.with_(**changed), POLICY) is None
     assert resume_at(before, Policy()) is None, "opt-in"
 
 

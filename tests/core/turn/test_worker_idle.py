@@ -2,8 +2,8 @@
 
 import pytest
 
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY
 from rookery.core.json.events import Event
 from rookery.core.limits import Policy
 from rookery.core.turn.worker_idle import Rest, deadline, is_done_with, is_idle, is_put_away
@@ -33,7 +33,7 @@ def test_idle_stop_is_half_an_hour_unless_it_is_set() -> None:
 )
 def test_a_turn_a_queue_or_an_ask_prevents_the_idle_stop(changes: dict[str, object]) -> None:
     assert is_idle(EMPTY)
-    assert not is_idle(EMPTY | changes)
+    assert not is_idle(EMPTY.with_(**changes))
 
 
 def test_once_it_was_read_and_left_it_stops_after_ten_minutes() -> None:
@@ -51,8 +51,8 @@ def test_once_it_was_read_and_left_it_stops_after_ten_minutes() -> None:
     [{"state": "running"}, {"asks": {"a": {"decide": 1}}}, {"news": 6}],
 )
 def test_what_runs_asks_or_is_unread_is_not_done_with(changes: dict[str, object]) -> None:
-    assert is_done_with(EMPTY | {"news": 5}, 5)
-    assert not is_done_with(EMPTY | {"news": 5} | changes, 5)
+    assert is_done_with(EMPTY.with_(news=5), 5)
+    assert not is_done_with(EMPTY.with_(**{"news": 5, **changes}), 5)
 
 
 @pytest.mark.parametrize("idle", [True, False])
@@ -70,25 +70,25 @@ def test_what_is_due_first_counts() -> None:
 
 
 def test_an_archived_session_stops_once_no_turn_runs() -> None:
-    archived = {**EMPTY, "archived": True}
+    archived = EMPTY.with_(archived=True)
     assert not is_put_away(EMPTY, 0)
     assert is_put_away(archived, 0)
-    assert is_put_away({**archived, "queue": [{"id": "a", "prompt": []}]}, 0)
-    assert not is_put_away({**archived, "state": "running"}, 0)
-    assert not is_put_away({**archived, "asks": {"a": {}}}, 0)
+    assert is_put_away(archived.with_(queue=[{"id": "a", "prompt": []}]), 0)
+    assert not is_put_away(archived.with_(state="running"), 0)
+    assert not is_put_away(archived.with_(asks={"a": {}}), 0)
 
 
 def test_a_snooze_ends_exactly_at_its_time() -> None:
-    snoozed = {**EMPTY, "snoozed": 1000}
+    snoozed = EMPTY.with_(snoozed=1000)
     assert is_put_away(snoozed, 999)
     assert not is_put_away(snoozed, 1000)
-    assert not is_put_away({**snoozed, "state": "running"}, 999)
-    assert (is_hidden(snoozed, 999), is_hidden(snoozed, 1000)) == (True, False)
-    assert is_hidden({**snoozed, "archived": True}, 1000)
+    assert not is_put_away(snoozed.with_(state="running"), 999)
+    assert (is_hidden(snoozed.raw, 999), is_hidden(snoozed.raw, 1000)) == (True, False)
+    assert is_hidden(snoozed.with_(archived=True).raw, 1000)
     assert not is_hidden({"archived": False}, 0)  # the head of an earlier build
 
 
 def test_a_prompt_ends_a_snooze() -> None:
     update = {"sessionUpdate": "_prompt", "prompt": [{"type": "text", "text": "x"}]}
-    changes = advance({**EMPTY, "snoozed": 1000}, Event(1, 0, None, None, update))
+    changes = advance(EMPTY.with_(snoozed=1000), Event(1, 0, None, None, update))
     assert changes["snoozed"] == 0

@@ -77,7 +77,7 @@ def started(argv: list[str], info: Json | None = None) -> list[Json]:
 
 def test_a_configured_agent_has_its_vendors_profile_from_the_first_start() -> None:
     document = play(*started(["crow-cli", "acp"]))
-    assert (document.header["vendor"], document.header["neverAsks"]) == ("crow", True)
+    assert (document.header.vendor, document.header.never_asks) == ("crow", True)
     assert "never asks" in modes.summary(document.header)
     meta = {"claudeCode": {"toolName": "Bash"}}
     tool = call("t", title="Tool", kind="other", _meta=meta)
@@ -97,4 +97,4 @@ def test_agents_that_never_ask_are_shown_as_such(vendor: str) -> None:
     header = play(*started(["w"], {"name": f"{vendor}-acp" if vendor != "crow" else "crow-cli"}))
     if vendor == "swival":
         header = play(*started(["swival", "--acp"]))
-    assert header.header["neverAsks"] is True
+    assert header.header.never_asks is True

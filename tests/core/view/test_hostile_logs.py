@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.core.blocks.document import Document, join, size_of
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.json.events import Event, dumps, loads
 from rookery.core.turn.worker_idle import post_mortem
 from rookery.core.view.fleet import head_of
@@ -51,8 +51,8 @@ def test_any_header_makes_a_head_and_a_post_mortem(events: list[Event]) -> None:
     drafts = post_mortem(header)
     more = log(*(draft.update for draft in drafts), first=len(events) + 1)
     after = fold(header, more).header
-    assert (after["state"], after["asks"]) == ("idle", {})
-    assert after["process"]["state"] not in ("starting", "ready")
+    assert (after.state, after.asks) == ("idle", {})
+    assert after.process["state"] not in ("starting", "ready")
     assert post_mortem(after) == []
 
 

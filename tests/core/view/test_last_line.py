@@ -2,7 +2,7 @@
 
 import pytest
 
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY
 from rookery.core.view import last_line
 from rookery.core.view.fleet import head_of
 
@@ -24,7 +24,7 @@ from rookery.core.view.fleet import head_of
 )
 def test_the_marks_of_markdown_are_gone(line: str, plain: str) -> None:
     assert last_line.plain(line) == plain
-    assert head_of({**EMPTY, "last": line}, 1, 0)["last"] == plain
+    assert head_of(EMPTY.with_(last=line), 1, 0)["last"] == plain
 
 
 def test_a_line_without_words_is_none() -> None:

@@ -25,7 +25,7 @@ OVERHEAD = len(HEAD) + 2 + len(LEFT_OUT) + 2 + len(END)
 
 
 def page(n: int, *updates: Json, reason: str = "end_turn", words: str = "go") -> Document:
-    before = fold(None, []).header | {"turn": n - 1}
+    before = fold(None, []).header.with_(turn=n - 1)
     return fold(before, log(prompt(words), running(), *updates, idle(reason), first=n * 100))
 
 
@@ -103,7 +103,7 @@ DIFF = {"type": "diff", "path": "/w/src/a.py", "oldText": "a\nb\n", "newText": "
 )
 def test_a_recap_gives_verb_object_and_result(made: Json, line: str) -> None:
     """Verb, object, result; never `exec_command (done)`."""
-    before = fold(None, []).header | {"cwd": "/w"}
+    before = fold(None, []).header.with_(cwd="/w")
     page = fold(before, log(prompt("go"), running(), made, idle()))
     assert f"- {line}" in turn_words(page).split("\n\n")
 
@@ -183,7 +183,7 @@ def test_the_unprocessed_prompt_is_known_after_a_second_switch() -> None:
 
 
 def test_the_open_turn_goes_to_the_new_agent_and_is_left_out() -> None:
-    waking = fold(fold(None, []).header | {"turn": 1}, log(prompt("new"), running(), first=9))
+    waking = fold(fold(None, []).header.with_(turn=1), log(prompt("new"), running(), first=9))
     made = recap_of([waking, page(1, message("hi"))])
     assert "new" not in made.text()
     assert turns_of(made.recap) == [1]

@@ -216,7 +216,7 @@ def test_every_vendors_calls_end_in_the_same_words(name: str, session: str) -> N
     opened = {"sessionUpdate": "_session", "agent": name.partition("-")[0], "cwd": "/"}
     events = [Event(0, 0, None, None, opened), *play(name, session).events]
     document = fold(None, events)
-    over = document.header["state"] == "idle"
+    over = document.header.state == "idle"
     for block in document.blocks.values():
         if block["role"] == "tool":
             assert captions.status_of(block) in WORDS or not over

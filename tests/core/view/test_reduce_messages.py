@@ -4,6 +4,7 @@ import pytest
 
 from rookery.core.blocks import Document, captions
 from rookery.core.blocks.document import PIECE
+from rookery.core.header import Header
 from rookery.core.json import Event
 from rookery.core.view.reduce import fold, reduce
 from tests.core.making import (
@@ -43,7 +44,7 @@ def test_a_prompt_begins_a_turn_and_shows_its_words() -> None:
     document = play(update("_session", title="t"), prompt("first\nlines"), prompt("second"))
     assert look(document) == [("prompt", "first\nlines"), ("prompt", "second")]
     assert list(document.blocks) == ["1.2", "2.3"], "an id says where a block lives"
-    assert document.header["turn"] == 2
+    assert document.header.turn == 2
 
 
 def test_a_prompt_shows_what_is_not_text_as_parts() -> None:
@@ -83,8 +84,8 @@ def test_chunks_of_a_thought_within_a_second_are_one_op_each() -> None:
 
 
 def test_a_header_of_an_earlier_build_does_not_time_its_thought() -> None:
-    old = play(message("hm", THOUGHT)).header
-    del old["_thinking"]
+    header = play(message("hm", THOUGHT)).header
+    old = Header({key: header.raw[key] for key in header.raw if key != "_thinking"})
     events = [Event(2, 9000, None, None, message("hm", THOUGHT))]
     assert fold(old, events).late == {"0.1": [["append", "0.1", "hm"]]}
 
@@ -129,11 +130,11 @@ def test_our_agents_retry_is_a_state_not_a_thought(kind: str) -> None:
         told = update("notice", severity="warning", title=why, description=when, **about)
     begun = [prompt("p"), running(), message("hm", THOUGHT)]
     document = play(*begun, told)
-    assert document.header["retrying"] == f"{why} {when}"
+    assert document.header.retrying == f"{why} {when}"
     assert look(document)[1:] == [("thought", "hm"), ("notice", "The agent is trying again")]
     assert only(document, "notice")["text"] == f"{why} {when}"
     document = play(*begun, told, told, message("On."))
-    assert document.header["retrying"] == ""
+    assert document.header.retrying == ""
     assert look(document)[1:] == [("thought", "hm"), ("answer", "On.")]
 
 

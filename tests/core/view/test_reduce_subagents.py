@@ -4,6 +4,7 @@ from typing import Any
 
 from rookery.core.agent.chunks import Lanes
 from rookery.core.blocks.document import Document
+from rookery.core.header import Header
 from rookery.core.json.events import dumps, loads
 from rookery.core.view.recap import turn_words
 from rookery.core.view.reduce import fold
@@ -215,10 +216,10 @@ def test_the_fold_is_the_same_page_by_page_and_in_bounds() -> None:
     chunks = [child(f"s{n % 100}", message("x", messageId=str(n))) for n in range(2000)]
     calls = [child("s", call(str(n), title="t")) for n in range(500)]
     document = fold(None, log(*BEGIN, *chunks, *calls))
-    header = loads(dumps(document.header))
-    assert len(header["_children"]) == 64
-    assert len(header["_children"]["s"]["_tools"]) == 200
-    assert document.blocks[header["_children"]["s"]["block"]]["calls"] == 500
+    header = Header(loads(dumps(document.header.raw)))
+    assert len(header.children) == 64
+    assert len(header.children["s"]["_tools"]) == 200
+    assert document.blocks[header.children["s"]["block"]]["calls"] == 500
 
 
 def test_what_several_say_at_once_is_merged_for_each() -> None:

@@ -126,7 +126,7 @@ def test_every_order_folds_the_same_page_by_page() -> None:
 def test_a_flood_of_names_is_forgotten() -> None:
     many = [call("t", content=names(f"n{number}")) for number in range(KEPT + 50)]
     header = play(prompt(), START, *many, names_too_long()).header
-    assert len(header["_terminals"]) == KEPT
+    assert len(header.terminals) == KEPT
 
 
 def names_too_long() -> Json:

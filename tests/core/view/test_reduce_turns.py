@@ -68,13 +68,13 @@ def test_every_other_end_is_said_in_words(reason: str) -> None:
     assert block["status"] == reason
     assert block["title"] not in ("", reason)
     assert block["text"].startswith("because")
-    assert (document.header["state"], document.header["reason"]) == ("idle", reason)
+    assert (document.header.state, document.header.reason) == ("idle", reason)
 
 
 def test_a_normal_end_needs_no_words() -> None:
     document = play(prompt(), running(), idle("end_turn"))
     assert look(document) == [("prompt", "go")]
-    assert (document.header["state"], document.header["since"]) == ("idle", 3000)
+    assert (document.header.state, document.header.since) == ("idle", 3000)
 
 
 def test_a_reason_that_nobody_knows_is_shown_as_it_is() -> None:
@@ -96,7 +96,7 @@ def test_a_failed_turn_shows_the_message_and_the_remedy(error: Json, remedy: str
     block = only(document, "error")
     assert block["text"].startswith(("m\n", "m: text\n"))
     assert remedy in block["text"]
-    assert document.header["error"] == error
+    assert document.header.error == error
 
 
 def test_our_own_agent_says_itself_what_it_lacks() -> None:
@@ -107,20 +107,20 @@ def test_our_own_agent_says_itself_what_it_lacks() -> None:
 
 def test_a_turn_is_running_then_quiet_then_running_again() -> None:
     quiet = update("_turn", state="quiet")
-    assert play(prompt(), running(), quiet).header["state"] == "quiet"
+    assert play(prompt(), running(), quiet).header.state == "quiet"
     header = play(prompt(), running(), quiet, running()).header
-    assert (header["state"], header["since"]) == ("running", 2000)
+    assert (header.state, header.since) == ("running", 2000)
 
 
 def test_a_new_turn_forgets_how_the_last_one_ended() -> None:
     limit = update("_rate_limit", message="slow")
     ended = play(prompt(), running(), limit, idle("rate_limited", error={"code": 1}))
-    assert (ended.header["rateLimit"], ended.header["error"]) == (
+    assert (ended.header.rate_limit, ended.header.error) == (
         {"message": "slow", "block": "1.3"},
         {"code": 1},
     )
     header = play(prompt(), running(), limit, idle("rate_limited"), prompt(), running()).header
-    assert (header["rateLimit"], header["error"], header["reason"]) == (None, None, "")
+    assert (header.rate_limit, header.error, header.reason) == (None, None, "")
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_an_ask_offers_the_agents_options_as_finished_commands() -> None:
     assert [action["label"] for action in block["actions"]] == ["Allow", "Always", "Reject"]
     command = {"do": "answer", "ask": "a1", "nonce": "n1", "option": "no"}
     assert block["actions"][2]["command"] == command
-    assert document.header["asks"]["a1"]["options"] == OPTIONS
+    assert document.header.asks["a1"]["options"] == OPTIONS
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_closed_ask_says_how_and_by_whom(
     document = watch([events[0], events[1]._replace(by=by)])
     block = only(document, "ask")
     assert (block["status"], block["text"], block["actions"]) == (status, words, [])
-    assert document.header["asks"] == {}
+    assert document.header.asks == {}
 
 
 def test_an_ask_closed_twice_keeps_its_first_outcome() -> None:
@@ -246,14 +246,14 @@ def test_an_agent_that_dies_in_a_turn_is_one_block(
 def test_only_a_bad_exit_is_shown(status: Any, shown: int) -> None:
     document = play(update("_agent", state="exited", name="crow", status=status, stderr=["oh"]))
     assert len(document.blocks) == shown
-    assert document.header["process"]["state"] == "exited"
+    assert document.header.process["state"] == "exited"
 
 
 @pytest.mark.parametrize("state", ["starting", "ready", "stopped", "odd"])
 def test_the_agents_other_states_are_in_the_header_alone(state: str) -> None:
     document = play(update("_agent", state=state, name="crow", pid=7))
     assert not document.blocks
-    assert document.header["process"] == {"state": state, "name": "crow", "pid": 7}
+    assert document.header.process == {"state": state, "name": "crow", "pid": 7}
 
 
 # --- plans, contexts, notices ---
@@ -270,7 +270,7 @@ def test_a_plan_is_one_block_a_turn_that_counts_what_is_done() -> None:
     assert look(document)[1::2] == [("plan", "Plan 1/2"), ("plan", "Plan 2/2")]
     items = blocks(document, "plan")[0]["parts"][0]["items"]
     assert [item["status"] for item in items] == ["completed", "in_progress"]
-    assert document.header["plan"] == blocks(document, "plan")[1]["parts"][0]["items"]
+    assert document.header.plan == blocks(document, "plan")[1]["parts"][0]["items"]
 
 
 def test_a_plan_of_long_entries_is_cut_not_lost() -> None:

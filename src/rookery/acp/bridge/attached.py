@@ -26,6 +26,7 @@ from rookery.client.session import Rejected
 from rookery.core import budgets
 from rookery.core.ask import Ask, ask_of, asks_of, from_header
 from rookery.core.asks import forms, kept_asks
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.refusals import Refused, sentences
 from rookery.home import paths
@@ -90,10 +91,10 @@ class Attached:
         self.sharing = Sharing(self._editor.client, self.offered, self.client.log.blob)
 
     @property
-    def header(self) -> Json:
+    def header(self) -> Header:
         return self.sharing.header
 
-    def logged(self) -> Json:
+    def logged(self) -> Header:
         """Return the header as it is in the log now, which may be ahead of the editor."""
         return self.client.log.header()
 
@@ -155,7 +156,7 @@ class Attached:
     def _take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
         updates = self.sharing.take(event, live=live, echo=echo)
         self.seq = event.seq
-        if self.header["news"] == event.seq:
+        if self.header.news == event.seq:
             mark(self.client.directory, event.seq)
         if not live:
             self._settle_prompts(event)
@@ -172,7 +173,7 @@ class Attached:
             self._asked(from_header(lenient.text(update, "id"), update))
         elif kind_of(update) == "_ask":
             self.questions.ended(update)
-            if budgets.stops(update) and self.header["state"] == "idle":
+            if budgets.stops(update) and self.header.state == "idle":
                 for name, _ in self._prompts.waiting():  # an editor has no key for the queue
                     self._dispatch({"do": "queue", "op": "remove", "item": name})
         if self._tells_turns and (turn := turns.notification_of(event)) is not None:
@@ -265,10 +266,10 @@ class Attached:
         editor: it continues when that is asked again."""
         asked = kept_asks.away(self.header) or budgets.open_ask(self.header)
         kept = bool(asked or budgets.goes_on(event.update))
-        self._prompts.settle(event, self.header["agent"], kept=kept)
+        self._prompts.settle(event, self.header.agent, kept=kept)
         self._tell_notes()
-        if not kept and self.header["state"] == "idle":
-            self._prompts.release(kept_asks.ORIGIN, self.header["agent"])
+        if not kept and self.header.state == "idle":
+            self._prompts.release(kept_asks.ORIGIN, self.header.agent)
 
     # --- cancelling ------------------------------------------------------------------------------
 
@@ -284,7 +285,7 @@ class Attached:
             for name, prompt in self._prompts.waiting():
                 if prompt.cancelled:
                     await self._attempt({"do": "queue", "op": "remove", "item": name})
-            if self.header["state"] != "idle" or self._prompts.running():
+            if self.header.state != "idle" or self._prompts.running():
                 await self._attempt({"do": "cancel"})
 
     def take_back(self, request: Incoming) -> None:
@@ -374,7 +375,7 @@ class Attached:
         await self._cancel()
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSING):
-                while (self.header["state"] != "idle" or self._prompts) and self._is_live():
+                while (self.header.state != "idle" or self._prompts) and self._is_live():
                     await self.reached(self.seq + 1)
         if stop:
             await self._attempt({"do": "stop"})

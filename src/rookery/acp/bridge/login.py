@@ -12,6 +12,7 @@ from rookery.client.config import in_force
 from rookery.client.guard import require_person
 from rookery.client.login import status
 from rookery.client.login.agent import LoginAgent, LoginFailed
+from rookery.core.header import Header
 from rookery.core.json import lenient
 from rookery.core.turn.remedies import LOG_IN
 from rookery.core.vendors import logins
@@ -79,11 +80,11 @@ def offered(home: str, agent: registry.Agent) -> Json:
     return {"authMethods": listed} if listed else {}
 
 
-def data_of(home: str, header: Json, error: Json) -> Json:
+def data_of(home: str, header: Header, error: Json) -> Json:
     """Return the data of an agent's error that asks for a login, in this header's session."""
     data = lenient.mapping(error, "data")
     try:
-        agent = registry.Agent(header["agent"], header["argv"])
+        agent = registry.Agent(header.agent, header.argv)
         known = agent if agent.argv else registry.resolve(agent.name, in_force.load(home).agents)
         return data | offered(home, known)
     except (registry.UnknownAgent, ConfigError):

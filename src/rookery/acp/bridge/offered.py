@@ -2,6 +2,7 @@
 choice of the agent itself."""
 
 from rookery.acp.bridge import turns
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.policy import modes
 from rookery.core.vendors.options import as_offered
@@ -24,12 +25,12 @@ class Offered:
         self._agents = agents
         """Those that can be chosen; none: the command line chose."""
 
-    def state(self, header: Json) -> Json:
+    def state(self, header: Header) -> Json:
         """Return the state for the answers to session/new, load, resume and fork."""
         state = choices.state(self.modes(header), self.options(header))
         return state | turns.state(header) if self._turns else state
 
-    def modes(self, header: Json) -> Json | None:
+    def modes(self, header: Header) -> Json | None:
         given = lenient.mapping(as_offered(header), "modes")
         listed = [
             _kept(mode, "id", "name", "description") | _named(header, lenient.text(mode, "id"))
@@ -37,7 +38,7 @@ class Offered:
             if lenient.text(mode, "id")
         ]
         known = [mode["id"] for mode in listed]
-        current = header["mode"] if header["mode"] in known else given.get("currentModeId")
+        current = header.mode if header.mode in known else given.get("currentModeId")
         if not known:
             return None
         if current not in known:
@@ -45,14 +46,14 @@ class Offered:
         named = [{"name": mode["id"], **mode} for mode in listed]
         return {"currentModeId": current, "availableModes": named}
 
-    def options(self, header: Json) -> list[Json]:
+    def options(self, header: Header) -> list[Json]:
         """Return the complete list of options."""
         raw = {
             lenient.text(item, "id"): item
             for item in lenient.mappings(as_offered(header), "configOptions")
         }
         listed = []
-        for option in header["options"]:
+        for option in header.options:
             if option["via"] == "config":
                 listed += self._from_config(option, raw.get(option["id"], {}), header)
             elif option["choices"]:
@@ -63,7 +64,7 @@ class Offered:
             listed.append(self._agent(header))
         return listed
 
-    def changes(self, before: Json, after: Json) -> list[Json]:
+    def changes(self, before: Header, after: Header) -> list[Json]:
         """Return the updates for what has changed."""
         updates: list[Json] = []
         old, new = self.modes(before), self.modes(after)
@@ -74,16 +75,16 @@ class Offered:
             updates.append(choices.options_update(options))
         return updates
 
-    def chooses_agent(self, header: Json, option: str) -> bool:
-        own = any(each["id"] == AGENT for each in header["options"])
+    def chooses_agent(self, header: Header, option: str) -> bool:
+        own = any(each["id"] == AGENT for each in header.options)
         return option == AGENT and bool(self._agents) and not own
 
-    def _agent(self, header: Json) -> Json:
-        names = list(dict.fromkeys([*self._agents, header["agent"]]))
-        option = {"id": AGENT, "name": "Agent", "category": CATEGORY, "value": header["agent"]}
+    def _agent(self, header: Header) -> Json:
+        names = list(dict.fromkeys([*self._agents, header.agent]))
+        option = {"id": AGENT, "name": "Agent", "category": CATEGORY, "value": header.agent}
         return _select(option, [{"value": name, "name": name} for name in names])
 
-    def _from_config(self, option: Json, raw: Json, header: Json) -> list[Json]:
+    def _from_config(self, option: Json, raw: Json, header: Header) -> list[Json]:
         if isinstance(option["value"], bool):
             switch = _plain(option) | {"type": "boolean", "currentValue": option["value"]}
             return [switch | _kept(raw, "description", "_meta")] if self._booleans else []
@@ -99,7 +100,7 @@ class Offered:
         return [_select(option, listed) | _kept(raw, "description", "_meta")]
 
 
-def _confirm(header: Json) -> Json:
+def _confirm(header: Header) -> Json:
     """Return the option for how much is asked: ours, whatever the agent offers."""
     option = modes.option_of(header) | {"category": CONFIRM_CATEGORY}
     listed = [_listed(each) for each in option["choices"]]
@@ -109,7 +110,7 @@ def _confirm(header: Json) -> Json:
     return _select(option, listed) | {"description": modes.sentence(header)}
 
 
-def _named(header: Json, mode: object) -> Json:
+def _named(header: Header, mode: object) -> Json:
     """Return our own name of a mode, if ours means the same."""
     title = modes.title_of(header, mode) if isinstance(mode, str) else ""
     return {"name": title} if title else {}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from rookery.acp.bridge.updates import shapes
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.critic.state import ORIGIN
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.stop_reasons import STOP_REASONS
 from rookery.core.turn.remedies import remedy_for
@@ -215,9 +216,9 @@ def steering(params: object) -> Json:
     return {} if meta.get("steer") is False else {"steer": True}
 
 
-def queued(event: Event, params: object, header: Json) -> str:
+def queued(event: Event, params: object, header: Header) -> str:
     """Return the note to the editor about a prompt that waits; "" if it does not."""
-    if kind_of(event.update) != "_queue" or (steering(params) and lenient.flag(header, "steers")):
+    if kind_of(event.update) != "_queue" or (steering(params) and header.steers):
         return ""
     return WAITS
 

@@ -13,6 +13,7 @@ from rookery.core.asks import links
 from rookery.core.asks.asks import ALLOWS, REJECTS, pick, reason_of
 from rookery.core.blocks import Block, asks, captions
 from rookery.core.blocks.parts import diffs
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient, safe_text
 from rookery.core.tools.calls import key_of
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer, TooLarge
@@ -34,7 +35,7 @@ class Questions:
         """Called with the command that a dialog's end stands for."""
         self._open: dict[str, int] = {}
         """By the ask's id: the id of our request."""
-        self._sent: dict[str, tuple[Ask, Json, Json] | None] = {}
+        self._sent: dict[str, tuple[Ask, Json, Header] | None] = {}
         """By the ask's id: its answer is on the way, and it was asked again meanwhile, as by a
         worker that takes over from one that was killed."""
         self._titles: dict[str, tuple[str, str, str]] = {}
@@ -45,7 +46,7 @@ class Questions:
         """Tell whether this editor can show an ask."""
         return ask.kind == "permission" or self._forms or ask.is_link
 
-    def ask(self, ask: Ask, call: Json, header: Json) -> None:
+    def ask(self, ask: Ask, call: Json, header: Header) -> None:
         """Open the dialog of an ask that `takes` allows. `call`: the tool call that it is about, as
         the editor knows it."""
         if ask.id in self._open:
@@ -69,7 +70,7 @@ class Questions:
         else:
             self._form(ask, ask.message)
 
-    def _link(self, ask: Ask, header: Json) -> None:
+    def _link(self, ask: Ask, header: Header) -> None:
         """Have the editor open a link, or show it in a permission request for the user to open."""
         if self._links:
             params: Json = {"mode": "url", "elicitationId": ask.id, "url": ask.url}
@@ -210,14 +211,14 @@ def _form_answer(_ask: Ask, answer: Answer) -> Json:
 _MARKUP = re.compile(r"[*<>\[\]`~\\]|\b_|_\b|&\w+;")
 
 
-def told_call(call: Json, ask: Ask, header: Json) -> Json:
+def told_call(call: Json, ask: Ask, header: Header) -> Json:
     """Return the call of a permission request; unchanged if its title says everything."""
     block = asks.block_of(ask, header)
     added = _added(block, ask, header)
     content = [*added, *lenient.sequence(call, "content"), *_explained(block)]
     if added or block.get("explains"):
         call = {**call, "content": content}
-    title = asks.headline(block, header["cwd"], _ticked)
+    title = asks.headline(block, header.cwd, _ticked)
     if title and (added or _MARKUP.search(lenient.text(call, "title") or "*")):
         call = {**call, "title": title}
     if ask.is_about_budget:  # no call of the agent's
@@ -237,12 +238,12 @@ def small_call(call: Json, session: str) -> Json:
     return {**kept, "title": lenient.text(call, "title")[:1000], "content": listed}
 
 
-def _added(block: Json, ask: Ask, header: Json) -> list[Json]:
+def _added(block: Json, ask: Ask, header: Header) -> list[Json]:
     """Return what goes before the agent's own content, unless that shows it already."""
     given = ask.call
     mine = key_of(given) if diffs(given) else None
     own = _own_texts(given)
-    pieces = asks.pieces(block, header["agent"], header["cwd"], _ticked, short=False)
+    pieces = asks.pieces(block, header.agent, header.cwd, _ticked, short=False)
     content: list[Json] = []
     shown = [p for p in pieces if p.look != "diff" and p.text not in own and not _reads(p, given)]
     if shown:
@@ -250,7 +251,7 @@ def _added(block: Json, ask: Ask, header: Json) -> list[Json]:
         content.append({"type": "content", "content": text})
     for piece in pieces:
         if (part := piece.part) is not None and piece.call != mine:
-            path = os.path.join(header["cwd"], lenient.text(part, "path"))
+            path = os.path.join(header.cwd, lenient.text(part, "path"))
             sides = {"oldText": part.get("old"), "newText": part.get("new")}
             content.append({"type": "diff", "path": path, **sides})
     return content

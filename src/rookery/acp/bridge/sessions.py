@@ -185,8 +185,8 @@ class Sessions:
         """Take over this request's directories and MCP servers, unless a turn is running."""
         attached.provided.offer(given["mcpServers"])
         header = attached.logged()
-        changed = any(header[key] != value for key, value in given.items())
-        if changed and header["state"] == "idle":
+        changed = given != {"roots": header.roots, "mcpServers": header.mcp_servers}
+        if changed and header.state == "idle":
             await self._asleep(attached, {"sessionUpdate": "_session", **given})
 
     async def _asleep(self, attached: Attached, update: Json) -> None:
@@ -227,7 +227,7 @@ class Sessions:
             error = lenient.mapping(refusal.update, "error")
             message = refusal.message
             if error:
-                helps = remedy_for("failed", error, attached.logged()["agent"])
+                helps = remedy_for("failed", error, attached.logged().agent)
                 message = f"{prompts.sentence(message)} {helps}".strip()
             if logins.wanted(error):
                 data = login.data_of(self._editor.home, attached.logged(), error)
@@ -306,17 +306,17 @@ class Sessions:
         if not isinstance(value, str):
             raise invalid("the value is missing")
         header = attached.header
-        if value == header["agent"]:
+        if value == header.agent:
             return
-        agent = self._agent(self._settings(), header["cwd"], value)
+        agent = self._agent(self._settings(), header.cwd, value)
         switch = {"do": "switch", "agent": agent.name}
         await attached.renew(switch)
-        if header["turn"]:
+        if header.turn:
             await attached.command(switch)
             await self._start(attached)
             await attached.reached(attached.client.log.last_seq())
             return
-        before, argv = header["agent"], header["argv"]
+        before, argv = header.agent, header.argv
         try:
             await self._switch(attached, before, agent.name, [])
         except RpcError:

@@ -10,6 +10,7 @@ from rookery.client import fleet
 from rookery.client.rewind.fork import fork
 from rookery.client.session import Rejected
 from rookery.client.start import connectable
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Refused, sentences
 from rookery.core.view import states
@@ -25,7 +26,7 @@ from rookery.wire.jsonrpc import Incoming
 from rookery.wire.params import invalid, no_session, place, session_id
 
 
-def header_of(home: str, session: str) -> Json:
+def header_of(home: str, session: str) -> Header:
     """Return the header of a session. Raises RpcError."""
     try:
         with Reader.open(paths.session_dir(home, session)) as log:
@@ -71,7 +72,7 @@ async def forked(home: str, params: Json) -> str:
     the turns up to the last that is over, or up to the one that `_meta.rookery.turn` names. Raises
     RpcError."""
     session, (cwd, _) = session_id(params), place(params)
-    own = header_of(home, session)["cwd"]
+    own = header_of(home, session).cwd
     if os.path.realpath(cwd) != os.path.realpath(own):
         raise invalid(f"a fork works in the session's own directory: {own}")
     about = lenient.mapping(lenient.mapping(params, "_meta"), "rookery")
@@ -99,7 +100,7 @@ class Shelf:
     async def set_title(self, request: Incoming, params: Json) -> None:
         session, title = session_id(params), title_in(params)
         await command(self._home, session, do="rename", title=title)
-        request.reply({"title": header_of(self._home, session)["title"]})
+        request.reply({"title": header_of(self._home, session).title})
 
     async def list(self, request: Incoming, params: Json) -> None:
         """List the sessions of the home, the newest first."""
@@ -117,7 +118,7 @@ class Shelf:
         if "roots" not in head:  # one of an earlier build: the log says
             directory = paths.session_dir(self._home, head["id"])
             with suppress(LogError), Reader.open(directory) as log:
-                roots = log.header()["roots"]
+                roots = log.header().roots
         about = listing.info(head["id"], head["cwd"], head["at"] / 1000, head["title"], roots)
         listed = head | states.standing(head, state_of(head, awake=head["awake"]))
         status = {"state": listed["condition"], "label": signs.label(listed, now)}

@@ -1,6 +1,7 @@
 """Our extension `turns` (docs/editors.md): a client that asks for it is notified when a turn begins
 and ends, whoever's it is, and when a prompt of its own becomes part of the conversation."""
 
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.stop_reasons import STOP_REASONS
 from rookery.wire.jsonrpc import Incoming
@@ -32,7 +33,7 @@ def notification_of(event: Event) -> Json | None:
     return {"state": update["state"], **how}
 
 
-def state(header: Json) -> Json:
+def state(header: Header) -> Json:
     """Return the part about turns of the answer that opens a session."""
-    now = "idle" if header["state"] == "idle" else "running"
+    now = "idle" if header.state == "idle" else "running"
     return {"_meta": {"rookery": {"state": now}}}

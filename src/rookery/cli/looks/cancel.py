@@ -5,6 +5,7 @@ from typing import Any
 from rookery.cli import target
 from rookery.cli.output.queue import held_queue
 from rookery.cli.session.send import Say, awaited, header_of, send, tell_left_running
+from rookery.core.header import Shown
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.view.fleet import is_judged, state_of
 from rookery.operations.catalogue.row import Row
@@ -20,12 +21,12 @@ def carry_out(row: Row, session: str, say: Say, given: Any) -> Json:
     outcome = send(session, row.command({"force": force}))
     if head is not None and state_of(head, awake=head["awake"]) == "waiting":
         say(f"Nothing was running. To take the prompt back: rookery queue {session} remove 1")
-    elif head is None or (head["state"] == "idle" and not is_judged(head)):
+    elif head is None or (head["state"] == "idle" and not is_judged(Shown(head))):
         say("Nothing was running.")
     elif force:
         say("Ended.")
     else:
-        say("Cancelled." if is_judged(head) else _cancelled(session, outcome))
+        say("Cancelled." if is_judged(Shown(head)) else _cancelled(session, outcome))
     if held := held_queue(session, header_of(session)):
         say(held)
     tell_left_running(say, session, outcome.seq - 1)

@@ -11,7 +11,7 @@ OPTIONS = ()
 
 def carry_out(row: Row, session: str, say: Say, _given: Any) -> Json:
     outcome = send(session, row.command({}))
-    turns = (header_of(session)["fold"] or {"turn": 0})["turn"]
+    turns = (header_of(session).fold or {"turn": 0})["turn"]
     folded = f" {turns} {'turn is' if turns == 1 else 'turns are'} folded away." if turns else ""
     say(f"Cleared.{folded}")
     return outcome._asdict()

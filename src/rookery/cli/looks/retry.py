@@ -30,8 +30,8 @@ def carry_out(row: Row, session: str, say: Say, given: Any) -> tuple[Json, int]:
         say("Not sent again by itself.")
         return outcome._asdict(), exits.DONE
     header = header_of(session)
-    blocks = [] if turn else list(lenient.mappings(header["rateLimit"], "prompt"))
-    failed = header["state"] == "idle" and "again" in failures.ENDS.get(header["reason"], ())
+    blocks = [] if turn else list(lenient.mappings(header.rate_limit, "prompt"))
+    failed = header.state == "idle" and "again" in failures.ENDS.get(header.reason, ())
     if not (blocks or turn) and (at_reset or not failed):
         wrong = "hit a rate limit" if at_reset else "failed or hit a rate limit"
         instead = f"To send one: rookery prompt {session}"

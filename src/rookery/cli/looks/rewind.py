@@ -121,7 +121,7 @@ def _tell(screen: Screen, session: str, outcome: Event) -> None:
 
 def _cancel(session: str) -> None:
     header = header_of(session)
-    if header["state"] == "idle":
+    if header.state == "idle":
         return
     with target.rookery().history(session) as log:
         since = log.last_seq()

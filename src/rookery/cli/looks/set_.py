@@ -9,6 +9,7 @@ from rookery.cli.output import Screen, clean_line, cut, standard
 from rookery.cli.session.send import Say, header_of, perform
 from rookery.core import commands
 from rookery.core.critic.state import CHOICES
+from rookery.core.header import Header
 from rookery.core.json import Json, dumps
 from rookery.core.policy import approvals, modes, unattended
 from rookery.core.vendors import options
@@ -31,7 +32,7 @@ def carry_out(_row: Row, session: str, _say: Say, given: Any) -> None:
         _budget(screen, session, header, option, value)
     elif option in CHOICES:
         _critic(screen, session, header, option, value)
-    elif option == "agent" and options.find(header["options"], option) is None:
+    elif option == "agent" and options.find(header.options, option) is None:
         message = f"to switch agents: rookery switch-agent {session} {value or 'AGENT'}"
         raise click.BadParameter(message, param_hint="OPTION")
     elif option is not None and value is not None:
@@ -40,8 +41,8 @@ def carry_out(_row: Row, session: str, _say: Say, given: Any) -> None:
         _show(screen, header, option)
 
 
-def _show(screen: Screen, header: Json, option: str | None) -> None:
-    listed, own = header["options"], modes.option_of(header)
+def _show(screen: Screen, header: Header, option: str | None) -> None:
+    listed, own = header.options, modes.option_of(header)
     if option in (modes.OPTION, unattended.OPTION):
         listed = [own]
     elif option is not None:
@@ -57,16 +58,16 @@ def _show(screen: Screen, header: Json, option: str | None) -> None:
         _say_pins(screen, header)
         if modes.brief(header):
             screen.note(clean_line(modes.sentence(header)))
-    if not listed and header["process"]["state"] == "absent":
+    if not listed and header.process["state"] == "absent":
         screen.note("The choices are known once the agent has started.")
     elif not listed:
         screen.note("This agent offers no options.")
 
 
-def _critic(screen: Screen, session: str, header: Json, option: str, value: str | None) -> None:
+def _critic(screen: Screen, session: str, header: Header, option: str, value: str | None) -> None:
     """Set or print the session's own critic switches, whatever its agent is."""
     if value is None:
-        chosen = header["critic"][CHOICES[option]]
+        chosen = header.critic[CHOICES[option]]
         labels = {True: "on", False: "off", None: "default"}
         screen.result({"set": option, "value": chosen})
         screen.line(f"{option} {labels[chosen]}")
@@ -78,10 +79,10 @@ def _critic(screen: Screen, session: str, header: Json, option: str, value: str 
     screen.note(f"{option} is now {shown}.")
 
 
-def _budget(screen: Screen, session: str, header: Json, option: str, value: str | None) -> None:
+def _budget(screen: Screen, session: str, header: Header, option: str, value: str | None) -> None:
     """Set or print the session's own budget; wider ones are in the configuration."""
     if value is None:
-        own = header["budget"].get(commands.BUDGETS[option])
+        own = header.budget.get(commands.BUDGETS[option])
         screen.result({"set": option, "value": own})
         screen.line(f"{option} {own or 'default'}")
         return
@@ -89,7 +90,7 @@ def _budget(screen: Screen, session: str, header: Json, option: str, value: str 
     if (refusal := commands.check(command, 0)) is not None:
         raise click.BadParameter(refusal.message, param_hint="VALUE")
     perform(session, command)
-    screen.note(f"{option} is now {header_of(session)['budget'][commands.BUDGETS[option]]}.")
+    screen.note(f"{option} is now {header_of(session).budget[commands.BUDGETS[option]]}.")
 
 
 def _unknown(offered: list[Json]) -> str:
@@ -132,15 +133,16 @@ def _spelled(value: object) -> str:
     return dumps(value) if isinstance(value, bool) else str(value)
 
 
-def _say_pins(screen: Screen, header: Json) -> None:
+def _say_pins(screen: Screen, header: Header) -> None:
+    now = {"mode": header.mode, "model": header.model, "effort": header.effort}
     for name in NAMES.values():
-        value = header["wanted"].get(name)
-        if value is not None and value != header.get(name):
+        value = header.wanted.get(name)
+        if value is not None and value != now[name]:
             screen.note(f"{name} {clean_line(str(value))} will be used at the agent's next start.")
 
 
-def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -> None:
-    known = options.find(header["options"], name)
+def _choose(screen: Screen, session: str, header: Header, name: str, value: str) -> None:
+    known = options.find(header.options, name)
     given: str | bool = value
     if known is not None and isinstance(known["value"], bool):
         if value.lower() not in TRUTHS:
@@ -153,7 +155,7 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
         return
     outcome = perform(session, {"do": "set", "option": name, "value": given}).update
     if outcome.get("confirmed") is True or outcome.get("sessionUpdate") != "_session":
-        now = options.find(header_of(session)["options"], name)
+        now = options.find(header_of(session).options, name)
         shown = clean_line(_spelled(now["value"])) if now else value
         screen.note(f"{name} is now {shown}.")
     else:

@@ -103,8 +103,8 @@ class Transcript:
     def status(self, document: Document, now: int) -> None:
         """Show what is running on a terminal's last line; nothing while the session waits."""
         header = document.header
-        idle = header["state"] == "idle" and header["critic"]["state"] != "judging"
-        if not self.screen.live or self._open or idle or header["asks"]:
+        idle = header.state == "idle" and header.critic["state"] != "judging"
+        if not self.screen.live or self._open or idle or header.asks:
             return
         label, since = _doing(document)
         seconds = (now - since) / 1000
@@ -117,8 +117,8 @@ class Transcript:
         header, role = document.header, block["role"]
         quiet = block.get("kind") in captions.QUIET and block["status"] != "failed"
         brief = quiet or role in ("thought", "raw") or captions.is_rejected(block)
-        view = view_of(self.screen, agent_name(header), header["cwd"], timed=self._durations)
-        controls = Commands(clean_line(header["id"]))
+        view = view_of(self.screen, agent_name(header), header.cwd, timed=self._durations)
+        controls = Commands(clean_line(header.id))
         limit = WHOLE if self._full else LINES
         return view._replace(opened=self._full or not brief, controls=controls, limit=limit)
 
@@ -365,20 +365,20 @@ def _doing(document: Document) -> tuple[str, int]:
     header, blocks = document.header, document.blocks.values()
     running = [block for block in blocks if block["role"] == "tool" and not captions.is_over(block)]
     if len(running) == 1:
-        title = " ".join(filter(None, card.words_of(running[0], header["cwd"])))
+        title = " ".join(filter(None, card.words_of(running[0], header.cwd)))
         return title, running[0]["since"]
     agent = agent_name(header) or "the agent"
     last = next(reversed(blocks), None)
     label = f"waiting for {agent}"
-    if header["critic"]["state"] == "judging":
+    if header.critic["state"] == "judging":
         label = "the critic is judging"
     elif running:
         label = f"{len(running)} tools running"
-    elif header["process"]["state"] == "starting":
+    elif header.process["state"] == "starting":
         label = f"starting {agent}"
     elif last is not None and last["role"] == "thought":
         label = "thinking"
-    return label, header["since"]
+    return label, header.since
 
 
 def _last_output(document: Document) -> str:

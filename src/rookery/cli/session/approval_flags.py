@@ -10,7 +10,7 @@ from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.session.send import header_of, send
 from rookery.client.session import Rejected
-from rookery.core.json import Json
+from rookery.core.header import Header
 from rookery.core.policy import approvals, modes, unattended
 from rookery.core.policy.unattended import Order
 
@@ -42,18 +42,18 @@ class Policy(NamedTuple):
         return Order(self.approve, also, source, self.without_hooks)
 
 
-def summary(header: Json) -> str:
+def summary(header: Header) -> str:
     """Return how a session answers for the user, or what it asks, in a few words."""
-    order, agent = unattended.order_of(header["unattended"]), clean_line(header["agent"])
-    if header["neverAsks"]:
+    order, agent = unattended.order_of(header.unattended), clean_line(header.agent)
+    if header.never_asks:
         return f"{agent} never asks"
-    if header["decides"]:
+    if header.decides:
         return f"{agent} decides on its own"
     label = modes.label(header).capitalize()
     if modes.is_planning(header):
         return f"{label}: nothing is changed"
     if order is None:
-        return label + (", except destructive commands" if header["confirm"] == modes.ALL else "")
+        return label + (", except destructive commands" if header.confirm == modes.ALL else "")
     if unattended.allows_destructive(order):
         return f"{label}, even destructive commands"
     more = {
@@ -107,7 +107,7 @@ def without_hooks(session: str, policy: Policy) -> Policy:
     hooks. Raises UsageError."""
     if policy.order is not None:
         return policy._replace(without_hooks=True)
-    held = unattended.order_of(header_of(session)["unattended"])
+    held = unattended.order_of(header_of(session).unattended)
     if held is None:
         raise click.UsageError("You are asked about hooks in this session. In a script: --approve.")
     source = held.origin.removesuffix(ALSO)
@@ -117,7 +117,7 @@ def without_hooks(session: str, policy: Policy) -> Policy:
 def hand_over(screen: Screen, session: str, policy: Policy) -> None:
     """Apply a policy to an existing session from now on, and tell the user. The default policy does
     not change a session that is unattended already."""
-    held = unattended.order_of(header_of(session)["unattended"])
+    held = unattended.order_of(header_of(session).unattended)
     order = policy.order
     if (held == order and not policy.confirm) or (held is not None and not policy.stated):
         return

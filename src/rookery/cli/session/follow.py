@@ -14,7 +14,8 @@ from rookery.cli.output.answer import Answer
 from rookery.cli.output.transcript import Transcript
 from rookery.core.ask import asks_of
 from rookery.core.blocks import Document
-from rookery.core.json import Event, Json, dumps
+from rookery.core.header import Header
+from rookery.core.json import Event, dumps
 from rookery.core.view.fleet import state_of
 from rookery.core.view.reduce import reduce
 from rookery.log.errors import NoSession
@@ -57,7 +58,7 @@ class Watch:
         try:
             async for event in self.client.follow(since):
                 self._take(event)
-                if self.showing and self.document.header["news"] == event.seq:
+                if self.showing and self.document.header.news == event.seq:
                     await asyncio.to_thread(self.client.mark_seen, event.seq)
                 yield event
         except asyncio.CancelledError:
@@ -159,7 +160,7 @@ def farewell(session: str, command: str = "") -> str:
     return status_text(session, state_of(head, awake=head["awake"]), header)
 
 
-def status_text(session: str, state: str, header: Json) -> str:
+def status_text(session: str, state: str, header: Header) -> str:
     """Return what the session does now, and the commands for it."""
     tail = f"  rookery tail {session}     to watch it"
     cancel = f"  rookery cancel {session}   to end its turn"
@@ -168,7 +169,7 @@ def status_text(session: str, state: str, header: Json) -> str:
         return "\n".join([f"Session {session} is waiting for your answer.", answer, tail, cancel])
     if state == "running":
         sentence = f"Session {session} keeps running."
-        if not header["neverAsks"] and not header.get("unattended"):  # else it never asks
+        if not header.never_asks and not header.unattended:  # else it never asks
             sentence += " If it needs an answer, it waits for you."
         return "\n".join([sentence, tail, cancel])
     if state == "waiting":
@@ -179,5 +180,5 @@ def status_text(session: str, state: str, header: Json) -> str:
         f"Session {session}: {session_state.status_of(header, now, awake=state != 'asleep').label}"
     ]
     lines.append(f"  rookery show {session}     to read it")
-    lines += [f"  rookery queue {session}    to send or clear them"] if header["queue"] else []
+    lines += [f"  rookery queue {session}    to send or clear them"] if header.queue else []
     return "\n".join(lines)

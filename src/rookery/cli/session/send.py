@@ -15,6 +15,7 @@ from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.output.queue import strip, waits_for_user, why_held
 from rookery.client.liveness import silence
 from rookery.core.asks import kept_asks
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.refusals import Refused
 from rookery.core.view import below_asks
@@ -32,7 +33,7 @@ MAX_EVENTS = 1000
 """How many events are searched for processes that were left running."""
 
 
-def header_of(session: str) -> Json:
+def header_of(session: str) -> Header:
     with target.rookery().history(session) as log:
         return log.header()
 

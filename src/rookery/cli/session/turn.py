@@ -127,7 +127,7 @@ class _Turn:
         """Print one line: how the session answers, its id, and what else was chosen (`about`)."""
         header = self.client.log.header()
         parts = [summary(header), self.client.session]
-        if branch := worktree.brief(header["worktree"]):
+        if branch := worktree.brief(header.worktree):
             parts.append(f"branch {branch}")
         parts += [about] if about else []
         self.screen.note(clean_line(" · ".join(parts)))
@@ -153,7 +153,7 @@ class _Turn:
         async with aclosing(self.watch.events(since)) as events:
             async for event in events:
                 if self._begins(event, name):
-                    self._n = self.document.header["turn"]
+                    self._n = self.document.header.turn
                     self.watch.showing = True
                 elif kind_of(event.update) == "_ask":
                     self._hear_ask(event)
@@ -192,7 +192,7 @@ class _Turn:
         return False
 
     def _is_held(self, command: str) -> bool:
-        queue = self.document.header["queue"]
+        queue = self.document.header.queue
         waits = any(item["id"] == command and not item.get("placeless") for item in queue)
         return waits and waits_for_user(self.document.header)
 
@@ -228,7 +228,7 @@ class _Turn:
     def _tell_first(self) -> None:
         """Tell the user that the running turn needs an answer while our prompt waits for it."""
         header = self.document.header
-        if header["state"] != "idle" and kept_asks.unanswered(header):
+        if header.state != "idle" and kept_asks.unanswered(header):
             self.screen.note(why_held(self.client.session, header))
 
     def _tell_held(self) -> None:
@@ -259,9 +259,9 @@ class _Turn:
         if reason == "end_turn" and self._answer_alone is not None and not self._answer_alone.spoke:
             self.screen.note("The agent said nothing.")
         self.screen.note(f"{label} · {duration(self._seconds())} · session {self.client.session}")
-        if self.document.header["asks"] and reason != "waiting":
+        if self.document.header.asks and reason != "waiting":
             self.screen.note(f"Its question is kept: rookery answer {self.client.session}")
 
     def _seconds(self) -> float:
-        (first, _), (_, last) = map(self.client.log.spans, (self._n, self.document.header["turn"]))
+        (first, _), (_, last) = map(self.client.log.spans, (self._n, self.document.header.turn))
         return (last - first) / 1000 if first and last else 0.0

@@ -10,6 +10,7 @@ from rookery.agents import registry
 from rookery.agents.registry import Agent
 from rookery.client.fleet import heads
 from rookery.client.session import SessionClient
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.turn.remedies import wants_login
 from rookery.core.view.fleet import is_hidden
@@ -29,7 +30,7 @@ def waiting(home: str, agent: Agent, *, named: bool) -> list[str]:
         try:
             with Reader.open(paths.session_dir(home, head["id"])) as log:
                 header = log.header()
-                if header["argv"] == ([] if named else agent.argv) and _prompt(log, header):
+                if header.argv == ([] if named else agent.argv) and _prompt(log, header):
                     sessions.append(head["id"])
         except (LogError, OSError):
             continue
@@ -49,7 +50,7 @@ def resolve(home: str, config: Config, name: str) -> tuple[Agent, bool]:
                 suppress(LogError, OSError),
                 Reader.open(paths.session_dir(home, head["id"])) as log,
             ):
-                if argv := log.header()["argv"]:
+                if argv := log.header().argv:
                     return Agent(name, list(argv)), False
         raise
 
@@ -63,7 +64,7 @@ async def send(home: str, session: str, client: str = "cli", *, terminal: bool =
         header = link.log.header()
         if not (prompt := _prompt(link.log, header)):
             return False
-        turn = header["turn"]
+        turn = header.turn
         command: Json = {"do": "prompt", "prompt": prompt, "id": f"login-{turn}-prompt"}
         if terminal:
             await link.renew(command)
@@ -72,7 +73,7 @@ async def send(home: str, session: str, client: str = "cli", *, terminal: bool =
     return True
 
 
-def _prompt(log: Reader, header: Json) -> list[Json]:
+def _prompt(log: Reader, header: Header) -> list[Json]:
     """The prompt of the turn that failed; empty if it did not fail for lack of a login."""
     if not wants_login(header):
         return []
@@ -80,6 +81,6 @@ def _prompt(log: Reader, header: Json) -> list[Json]:
     return [
         block
         for update in prompts
-        if update.get("turn") == header["turn"]
+        if update.get("turn") == header.turn
         for block in lenient.mappings(update, "prompt")
     ]

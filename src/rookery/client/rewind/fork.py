@@ -18,6 +18,7 @@ from rookery.client.session import Rejected, SessionClient
 from rookery.core.agent import pictures
 from rookery.core.agent.opening import can
 from rookery.core.asks import kept_asks
+from rookery.core.header import Header
 from rookery.core.json import Draft, Json, kind_of, lenient
 from rookery.core.refusals import Refused, sentences
 from rookery.core.turn import rewinding
@@ -75,14 +76,14 @@ def fork(
         os.chmod(kept, 0o600)
         with suppress(FileNotFoundError):
             shutil.copyfile(*(os.path.join(each, paths.GIT_HOOKS) for each in (source, directory)))
-        origin = lenient.text(header["worktree"], "origin") or header["cwd"]
+        origin = lenient.text(header.worktree, "origin") or header.cwd
         made = trees.enter_context(own_worktree(home, name, origin, worktree, report))
         place: Json = {} if worktree is None else {"cwd": made[0], **made[1]}
         with Writer.open(directory, create=True) as writer:
-            title = title.strip() or new_title(home, header["title"])
+            title = title.strip() or new_title(home, header.title)
             about = {"id": name, "title": title, **place} | default_confirm(home)
             _write(log, writer, about, header, then, turn)
-            turns = writer.header["turn"]
+            turns = writer.header.turn
             write_head(directory, writer.header, writer.last_seq, writer.last_at)
         share(os.path.join(source, FOLDER), os.path.join(directory, FOLDER))
         complete(home, name, directory)
@@ -117,26 +118,28 @@ def new_title(home: str, title: str) -> str:
     return base
 
 
-def _checked(log: Reader, header: Json, turn: int | None) -> int:
-    last = header["turn"] - (header["state"] != "idle")
+def _checked(log: Reader, header: Header, turn: int | None) -> int:
+    last = header.turn - (header.state != "idle")
     if turn is None:
-        hidden, numbers = header["hidden"], range(last, 0, -1)
+        hidden, numbers = header.hidden, range(last, 0, -1)
         shown = (n for n in numbers if not rewinding.is_hidden(hidden, log.first_seq(n)))
         return next(shown, 0)
     if turn > last:
-        running = " It is still running." if turn == header["turn"] else ""
+        running = " It is still running." if turn == header.turn else ""
         message = f"There is no finished turn {turn}: the last one is {last}.{running}"
         raise Rejected({"reason": "no_turn", "message": message})
     return turn
 
 
-def _write(log: Reader, writer: Writer, about: Json, header: Json, then: Json, turn: int) -> None:
+def _write(
+    log: Reader, writer: Writer, about: Json, header: Header, then: Header, turn: int
+) -> None:
     about |= {"sessionUpdate": "_session", "created": time.time_ns() // 1_000_000}
-    about = {key: header[key] for key in GIVEN} | about
-    about |= header["wanted"] | ({"budget": header["budget"]} if header["budget"] else {})
+    about = {key: header.raw[key] for key in GIVEN} | about
+    about |= header.wanted | ({"budget": header.budget} if header.budget else {})
     writer.append([Draft(about, None, by())], full=True)
     end = end_of(log, turn)
-    hidden = rewinding.joined(then["hidden"])
+    hidden = rewinding.joined(then.hidden)
     firsts = ((n, log.first_seq(n)) for n in range(1, turn + 1))
     shown = [n for n, first in firsts if not rewinding.is_hidden(hidden, first)]
     drafts: list[Draft] = []
@@ -152,7 +155,7 @@ def _write(log: Reader, writer: Writer, about: Json, header: Json, then: Json, t
     later = _told_later(log, turn, end)
     writer.append([Draft(_renumbered(update, shown)) for update in later])
     writer.append(kept_asks.given_up(writer.header, "it is asked in the session it comes from"))
-    origin = {"id": header["id"], "turn": turn, "title": header["title"]}
+    origin = {"id": header.id, "turn": turn, "title": header.title}
     ours = _memory(log, header, turn)
     forked = {"sessionUpdate": "_session", "forkedFrom": origin, "agentSession": ours}
     writer.append([Draft(forked)], full=True)
@@ -172,14 +175,14 @@ def _told_later(log: Reader, turn: int, end: int) -> list[Json]:
     return [each for each in snapshots if (each.get("turn"), each.get("when")) == (turn, "end")]
 
 
-def _memory(log: Reader, header: Json, turn: int) -> Json | None:
+def _memory(log: Reader, header: Header, turn: int) -> Json | None:
     """The agent's own session to fork, where the agent can do that; None if there is none."""
-    if not turn or not can(header["capabilities"], "fork"):
+    if not turn or not can(header.capabilities, "fork"):
         return None
-    if header["hidden"] and header["state"] == "idle" and turn == _checked(log, header, None):
-        now = header["agentSession"]  # what a rewind left it with is its memory of this turn
-        return {"before": 0, **now} if now and now["name"] == header["agent"] else None
-    firsts = [log.first_seq(n) for n in range(1, header["turn"] + 1)]
+    if header.hidden and header.state == "idle" and turn == _checked(log, header, None):
+        now = header.agent_session  # what a rewind left it with is its memory of this turn
+        return {"before": 0, **now} if now and now["name"] == header.agent else None
+    firsts = [log.first_seq(n) for n in range(1, header.turn + 1)]
     events = log.of_kinds(*rewinding.MEMORY)
     began = log.spans(turn + 1)[0]
     end = end_of(log, turn)

@@ -15,6 +15,7 @@ from rookery.client.rewind.acts import Act, acts
 from rookery.client.rewind.turns import no_snapshot, snapshot_file_bytes
 from rookery.client.session import Rejected
 from rookery.core.asks.asks import Refusal
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, lenient
 from rookery.core.turn import rewinding
 from rookery.core.turn.rewind_preview import (
@@ -96,9 +97,9 @@ def question(log: Reader, turn: int, *, undo: bool) -> Question | Refusal:
     """Return what to compare for a rewind to a turn, or why that is refused. Raises LogError."""
     header = log.header()
     events = log.of_kinds(rewinding.SNAPSHOT, rewinding.KIND)
-    last = int(header["turn"])
+    last = header.turn
     if undo:
-        done = header["rewound"]
+        done = header.rewound
         if not done:
             return Refusal("nothing_to_undo", "There is no rewind to undo.")
         turn, target = done["turn"], done["present"] if done["files"] else ""
@@ -112,12 +113,12 @@ def question(log: Reader, turn: int, *, undo: bool) -> Question | Refusal:
     later = [act for act in acts(events, last) if act.seq > since]
     if not undo:
         later = [act for act in later if act.is_rewind or act.turn > turn]
-    hidden = header["hidden"]
+    hidden = header.hidden
     firsts = [] if undo else [log.first_seq(n) for n in range(turn + 1, last + 1)]
     hides = [seq for seq in firsts if not rewinding.is_hidden(hidden, seq)]
     return Question(
-        str(header["id"]),
-        str(header["cwd"]),
+        header.id,
+        header.cwd,
         turn,
         undo,
         last,
@@ -139,14 +140,14 @@ def end_of(log: Reader, turn: int) -> int:
     return (after or log.last_seq() + 1) - 1
 
 
-def header_after(log: Reader, turn: int) -> Json:
+def header_after(log: Reader, turn: int) -> Header:
     """Return the header as the turn left it."""
     return log.header_at(end_of(log, turn))
 
 
 def _come_back(log: Reader, turn: int, hidden: rewinding.Ranges) -> int:
     """How many turns up to this one are hidden now but were not when it ended."""
-    then = header_after(log, turn)["hidden"] if hidden else []
+    then = header_after(log, turn).hidden if hidden else []
     firsts = [log.first_seq(n) for n in range(1, turn + 1)] if hidden else []
     is_hidden = rewinding.is_hidden
     return sum(is_hidden(hidden, seq) and not is_hidden(then, seq) for seq in firsts)

@@ -18,7 +18,7 @@ def turns(home: str, session: str, most: int | None = None) -> list[Json]:
     with Reader.open(paths.session_dir(home, session)) as log:
         header = log.header()
         events = log.of_kinds("_prompt", rewinding.SNAPSHOT)
-        last, hidden = header["turn"], header["hidden"]
+        last, hidden = header.turn, header.hidden
         numbers = range(max(0, last + 1 - most) if most else 0, last + 1)
         spans = {n: log.spans(n) for n in numbers}
         firsts = {n: log.first_seq(n) for n in numbers}

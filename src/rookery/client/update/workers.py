@@ -15,6 +15,7 @@ from rookery.build import NEWER, OLDER, SAME, compare
 from rookery.client import waking
 from rookery.client.daemon import local as daemon
 from rookery.client.start import is_awake
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.tools import terminals
 from rookery.core.turn import worker_idle
@@ -60,7 +61,7 @@ def _sleeps(home: str, session: str) -> bool:
     return False
 
 
-def is_replaceable(header: Json, worker: Json) -> bool:
+def is_replaceable(header: Header, worker: Json) -> bool:
     """Tell whether a session has nothing to do and runs no command left over from a turn, which
     would end with its worker. Earlier builds do not check this themselves."""
     if not worker_idle.is_idle(header):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from rookery.core.agent.chunks import CHILD, CHUNK_KINDS
 from rookery.core.agent.names import MAX_LENGTH, agent_name
 from rookery.core.agent.prompt import words_of
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools import calls
 from rookery.core.turn.watchdogs import ASYNC
@@ -45,11 +46,15 @@ ENDS = {"cancelled": "interrupted", "error": "failed"}
 SUFFIX = "s"
 """After the id of the event that made a sub-agent's block: what it said first may have that id."""
 
-type Steps = Mapping[str, Callable[[Json, Event], Json]]
+type Steps = Mapping[str, Callable[[Header, Event], Json]]
 
 
-def known(header: Json) -> dict[str, Json]:
-    return header.get("_children") or {}  # unknown to earlier builds
+def known(header: Header) -> dict[str, Json]:
+    return header.children
+
+
+def messages(header: Header) -> dict[str, list[object]]:
+    return header.child_messages
 
 
 def key_of(update: Json) -> str:
@@ -62,13 +67,13 @@ def inner_of(event: Event) -> Event:
     return event._replace(update=lenient.mapping(event.update, "update"))
 
 
-def view(header: Json, key: str) -> Json:
+def view(header: Header, key: str) -> Header:
     """Return the header with which the sub-agent's own updates are folded."""
     if not key:
         return header
-    own = known(header).get(key, {})
+    own = header.children.get(key, {})
     empty: Json = {"_tools": {}, "_plans": {}, "plan": []}
-    return {**header, **{field: own.get(field, empty.get(field)) for field in MEMORY}}
+    return header.with_(**{field: own.get(field, empty.get(field)) for field in MEMORY})
 
 
 def cancel_id(update: Json) -> str | None:
@@ -90,13 +95,13 @@ def cancel_actions(id: str) -> list[Json]:
     return [{"label": "Cancel this sub-agent", "command": command}] if id else []
 
 
-def are_busy(header: Json) -> bool:
-    return any(child["state"] in AT_WORK for child in known(header).values())
+def are_busy(header: Header) -> bool:
+    return any(child["state"] in AT_WORK for child in header.children.values())
 
 
-def name_of(header: Json, key: str) -> str:
+def name_of(header: Header, key: str) -> str:
     """Return the sub-agent's name as it is shown to the user."""
-    return title_of(known(header).get(key, {}))
+    return title_of(header.children.get(key, {}))
 
 
 def title_of(child: Json) -> str:
@@ -106,7 +111,7 @@ def title_of(child: Json) -> str:
 # --- what changes a header -----------------------------------------------------------------------
 
 
-def after(header: Json, event: Event, steps: Steps, at: str = "") -> Json:
+def after(header: Header, event: Event, steps: Steps, at: str = "") -> Json:
     """Return the header's changes by an update of a sub-agent; `at`: whose transcript it is in."""
     match kind_of(event.update):
         case kind if kind == CHILD:
@@ -118,7 +123,7 @@ def after(header: Json, event: Event, steps: Steps, at: str = "") -> Json:
     return {}
 
 
-def _update(header: Json, event: Event, steps: Steps) -> Json:
+def _update(header: Header, event: Event, steps: Steps) -> Json:
     key, inner = key_of(event.update), inner_of(event)
     kind = kind_of(inner.update)
     if kind in UNSEEN or not key:
@@ -126,12 +131,12 @@ def _update(header: Json, event: Event, steps: Steps) -> Json:
     header, changes = _present(header, event, key)
     if kind not in FOLDED:
         changes |= _with(header, key, _open=None)
-        return changes | after({**header, **changes}, inner, steps, key)
-    own, child = view(header, key), known(header)[key]
+        return changes | after(header.with_(**changes), inner, steps, key)
+    own, child = view(header, key), header.children[key]
     folded = steps[kind](own, inner)
     fields: Json = {field: folded[field] for field in MEMORY if field in folded}
     if "_tools" in fields:
-        fields["calls"] = child["calls"] + (len(fields["_tools"]) > len(own["_tools"]))
+        fields["calls"] = child["calls"] + (len(fields["_tools"]) > len(own.tools))
         fields["_tools"] = dict([*fields["_tools"].items()][-TOOLS_KEPT:])
     if kind in CHUNK_KINDS and lenient.mapping(inner.update, "content").get("type") == "text":
         goes_on = "_open" not in fields
@@ -149,21 +154,21 @@ def _heard(child: Json, text: str, *, goes_on: bool) -> Json:
     return {"words": [length + len(text), sum_, begin]}
 
 
-def _present(header: Json, event: Event, key: str) -> tuple[Json, Json]:
+def _present(header: Header, event: Event, key: str) -> tuple[Header, Json]:
     """Return the header with this sub-agent and a block in this turn, and the changes made."""
-    child = known(header).get(key)
+    child = header.children.get(key)
     if child is not None and calls.in_turn(header, child["block"]):
         return header, {}
-    block = header["_tools"].get(key.removeprefix("call:")) if key.startswith("call:") else None
+    block = header.tools.get(key.removeprefix("call:")) if key.startswith("call:") else None
     made = _fresh(header, event) | (child or {})
     made |= {"block": block[0] if block else calls.block_id(header, event) + SUFFIX}
     made |= {"since": event.at, "calls": 0, "status": "running"}
     made = {field: value for field, value in made.items() if field not in MEMORY}
     changes = _with(header, key, **made) | ({} if block else {"_open": None})
-    return {**header, **changes}, changes
+    return header.with_(**changes), changes
 
 
-def _fresh(header: Json, event: Event) -> Json:
+def _fresh(header: Header, event: Event) -> Json:
     block = calls.block_id(header, event) + SUFFIX
     fields: Json = {
         "title": "",
@@ -176,8 +181,8 @@ def _fresh(header: Json, event: Event) -> Json:
     return fields | {"block": block, "status": "running", "since": event.at, "calls": 0}
 
 
-def _with(header: Json, key: str, **fields: object) -> Json:
-    children = dict(known(header))
+def _with(header: Header, key: str, **fields: object) -> Json:
+    children = dict(header.children)
     children[key] = children.get(key, {}) | fields
     if len(children) > KEPT:
         idle = (name for name, each in children.items() if each["state"] not in AT_WORK)
@@ -185,15 +190,15 @@ def _with(header: Json, key: str, **fields: object) -> Json:
     return {"_children": children}
 
 
-def _announced(header: Json, event: Event, at: str) -> Json:
+def _announced(header: Header, event: Event, at: str) -> Json:
     """Note who a sub-agent is and whether it works. Its first update creates its block."""
     update, key = event.update, lenient.text(event.update, "sessionId")[:LONGEST_KEY]
-    child, changes = known(header).get(key), dict[str, object]()
+    child, changes = header.children.get(key), dict[str, object]()
     state = update.get("state")
     works = lenient.text(state, "state") in AT_WORK
     if child is None or (works and not calls.in_turn(header, child["block"])):
         header, changes = _present(header, event, key)
-        child = known(header)[key]
+        child = header.children[key]
     fields: Json = {"of": at}
     if "title" in update or "description" in update:
         role = lenient.text(update, "description") or child["role"]
@@ -222,42 +227,42 @@ def _state(child: Json, state: Json) -> Json:
     return {"state": name, "status": status, "result": result, "_open": None}
 
 
-def counted(header: Json, event: Event, call: str) -> Json:
+def counted(header: Header, event: Event, call: str) -> Json:
     """Count a call of the sub-agent that another call has started."""
     key = f"call:{call}"[:LONGEST_KEY]
     header, changes = _present(header, event, key)
-    return changes | _with(header, key, calls=known(header)[key]["calls"] + 1, _open=None)
+    return changes | _with(header, key, calls=header.children[key]["calls"] + 1, _open=None)
 
 
-def asking(header: Json, session: str) -> str:
+def asking(header: Header, session: str) -> str:
     """Return the key of the sub-agent that asks; "" if it is the agent itself."""
     key = session[:LONGEST_KEY]
-    return key if key in known(header) else ""
+    return key if key in header.children else ""
 
 
-def remember(header: Json, key: str, changes: Json) -> Json:
+def remember(header: Header, key: str, changes: Json) -> Json:
     """Move what folding a sub-agent's update changed into its own state, as far as it has it."""
     own: Json = {field: changes[field] for field in MEMORY if field in changes}
     rest = {field: value for field, value in changes.items() if field not in MEMORY}
     return rest | _with(header, key, **own) if key else changes
 
 
-def turn_over(header: Json, status: str) -> Json:
+def turn_over(header: Header, status: str) -> Json:
     """End the sub-agents still running: none outlives the turn that it was started in."""
     children = {
         key: child | {"state": "", "status": status, "_tools": calls.left(_tools(child), status)}
         if child["status"] == "running"
         else child
-        for key, child in known(header).items()
+        for key, child in header.children.items()
     }
     return {"_children": children} if children else {}
 
 
-def turn_begins(header: Json) -> Json:
+def turn_begins(header: Header) -> Json:
     """Forget what the sub-agents did, but not who they are: a later turn may address them."""
     children = {
         key: {field: value for field, value in child.items() if field not in MEMORY}
-        for key, child in known(header).items()
+        for key, child in header.children.items()
     }
     return {"_children": children, "_messages": {}} if children else {}
 
@@ -269,22 +274,16 @@ def _tools(child: Json) -> Json:
 # --- messages between sessions -------------------------------------------------------------------
 
 
-def messages(header: Json) -> dict[str, list[object]]:
-    """Return the block of each message, by transcript and id ("": shown elsewhere, or not at
-    all)."""
-    return header.get("_messages") or {}  # unknown to earlier builds
-
-
 def message_key(update: Json, at: str) -> str:
     return f"{at}/{lenient.text(update, 'messageId')}"[:LONGEST_KEY]
 
 
-def owner_of(header: Json, update: Json, at: str) -> tuple[str, str]:
+def owner_of(header: Header, update: Json, at: str) -> tuple[str, str]:
     """Return the sub-agent under which a message is shown, and what the message is to it."""
     sender, recipient = (
         lenient.text(update, f"{end}SessionId")[:LONGEST_KEY] for end in ("sender", "recipient")
     )
-    children = known(header)
+    children = header.children
     for end, name in ((recipient, "Task"), (sender, "Result")):
         if end in children and children[end]["of"] == at and end != at:
             return end, name
@@ -293,8 +292,8 @@ def owner_of(header: Json, update: Json, at: str) -> tuple[str, str]:
     return "", "Message"
 
 
-def _messaged(header: Json, event: Event, at: str) -> Json:
-    update, table = event.update, dict(messages(header))
+def _messaged(header: Header, event: Event, at: str) -> Json:
+    update, table = event.update, dict(header.child_messages)
     key = message_key(update, at)
     if not lenient.text(update, "messageId"):
         return {}
@@ -313,32 +312,32 @@ def _messaged(header: Json, event: Event, at: str) -> Json:
     changes["_messages"] = table
     if name == "Result" and text and not text.startswith(ASYNC):
         result = lenient.first_line(text.strip(), LONGEST_RESULT)
-        changes |= _with({**header, **changes}, owner, result=result)
+        changes |= _with(header.with_(**changes), owner, result=result)
     return changes
 
 
-def _twin(header: Json, update: Json, at: str) -> str:
+def _twin(header: Header, update: Json, at: str) -> str:
     """Return the key of the same message in the other session's transcript, or "?"."""
     for end in ("sender", "recipient"):
         other = lenient.text(update, f"{end}SessionId")[:LONGEST_KEY]
-        other = other if other in known(header) else ""
+        other = other if other in header.children else ""
         linked = lenient.text(update, f"{end}MessageId")
         named = linked or lenient.text(update, "messageId")
         key = message_key({"messageId": named}, other)
-        if other != at and messages(header).get(key, [""]) != [""]:
+        if other != at and header.child_messages.get(key, [""]) != [""]:
             return key
     return "?"
 
 
-def _is_last_word(header: Json, owner: str, name: str, text: str) -> bool:
+def _is_last_word(header: Header, owner: str, name: str, text: str) -> bool:
     """Whether a sub-agent's result repeats the message that it has just sent."""
-    child = known(header).get(owner)
+    child = header.children.get(owner)
     if child is None or name != "Result":
         return False
     return list(child["words"][:2]) == [len(text), zlib.crc32(text.encode("utf-8", "replace"))]
 
 
-def asker(update: Json, header: Json) -> str:
+def asker(update: Json, header: Header) -> str:
     """Return the name of the agent that asks, as another may work on the session later. Logs of
     earlier builds do not record it; the header at that event does."""
     name = lenient.text(update, "agent")[:MAX_LENGTH] or agent_name(header)

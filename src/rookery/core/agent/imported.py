@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from rookery.core.agent.ingest import is_replay
+from rookery.core.header import Header
 from rookery.core.json import Draft, Json, kind_of, lenient, notice
 
 UNLOADED = "History comes when opened"
@@ -41,9 +42,9 @@ def listed(result: object) -> list[Listed]:
     return sessions
 
 
-def is_unloaded(header: Json) -> bool:
+def is_unloaded(header: Header) -> bool:
     """Whether only the agent has the history so far."""
-    return bool(lenient.text(header["agentSession"], "unloaded"))
+    return bool(lenient.text(header.agent_session, "unloaded"))
 
 
 def listed_as(session: Listed) -> Json:

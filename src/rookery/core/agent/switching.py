@@ -4,6 +4,7 @@ change. The log stays whole; the new agent knows nothing of it until the user se
 from collections.abc import Sequence
 
 from rookery.core.asks.asks import Refusal
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 
 REASONS = ("manual", "rate_limited")
@@ -43,11 +44,11 @@ def check(command: Json, _prompt_bytes: int = 0) -> Refusal | None:
     return None
 
 
-def refusal(header: Json, command: Json, known: Sequence[str]) -> Refusal | None:
+def refusal(header: Header, command: Json, known: Sequence[str]) -> Refusal | None:
     """Return why this session cannot switch to that agent. `known`: the registered names."""
     name, argv = command["agent"], lenient.texts(command, "argv")
-    others = ", ".join(each for each in known if each != header["agent"]) or "none"
-    if name == header["agent"] and argv == header["argv"]:
+    others = ", ".join(each for each in known if each != header.agent) or "none"
+    if name == header.agent and argv == header.argv:
         message = f"{name} is already this session's agent. Others: {others}."
         return Refusal("same_agent", message)
     if not argv and name not in known:
@@ -56,28 +57,28 @@ def refusal(header: Json, command: Json, known: Sequence[str]) -> Refusal | None
     return None
 
 
-def foreseen(header: Json, before: str, name: str) -> list[str]:
+def foreseen(header: Header, before: str, name: str) -> list[str]:
     """Return, in sentences, what is lost by switching; empty if nothing is. `before`, `name`: the
     display names of the old and the new agent."""
-    running = header["state"] != "idle"
-    if not (running or header["turn"] or header["queue"]):
+    running = header.state != "idle"
+    if not (running or header.turn or header.queue):
         return []
     sentences = [f"The conversation stays here, but {name} has no memory of it."]
     if running:
         sentences.append(f"The running turn is cancelled, and {before} is stopped.")
     else:
         sentences.append(f"{before} is stopped; its modes and limits are lost.")
-    return sentences + (["Queued prompts are kept."] if header["queue"] else [])
+    return sentences + (["Queued prompts are kept."] if header.queue else [])
 
 
-def switched(header: Json, command: Json) -> Json:
+def switched(header: Header, command: Json) -> Json:
     """Return the `_agent` update that logs the switch."""
-    limited = header["rateLimit"] is not None and header["reason"] == "rate_limited"
+    limited = header.rate_limit is not None and header.reason == "rate_limited"
     update: Json = {
         "sessionUpdate": "_agent",
         "state": "switched",
         "name": command["agent"],
-        "from": header["agent"],
+        "from": header.agent,
         "to": command["agent"],
         "argv": lenient.texts(command, "argv"),
         "reason": command.get("reason") or REASONS[limited],
@@ -85,9 +86,9 @@ def switched(header: Json, command: Json) -> Json:
     return update | ({"model": command["model"]} if command.get("model") else {})
 
 
-def after(header: Json, update: Json, empty: Json) -> Json:
+def after(header: Header, update: Json, empty: Json) -> Json:
     """Return the header fields that a switch changes. Pins go, too: vendors name them."""
-    name, model = lenient.text(update, "to") or header["agent"], lenient.text(update, "model")
+    name, model = lenient.text(update, "to") or header.agent, lenient.text(update, "model")
     return {field: empty[field] for field in OF_THE_AGENT} | {
         "agent": name,
         "argv": lenient.texts(update, "argv"),

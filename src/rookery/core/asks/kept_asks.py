@@ -10,6 +10,7 @@ from rookery.core import budgets
 from rookery.core.ask import GIVEN, Ask, ask_of, asks_of, stored
 from rookery.core.asks import asks, identity
 from rookery.core.asks.asks import Refusal
+from rookery.core.header import Header
 from rookery.core.json import Draft, Event, Json, lenient
 from rookery.core.stop_reasons import STOP_REASONS
 from rookery.core.tools.calls import in_turn, key_of
@@ -61,47 +62,47 @@ THEIRS = (
 # --- which are kept ----------------------------------------------------------------------------
 
 
-def away(header: Json) -> dict[str, Ask]:
+def away(header: Header) -> dict[str, Ask]:
     """Return the asks whose agent cannot receive an answer now."""
     return {name: ask for name, ask in asks_of(header).items() if ask.away}
 
 
-def live(header: Json) -> dict[str, Ask]:
+def live(header: Header) -> dict[str, Ask]:
     """Return the asks that an agent is waiting for."""
     return {name: ask for name, ask in _theirs(header).items() if not ask.away}
 
 
-def _theirs(header: Json) -> dict[str, Ask]:
+def _theirs(header: Header) -> dict[str, Ask]:
     """Return the agent's asks, without those about a budget, which no agent asks."""
     return {name: ask for name, ask in asks_of(header).items() if not ask.is_about_budget}
 
 
-def unanswered(header: Json) -> int:
+def unanswered(header: Header) -> int:
     """Return how many asks wait for the user."""
     return sum(ask.is_waiting for ask in asks_of(header).values())
 
 
-def oldest(header: Json) -> int:
+def oldest(header: Header) -> int:
     """Return when the oldest ask that waits for the user was asked, in milliseconds since the
     epoch; 0 if there is none."""
     return min((ask.at or 0 for ask in asks_of(header).values() if ask.is_waiting), default=0)
 
 
-def has_run(header: Json) -> bool:
+def has_run(header: Header) -> bool:
     """Whether steps of the open turn have run, as far as the log shows: any call other than those
     being asked about, a terminal, a write, an ask that was answered."""
     asked = {key_of(ask.call) for ask in asks_of(header).values() if in_turn(header, ask.block)}
-    return bool(header["_ran"]) or any(
+    return header.ran or any(
         status != "pending" and in_turn(header, block)
-        for key, (block, status, _) in header["_tools"].items()
+        for key, (block, status, _) in header.tools.items()
         if key not in asked
     )
 
 
-def turn_over(header: Json, update: Json) -> Json:
+def turn_over(header: Header, update: Json) -> Json:
     """Return the fields that a turn's end changes: asks that are still open are kept."""
     changes: Json = {}
-    if header["_dropped"] and update.get("reason") in HEARD:
+    if header.dropped and update.get("reason") in HEARD:
         changes["_dropped"] = False
     theirs = _theirs(header)
     if update.get("reason") in HEARD:
@@ -109,19 +110,19 @@ def turn_over(header: Json, update: Json) -> Json:
     if theirs:
         ran, decide = has_run(header), update.get("decide") is True
         left = {
-            name: _left(ask, header["turn"], ran=ran, decide=decide) for name, ask in theirs.items()
+            name: _left(ask, header.turn, ran=ran, decide=decide) for name, ask in theirs.items()
         }
-        changes["asks"] = {**header["asks"], **stored(left)}
+        changes["asks"] = {**header.asks, **stored(left)}
     return changes
 
 
-def agent_gone(header: Json) -> Json:
+def agent_gone(header: Header) -> Json:
     """Like `turn_over`, for when the agent's end is logged first, or comes between two turns."""
     if not live(header):
         return {}
-    idle = header["state"] == "idle"
+    idle = header.state == "idle"
     ran = has_run(header) or idle
-    kept = {name: _left(ask, header["turn"], ran=ran) for name, ask in live(header).items()}
+    kept = {name: _left(ask, header.turn, ran=ran) for name, ask in live(header).items()}
     left = {name: ask for name, ask in asks_of(header).items() if not (idle and stays(ask))}
     return {"asks": stored({name: kept.get(name, ask) for name, ask in left.items()})}
 
@@ -138,7 +139,7 @@ def _left(ask: Ask, turn: int, *, ran: bool, decide: bool = False) -> Ask:
     return ask.with_("sent", away=mark)
 
 
-def sent_again(header: Json, update: Json) -> Json:
+def sent_again(header: Header, update: Json) -> Json:
     """Return the fields changed by a `_prompt` that the user has sent again: the agent's own
     options are restored, and the asks wait for the agent."""
     if update.get("origin") != ORIGIN or update.get("how") != FORCED:
@@ -147,10 +148,10 @@ def sent_again(header: Json, update: Json) -> Json:
         name: ask.with_("decide", "theirs", **ask.theirs, sent=True)
         for name, ask in away(header).items()
     }
-    return {"asks": {**header["asks"], **stored(sent)}}
+    return {"asks": {**header.asks, **stored(sent)}}
 
 
-def after(header: Json, event: Event, block: str) -> Json | None:
+def after(header: Header, event: Event, block: str) -> Json | None:
     """Return the header's asks after an `_ask` about a kept ask: an answer that is kept, or options
     for the user to decide. None if it is a plain one."""
     update, name = event.update, lenient.text(event.update, "id")
@@ -159,23 +160,23 @@ def after(header: Json, event: Event, block: str) -> Json | None:
         case "answered" if known is not None:
             details = {"by": event.by, "name": lenient.text(update, "name")}
             known = known.with_(given=lenient.mapping(update, "given") | details)
-            return {"asks": {**header["asks"], name: known.raw}}
+            return {"asks": {**header.asks, name: known.raw}}
         case "answered":
             return {}
         case "asked" if known is not None and update.get("decide") is True:
             theirs = {key: known.raw[key] for key in THEIRS if key in known.raw}
             ask = known.with_(*THEIRS, kind="permission", options=OPTIONS, decide=True)
             ask = ask.with_(why=lenient.text(update, "why"), theirs=theirs, block=block)
-            return {"asks": {**header["asks"], name: ask.raw}, "_open": None}
+            return {"asks": {**header.asks, name: ask.raw}, "_open": None}
     return None
 
 
-def closing(header: Json, update: Json) -> Json:
+def closing(header: Header, update: Json) -> Json:
     """Return what else an ask's end changes: an answered one was a step of its turn, and the agent
     must still be told of one that was dropped."""
     changes: Json = {}
-    if lenient.mapping(update, "outcome").get("outcome") != "cancelled" and not header["_ran"]:
-        changes["_ran"] = header["state"] != "idle"
+    if lenient.mapping(update, "outcome").get("outcome") != "cancelled" and not header.ran:
+        changes["_ran"] = header.state != "idle"
     if update.get("dropped") is True:
         changes["_dropped"] = True
     return changes
@@ -184,7 +185,7 @@ def closing(header: Json, update: Json) -> Json:
 # --- how they are asked again ------------------------------------------------------------------
 
 
-def plan(header: Json, *, resends: bool) -> str:
+def plan(header: Header, *, resends: bool) -> str:
     """Return how the kept asks are to be asked again; "" if there are none. `resends`: the agent's
     profile allows its prompt to be sent once more."""
     marks = [ask.away for ask in away(header).values() if ask.away]
@@ -192,7 +193,7 @@ def plan(header: Json, *, resends: bool) -> str:
         return ""
     if any(mark.decide for mark in marks):
         return DECIDE
-    if header["continues"]:
+    if header.continues:
         return CONTINUE
     return RESEND if resends and not any(mark.ran for mark in marks) else DECIDE
 
@@ -211,7 +212,7 @@ def way(wanted: str, *, continues: bool, forgot: bool) -> str:
     return DECIDE if forgot or wanted == CONTINUE else RESEND
 
 
-def undecided(header: Json) -> list[Draft]:
+def undecided(header: Header) -> list[Draft]:
     """Return the drafts that let the user decide, for each kept ask that does not yet."""
     base: Json = {"sessionUpdate": "_ask", "state": "asked", "decide": True, "options": OPTIONS}
     drafts = []
@@ -224,9 +225,9 @@ def undecided(header: Json) -> list[Draft]:
     return drafts
 
 
-def is_first(header: Json, turn: int) -> bool:
+def is_first(header: Header, turn: int) -> bool:
     """Whether a turn was the first of its conversation."""
-    return turn == 1 + (lenient.integer(header["fold"], "turn") or 0)
+    return turn == 1 + (lenient.integer(header.fold, "turn") or 0)
 
 
 # --- answers while nobody hears them -----------------------------------------------------------
@@ -278,7 +279,7 @@ def dropped(ask: Ask, command: Json, by: str | None) -> Draft | Refusal:
     return _closed(ask, "dropped while the agent was away", command["id"], by, dropped=True)
 
 
-def given_up(header: Json, why: str, by: str | None = None) -> list[Draft]:
+def given_up(header: Header, why: str, by: str | None = None) -> list[Draft]:
     """Close all kept asks."""
     person = by is not None
     return [_closed(ask, why, None, by, dropped=person) for ask in away(header).values()]
@@ -295,7 +296,7 @@ def unasked(ask: Ask, reason: str) -> Draft:
     return _closed(ask, "the agent continued without asking again", None, None)
 
 
-def stopped(header: Json) -> str:
+def stopped(header: Header) -> str:
     """Return the reason for a turn that is ended by an orderly stop."""
     return "waiting" if _theirs(header) else "interrupted"
 
@@ -307,7 +308,7 @@ def _closed(ask: Ask, why: str, cause: str | None, by: str | None, **marks: bool
     return Draft(update | {key: True for key, is_so in marks.items() if is_so}, cause, by)
 
 
-def offline(header: Json, command: Json, by: str | None) -> list[Draft] | None:
+def offline(header: Header, command: Json, by: str | None) -> list[Draft] | None:
     """Return what a command does to asks while no worker is awake, its outcome last; or None."""
     match command["do"]:
         case "answer":
@@ -318,7 +319,7 @@ def offline(header: Json, command: Json, by: str | None) -> list[Draft] | None:
     return None
 
 
-def forgotten(header: Json, update: Json) -> list[Draft]:
+def forgotten(header: Header, update: Json) -> list[Draft]:
     """Close the asks of a conversation that `update` abandons while no worker is awake."""
     if update.get("sessionUpdate") == "_context":
         return given_up(header, "the conversation was cleared")
@@ -327,7 +328,7 @@ def forgotten(header: Json, update: Json) -> list[Draft]:
     return []
 
 
-def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
+def _offline_answer(header: Header, command: Json, by: str | None) -> Draft:
     ask = ask_of(header, command["ask"])
     done: Json = {"sessionUpdate": "_done", "command": "answer"}
     if ask is None or is_late(ask, command):
@@ -353,7 +354,7 @@ def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
 # --- what is the same --------------------------------------------------------------------------
 
 
-def matching(header: Json, same: str, taken: Iterable[str]) -> Ask | None:
+def matching(header: Header, same: str, taken: Iterable[str]) -> Ask | None:
     """Return the kept ask that this one repeats. `taken`: ids that were asked again already."""
     spoken_for = set(taken)
     for name, ask in away(header).items():
@@ -362,7 +363,7 @@ def matching(header: Json, same: str, taken: Iterable[str]) -> Ask | None:
     return None
 
 
-def replaced(header: Json) -> Ask | None:
+def replaced(header: Header) -> Ask | None:
     """Return the kept ask that is superseded when the agent, asked to go on, asks something else
     first. None if steps had run or several are kept: it may still come."""
     kept = list(away(header).values())

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from rookery.core.ask import ask_of, asks_of
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient, safe_text
 
 KIND = "link"
@@ -156,19 +157,19 @@ def fields(params: Json) -> Json:
     return ask | {"url": link.url, "elicitation": name, "does": [item]}
 
 
-def after_answer(header: Json, name: str, update: Json) -> Json:
+def after_answer(header: Header, name: str, update: Json) -> Json:
     """Return the header's fields after a link was answered: an accepted one may still be completed,
     by the id that its agent gave it."""
     ask = ask_of(header, name)
     accepted = lenient.mapping(update, "outcome").get("action") == "accept"
     if not ask or not ask.elicitation or not accepted or update.get("completed") is True:
         return {}
-    kept = dict(list(header.get("_links", {}).items())[-MAX_ACCEPTED_LINKS:])
+    kept = dict(list(header.links.items())[-MAX_ACCEPTED_LINKS:])
     return {"_links": {**kept, ask.elicitation: {"ask": name, "block": ask.block}}}
 
 
-def after_completion(header: Json, name: str) -> Json:
-    kept = header.get("_links", {}).items()
+def after_completion(header: Header, name: str) -> Json:
+    kept = header.links.items()
     return {"_links": {key: link for key, link in kept if link["ask"] != name}}
 
 
@@ -179,11 +180,11 @@ def refused(agent: str, params: object, why: str) -> str:
     return f"{agent or 'The agent'} asked you to open an address, which was refused: {why}.{named}"
 
 
-def completed(header: Json, elicitation: str) -> str:
+def completed(header: Header, elicitation: str) -> str:
     """Return the ask, open or accepted, that an `elicitation/complete` is about, or ""."""
     if not elicitation:
         return ""
     for name, ask in asks_of(header).items():
         if ask.is_link and ask.elicitation == elicitation and not ask.away:
             return name
-    return lenient.text(lenient.mapping(header.get("_links"), elicitation), "ask")
+    return lenient.text(lenient.mapping(header.links, elicitation), "ask")

@@ -9,6 +9,7 @@ from rookery.core.asks import forms, kept_asks, links, together
 from rookery.core.asks.asks import reason_of
 from rookery.core.blocks import captions, parts
 from rookery.core.blocks.document import Op, change, make_block, put
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.senders import by_of
 from rookery.core.tools.calls import block_id
@@ -160,13 +161,13 @@ GONE = "The agent ended"
 FURTHER_DOWN = "Asked again below"
 
 
-def left(before: Json, after: Json) -> list[Op]:
+def left(before: Header, after: Header) -> list[Op]:
     """Return the ops for asks that went away or moved to another block: only one is shown."""
-    if before["asks"] is after["asks"]:
+    if before.asks is after.asks:
         return []
     asks, now = asks_of(before), asks_of(after)
     ops = _together(asks, now)
-    for name in asks.keys() - now.keys() if after["process"] is not before["process"] else ():
+    for name in asks.keys() - now.keys() if after.process is not before.process else ():
         if asks[name].is_link:
             ops += change(asks[name].block, status="cancelled", text=GONE, note="", actions=[])
     for known, ask in ((asks[name], ask) for name, ask in now.items() if name in asks):
@@ -179,9 +180,9 @@ def left(before: Json, after: Json) -> list[Op]:
     return ops
 
 
-def opened(before: Json, after: Json, *, completed: bool) -> list[Op]:
+def opened(before: Header, after: Header, *, completed: bool) -> list[Op]:
     """Return the ops for links that the user opened, and for their completion."""
-    known, now = before.get("_links", {}), after.get("_links", {})
+    known, now = before.links, after.links
     if known is now:
         return []
     waits = [link["block"] for key, link in now.items() if key not in known]
@@ -204,7 +205,7 @@ def _together(before: Mapping[str, Ask], after: Mapping[str, Ask]) -> list[Op]:
     return ops
 
 
-def kept(before: Json, after: Json, event: Event) -> list[Op] | None:
+def kept(before: Header, after: Header, event: Event) -> list[Op] | None:
     """Return the ops for an `_ask` about a kept ask; None if it is a plain one."""
     update = event.update
     ask = ask_of(before, update.get("id"))
@@ -228,7 +229,7 @@ def _answered(ask: Ask, event: Event) -> list[Op]:
     return change(ask.block, status="kept", text=text, note="", reason=reason, actions=[])
 
 
-def _undecided(ask: Ask, after: Json, event: Event) -> list[Op]:
+def _undecided(ask: Ask, after: Header, event: Event) -> list[Op]:
     """Show an ask that cannot be asked again without consent: why, and two ways on."""
     now = from_agent(event.update).with_(options=kept_asks.OPTIONS)
     why = now.why + (f" {KEPT.format(ask.given.name)}" if ask.given else "")

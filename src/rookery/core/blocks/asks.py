@@ -16,6 +16,7 @@ from rookery.core.blocks import captions, parts
 from rookery.core.blocks.captions import Clean
 from rookery.core.blocks.document import MAX_LENGTHS, Block, make_block
 from rookery.core.blocks.parts import diffs
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient, safe_text
 from rookery.core.json.safe_text import clean_line
 from rookery.core.policy import go_asks
@@ -36,13 +37,13 @@ _FIRST = ("command", "path", "address", links.KIND, "tool", "diff")
 # --- as the fold makes it ------------------------------------------------------------------------
 
 
-def fields(ask: Ask, header: Json) -> Json:
+def fields(ask: Ask, header: Header) -> Json:
     """Return the fields of a block for an ask about a tool call or about an address."""
     call = ask.call
     if ask.does is not None:
         items = _with(ask.does, diffs(call), key_of(call))
     else:  # of a build that did not say it
-        items = blocks.ask_details.of([call], header["cwd"], header["roots"], "~") if call else []
+        items = blocks.ask_details.of([call], header.cwd, header.roots, "~") if call else []
     items += _long_words(call)
     packed = [_packed(item) for item in _few(items)]
     entries, text = [entry for entry, _ in packed], "".join(text for _, text in packed)
@@ -58,7 +59,7 @@ def fields(ask: Ask, header: Json) -> Json:
     return block_fields | ({"risk": risk} if risk and not ask.danger else {})
 
 
-def _risk(call: Json, header: Json) -> str:
+def _risk(call: Json, header: Header) -> str:
     """Return why our own agent calls it risky; what other agents say is no judgement."""
     if not profile_for(header).judged:
         return ""
@@ -79,7 +80,7 @@ def _part(item: Json) -> Json:
     return parts.diff_part(path, old or None, new, lenient.integer(item, "line"))
 
 
-def block_of(ask: Ask, header: Json) -> Block:
+def block_of(ask: Ask, header: Header) -> Block:
     """Return the block of an open ask by itself, for faces without a transcript."""
     title, kind = lenient.text(ask.call, "title"), lenient.text(ask.call, "kind", "other")
     if ask.is_about_budget or ask.is_link:

@@ -8,10 +8,11 @@ from rookery.core.agent.prompt import words_of
 from rookery.core.blocks import notices, parts
 from rookery.core.blocks.captions import SUBAGENT
 from rookery.core.blocks.document import Block, Op, append, change, make_block, put
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools.calls import block_id
 
-type Look = Callable[[Json, Json, Event], list[Op]]
+type Look = Callable[[Header, Header, Event], list[Op]]
 
 ROLE = "message"
 """The role of a sub-agent's messages, task and result: never `answer`, which is the agent's own."""
@@ -19,12 +20,14 @@ ROLE = "message"
 SHOWN = ("status", "calls", "result")
 
 
-def ops_of(before: Json, after: Json, event: Event, looks: dict[str, Look]) -> list[Op]:
+def ops_of(before: Header, after: Header, event: Event, looks: dict[str, Look]) -> list[Op]:
     """Return the ops for an update of a sub-agent, or about one."""
     return headings(before, after, event) + _inside(before, after, event, looks, "")
 
 
-def _inside(before: Json, after: Json, event: Event, looks: dict[str, Look], at: str) -> list[Op]:
+def _inside(
+    before: Header, after: Header, event: Event, looks: dict[str, Look], at: str
+) -> list[Op]:
     match kind := kind_of(event.update):
         case _ if kind == CHILD and not at:
             key, inner = children.key_of(event.update), children.inner_of(event)
@@ -33,7 +36,7 @@ def _inside(before: Json, after: Json, event: Event, looks: dict[str, Look], at:
                     after, event, "an update of a sub-agent that it does not name", event.update
                 )
             ops = _inside(before, after, inner, looks, key)
-            return [below(op, children.known(after).get(key)) for op in ops]
+            return [below(op, after.children.get(key)) for op in ops]
         case "subagent_update":
             return _task(before, after, event)
         case "session_message" | "session_message_chunk":
@@ -59,10 +62,10 @@ def below(op: Op, child: Json | None) -> Op:
     return ["put", block]
 
 
-def headings(before: Json, after: Json, event: Event) -> list[Op]:
+def headings(before: Header, after: Header, event: Event) -> list[Op]:
     """Return the ops that create the sub-agents' own blocks, and those for what changed in each."""
     ops: list[Op] = []
-    old, new = children.known(before), children.known(after)
+    old, new = before.children, after.children
     for key, child in new.items():
         was = old.get(key)
         if was is child:
@@ -114,11 +117,11 @@ def _changed(was: Json, child: Json, at: int) -> Json:
     return fields
 
 
-def turn_over(before: Json, after: Json, event: Event) -> list[Op]:
+def turn_over(before: Header, after: Header, event: Event) -> list[Op]:
     """Return the ops for the sub-agents that outlived the turn, and for their calls."""
     ops = headings(before, after, event)
-    for key, child in children.known(after).items():
-        was = children.known(before).get(key, {}).get("_tools") or {}
+    for key, child in after.children.items():
+        was = before.children.get(key, {}).get("_tools") or {}
         for name, (block, status, _) in (child.get("_tools") or {}).items():
             if name in was and was[name][1] != status:
                 ops += change(block, status=status)
@@ -128,23 +131,23 @@ def turn_over(before: Json, after: Json, event: Event) -> list[Op]:
 # --- what it is told, and what it hands over -----------------------------------------------------
 
 
-def _task(before: Json, after: Json, event: Event) -> list[Op]:
+def _task(before: Header, after: Header, event: Event) -> list[Op]:
     """Show a sub-agent's description as its task if it is not a name (codex)."""
     key = lenient.text(event.update, "sessionId")[: children.LONGEST_KEY]
     task = lenient.text(event.update, "description")
-    if key in children.known(before) or not task or children.known(after)[key]["role"] == task:
+    if key in before.children or not task or after.children[key]["role"] == task:
         return []
-    block = children.known(after)[key]["block"]
+    block = after.children[key]["block"]
     return put(make_block(block_id(after, event), ROLE, title="Task", text=task, parent=block))
 
 
-def _message(before: Json, after: Json, event: Event, at: str) -> list[Op]:
+def _message(before: Header, after: Header, event: Event, at: str) -> list[Op]:
     update, key = event.update, children.message_key(event.update, at)
-    was, now = children.messages(before).get(key), children.messages(after).get(key)
+    was, now = before.child_messages.get(key), after.child_messages.get(key)
     if now is None or now == [""]:
         return [["drop", was[0]]] if was and was != [""] else []
     owner, title = children.owner_of(after, update, at)
-    child = children.known(after).get(owner)
+    child = after.children.get(owner)
     place: Json = {"title": title, "parent": child["block"] if child else None}
     if kind_of(update) == "session_message_chunk":
         text = words_of([update.get("content")])

@@ -7,7 +7,7 @@ expensive."""
 from typing import Any
 
 from rookery.core.blocks.parts import outline
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY, Header
 from rookery.core.json import Event, Json, dumps
 from rookery.core.tools.calls import block_id
 
@@ -36,7 +36,7 @@ def make_block(name: str, role: str, **fields: Any) -> Block:
     return block
 
 
-def block_of_event(header: Json, event: Event, role: str, **fields: Any) -> Block:
+def block_of_event(header: Header, event: Event, role: str, **fields: Any) -> Block:
     return make_block(block_id(header, event), role, **fields)
 
 
@@ -62,9 +62,9 @@ def change(name: str, **fields: Any) -> list[Op]:
     return [["set", name, {key: value}] for key, value in fields.items()]
 
 
-def shown(header: Json) -> Json:
+def shown(header: Header) -> Json:
     """Return what clients are sent of a header: no state of the fold, nothing above an op."""
-    return {key: outline(value) for key, value in header.items() if not key.startswith("_")}
+    return {key: outline(value) for key, value in header.raw.items() if not key.startswith("_")}
 
 
 class Document:
@@ -76,8 +76,8 @@ class Document:
 
     __slots__ = ("blocks", "carried", "header", "late", "terminals")
 
-    def __init__(self, header: Json | None = None) -> None:
-        self.header: Json = dict(EMPTY if header is None else header)
+    def __init__(self, header: Header | None = None) -> None:
+        self.header = EMPTY if header is None else header
         self.blocks: dict[str, Block] = {}
         self.late: dict[str, list[Op]] = {}
         self.carried: dict[str, Json] = {}
@@ -92,7 +92,7 @@ class Document:
                     if block["role"] == "terminal":
                         self.terminals[block["id"]] = None
                 case ["set", "header", fields]:
-                    self.header.update(fields)
+                    self.header = self.header.with_(**fields)
                 case [_, name, *_] if name not in self.blocks:
                     self.late.setdefault(name, []).append(op)
                 case ["set", name, fields]:

@@ -7,6 +7,7 @@ from rookery.core.asks import kept_asks
 from rookery.core.blocks import failures, parts
 from rookery.core.blocks.document import Op, append, block_of_event, change, make_block, put
 from rookery.core.critic import state
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.settings import held
 from rookery.core.tools.calls import block_id
@@ -21,7 +22,7 @@ MOVE: Json = {"label": "Move to a worktree", "window": "move"}
 UNREACHABLE = "Check the network and the model's base URL. Nothing is lost while it tries."
 
 
-def notice(before: Json, after: Json, event: Event) -> list[Op]:
+def notice(before: Header, after: Header, event: Event) -> list[Op]:
     update = event.update
     if retries.is_own(update):
         return []  # a state, which has a block of its own
@@ -42,58 +43,58 @@ def notice(before: Json, after: Json, event: Event) -> list[Op]:
     return put(block | {"actions": parts.whole(actions[:5])})
 
 
-def meets_others(before: Json, after: Json) -> bool:
+def meets_others(before: Header, after: Header) -> bool:
     """Whether an event is the first of its turn to report other sessions in the directory."""
-    return not lenient.texts(before, "_here") and bool(lenient.texts(after, "_here"))
+    return not before.neighbours and bool(after.neighbours)
 
 
-def _others_here(before: Json, after: Json, text: str) -> list[Op]:
+def _others_here(before: Header, after: Header, text: str) -> list[Op]:
     """Show one line in a turn, however many other sessions begin to work in its directory."""
-    name = f"{after['turn']}.here"
-    earlier, known = (lenient.texts(each, "_here") for each in (before, after))
+    name = f"{after.turn}.here"
+    earlier, known = before.neighbours, after.neighbours
     if earlier == known:
         return []
     if earlier:
         return change(name, text=f"{len(known)} other sessions are working in this directory.")
-    actions = [] if worktree.exists(after["worktree"]) else [MOVE]
+    actions = [] if worktree.exists(after.worktree) else [MOVE]
     return put(make_block(name, "notice", text=text, status="info", actions=actions))
 
 
-def raw(after: Json, event: Event, title: str, value: object) -> list[Op]:
+def raw(after: Header, event: Event, title: str, value: object) -> list[Op]:
     """Show what has no look of its own: its name and the value, as far as an op carries it."""
     shown = parts.fit([{"type": "json", "value": value}])
     return put(block_of_event(after, event, "raw", title=title, parts=shown))
 
 
-def rejected(_before: Json, after: Json, event: Event) -> list[Op]:
+def rejected(_before: Header, after: Header, event: Event) -> list[Op]:
     text = lenient.text(event.update, "message") or lenient.text(event.update, "reason")
     return put(block_of_event(after, event, "notice", status="warn", text=text))
 
 
-def retrying(before: Json, after: Json) -> list[Op]:
+def retrying(before: Header, after: Header) -> list[Op]:
     """Return the ops for the block that is shown while an agent retries its model."""
-    name = f"{before['turn']}.retry"
-    if before["retrying"] == after["retrying"]:
+    name = f"{before.turn}.retry"
+    if before.retrying == after.retrying:
         return []
-    if not after["retrying"]:
+    if not after.retrying:
         return [["drop", name]]
-    who, text, actions = after["agent"] or "The agent", after["retrying"], list[Json]()
+    who, text, actions = after.agent or "The agent", after.retrying, list[Json]()
     title = f"{who} is trying again"
     if retries.is_unreachable(after):
         title, text = f"{who} cannot reach its model", f"{text}\n{UNREACHABLE}"
         actions = failures.helping(failures.MEANWHILE["unreachable_model"], about(after))
-    if before["retrying"]:
+    if before.retrying:
         return change(name, title=title, text=text, actions=actions)
     block = make_block(name, "notice", status="warn", title=title, text=text, actions=actions)
     return put(block)
 
 
-def is_own(header: Json) -> bool:
-    return bool(header["vendor"] == detection.OWN)
+def is_own(header: Header) -> bool:
+    return bool(header.vendor == detection.OWN)
 
 
-def about(header: Json, agent: str = "") -> failures.About:
-    return failures.About(agent or header["agent"], is_own(header), header["turn"])
+def about(header: Header, agent: str = "") -> failures.About:
+    return failures.About(agent or header.agent, is_own(header), header.turn)
 
 
 WAITS = (
@@ -102,28 +103,28 @@ WAITS = (
 )
 
 
-def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
+def rate_limit(_before: Header, after: Header, event: Event) -> list[Op]:
     title, status = ENDS["rate_limited"], "rate_limited"
     block = block_of_event(after, event, "notice", title=title, status=status)
     return put(block | _limit(after, reset_of(event.update, event.at)))
 
 
-def resumption(before: Json, after: Json) -> list[Op]:
+def resumption(before: Header, after: Header) -> list[Op]:
     """Update the card of a rate limit after the user chose whether the session goes on then."""
-    limit, ordered = after["rateLimit"], after.get("resumes") is True
-    if limit is None or before.get("resumes", False) == ordered or not limit.get("block"):
+    limit, ordered = after.rate_limit, after.resumes is True
+    if limit is None or before.resumes == ordered or not limit.get("block"):
         return []
-    return change(limit["block"], **_limit(after, reset_of(limit, after["since"])))
+    return change(limit["block"], **_limit(after, reset_of(limit, after.since)))
 
 
-def _limit(after: Json, at: float | None) -> Json:
+def _limit(after: Header, at: float | None) -> Json:
     """Return the text and actions of a rate limit's card."""
-    limit, ordered = after["rateLimit"], after.get("resumes") is True
+    limit, ordered = after.rate_limit, after.resumes is True
     given = lenient.text(limit, "resetsAt") or lenient.integer(limit, "resetsAt")
     resets = given or (None if at is None else int(at // 1000))
     prompt = list(lenient.mappings(limit, "prompt"))
     known = f"The limit resets at {resets}." if resets else "The agent did not say when it resets."
-    helps = remedy_for("rate_limited", {}, after["agent"])
+    helps = remedy_for("rate_limited", {}, after.agent)
     left_out = {"resume" if ordered else "stay"}
     if not prompt:
         left_out |= {"now", "resume", "stay"}
@@ -144,9 +145,9 @@ def _limit(after: Json, at: float | None) -> Json:
 # --- the agent's process and its conversation ----------------------------------------------------
 
 
-def agent(before: Json, after: Json, event: Event) -> list[Op]:
+def agent(before: Header, after: Header, event: Event) -> list[Op]:
     update = event.update
-    who = lenient.text(update, "name") or after["agent"]
+    who = lenient.text(update, "name") or after.agent
     match update.get("state"):
         case "switched":
             title = f"Switched from {lenient.text(update, 'from')} to {lenient.text(update, 'to')}"
@@ -157,21 +158,21 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
             who = "The session's worker" if worker else who
             title = f"{who} did not start. {lenient.text(update, 'remedy')}".strip()
             names = failures.STARTS[_parked(update)]
-            if before["state"] != "idle":  # to send the prompt again starts it, too
+            if before.state != "idle":  # to send the prompt again starts it, too
                 names = tuple("again" if name == "retry" else name for name in names)
             actions = failures.helping(names, about(after, who))
             fields = {"title": title, "text": last_words(update), "actions": actions}
             return put(block_of_event(after, event, "error", **fields))
-        case "exited" if update.get("status") not in (0, None) and before["state"] == "idle":
+        case "exited" if update.get("status") not in (0, None) and before.state == "idle":
             # In mid-turn, the turn's end follows and says it all.
             title, text = _exit(who, update)
             return _exited(after, event, title, text)
-        case "exited" if lenient.text(update, "link") and before["state"] == "idle":
+        case "exited" if lenient.text(update, "link") and before.state == "idle":
             return _exited(after, event, NO_LINK, lenient.text(update, "link"))
     return []
 
 
-def _exited(after: Json, event: Event, title: str, text: str) -> list[Op]:
+def _exited(after: Header, event: Event, title: str, text: str) -> list[Op]:
     actions = failures.helping(failures.STARTS["exited"], about(after))
     fields = {"title": title, "text": text, "actions": actions}
     return put(block_of_event(after, event, "notice", status="warn", **fields))
@@ -186,9 +187,9 @@ def _parked(update: Json) -> str:
     return "login_needed" if says_login(update) else "parked"
 
 
-def _recap(before: Json, event: Event) -> list[Json]:
+def _recap(before: Header, event: Event) -> list[Json]:
     """Return the composer action that recaps what the agent forgot, if there was any turn."""
-    ended = before["turn"] - (before["state"] != "idle")
+    ended = before.turn - (before.state != "idle")
     return [{"label": "Recap", "compose": {"recap": event.seq}}] if ended > 0 else []
 
 
@@ -196,14 +197,14 @@ _CONTEXTS = {"reset": "The agent's context was reset", "cleared": "Cleared"}
 _CONTEXTS |= {"compacted": "Context compacted"}
 
 
-def context(before: Json, after: Json, event: Event) -> list[Op]:
+def context(before: Header, after: Header, event: Event) -> list[Op]:
     state, text = lenient.text(event.update, "state"), lenient.text(event.update, "reason")
     title = _CONTEXTS.get(state, "Context changed")
     block = block_of_event(after, event, "divider", title=title, text=text)
     if state in ("reset", "cleared"):
         block["actions"] = _recap(before, event)
     if state == "cleared":
-        block["folds"] = after["turn"]
+        block["folds"] = after.turn
     return put(block)
 
 
@@ -215,10 +216,10 @@ _COMPACTIONS = {
 }
 
 
-def compaction(before: Json, after: Json, event: Event) -> list[Op]:
+def compaction(before: Header, after: Header, event: Event) -> list[Op]:
     """Return the ops for a compaction's divider, with the summary of what was before."""
-    update, name = event.update, after["_compaction"][1]
-    is_known = before.get("_compaction") == after["_compaction"]
+    update, name = event.update, after.compaction[1]
+    is_known = before.compaction == after.compaction
     if kind_of(update) == "compaction_summary_chunk":
         text = words_of([update.get("content")])
         if is_known:
@@ -268,9 +269,9 @@ def stopping(name: str, message: str) -> list[Op]:
     return put(make_block(name, "notice", status="warn", title="Stopping for a budget", text=text))
 
 
-def ending(after: Json, event: Event) -> list[Op]:
+def ending(after: Header, event: Event) -> list[Op]:
     """Return the ops that show why a turn did not end well, and what the user can do about it."""
-    reason, process, error = after["reason"], after["process"], after["error"] or {}
+    reason, process, error = after.reason, after.process, after.error or {}
     if reason == "agent_exited" and process["state"] == "parked":
         return []  # that it was parked says it all
     title = ENDS.get(_failed(after), ENDS.get(reason, reason))
@@ -279,7 +280,7 @@ def ending(after: Json, event: Event) -> list[Op]:
         title, detail = _exit(agent_name(after), process)
     elif reason == "agent_exited" and process.get("link"):
         title = NO_LINK
-    remedy = remedy_for(reason, error, detection.OWN if is_own(after) else after["agent"])
+    remedy = remedy_for(reason, error, detection.OWN if is_own(after) else after.agent)
     text = "\n".join(filter(None, (detail, "" if reason == "agent_exited" else remedy)))
     role = "notice" if reason in ("cancelled", "forced", "waiting") else "error"
     block = block_of_event(after, event, role, title=title, text=text, status=reason)
@@ -287,11 +288,11 @@ def ending(after: Json, event: Event) -> list[Op]:
     return put(block)
 
 
-def _failed(after: Json) -> str:
+def _failed(after: Header) -> str:
     """Return why a turn ended, as a key of the table."""
-    reason, error = str(after["reason"]), after["error"] or {}
+    reason, error = str(after.reason), after.error or {}
     if reason == "agent_exited":
-        return "login" if says_login(after["process"]) else reason
+        return "login" if says_login(after.process) else reason
     if reason != "failed":
         return reason
     kind = lenient.text(lenient.mapping(error, "data"), "errorKind")
@@ -307,11 +308,11 @@ def _exit(who: str, process: Json) -> tuple[str, str]:
 # --- prompts that the user did not send ---------------------------------------------------------
 
 
-def prompt_title(after: Json, update: Json) -> str:
+def prompt_title(after: Header, update: Json) -> str:
     """Return the title of a prompt that the user did not send."""
     match lenient.text(update, "origin"):
         case state.ORIGIN:
-            critic = after["critic"]
+            critic = after.critic
             count = f" {critic['iteration']} of {critic['of']}" if critic["of"] else ""
             return f"refinement{count}, from the critic"
         case kept_asks.ORIGIN if lenient.text(update, "how") == budgets.HOW:
@@ -332,9 +333,9 @@ MOST_LETTERS = 400
 """Characters of a notice that a look shows unexpanded; only then it offers a button."""
 
 
-def settings(before: Json, now: Json, event: Event) -> list[Op]:
+def settings(before: Header, now: Header, event: Event) -> list[Op]:
     """Return the ops for settings that wait, and for unused entries of config.toml."""
-    old, new = before["settings"], now["settings"]
+    old, new = before.settings, now.settings
     ops: list[Op] = []
     if old["block"] and old["block"] != new["block"]:
         ended = "confirmed" if event.update.get("confirmed") is True else "undone or changed"

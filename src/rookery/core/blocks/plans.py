@@ -2,27 +2,28 @@
 
 from rookery.core.blocks import parts
 from rookery.core.blocks.document import Op, change, make_block, put
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, lenient
 from rookery.core.tools.calls import block_id, in_turn, steps
-from rookery.core.tools.plans import ENTRIES_KEPT, key_of, known
+from rookery.core.tools.plans import ENTRIES_KEPT, key_of
 
 REMOVED = "Plan removed"
 
 
-def shown(before: Json, after: Json, _event: Event) -> list[Op]:
+def shown(before: Header, after: Header, _event: Event) -> list[Op]:
     """Return the ops for a `plan`."""
-    return _put(before["_plan"] == after["_plan"], after["_plan"], _checklist(after["plan"]))
+    return _put(before.plan_block == after.plan_block, after.plan_block, _checklist(after.plan))
 
 
-def shown_update(before: Json, after: Json, event: Event) -> list[Op]:
+def shown_update(before: Header, after: Header, event: Event) -> list[Op]:
     plan = lenient.mapping(event.update, "plan")
-    name = after["_plans"][key_of(plan)]
-    return _put(known(before).get(key_of(plan)) == name, name, _look(plan))
+    name = after.plans[key_of(plan)]
+    return _put(before.plans.get(key_of(plan)) == name, name, _look(plan))
 
 
-def shown_removal(before: Json, after: Json, event: Event) -> list[Op]:
+def shown_removal(before: Header, after: Header, event: Event) -> list[Op]:
     """Return the ops for a plan's removal: in its block if that is in this turn, else anew."""
-    name = known(before).get(key_of(event.update), "")
+    name = before.plans.get(key_of(event.update), "")
     if in_turn(after, name):
         return change(name, title=REMOVED)
     return put(make_block(block_id(after, event), "plan", title=REMOVED))

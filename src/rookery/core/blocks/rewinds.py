@@ -2,6 +2,7 @@
 
 from rookery.core.agent.imported import is_unloaded
 from rookery.core.blocks.document import Op, block_of_event, change, put
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.turn import rewinding
@@ -12,13 +13,13 @@ NAMED = 5
 LOST = "The agent has no memory of earlier turns: your next prompt brings it a recap."
 
 
-def rewound(before: Json, after: Json, event: Event) -> list[Op]:
+def rewound(before: Header, after: Header, event: Event) -> list[Op]:
     update = event.update
     match update.get("state"):
         case "failed":
             fields = {"title": "The rewind failed", "text": lenient.text(update, "message")}
             block = block_of_event(after, event, "notice", status="warn", **fields)
-            half = after["rewound"] is not None and after["rewound"]["seq"] == event.seq
+            half = after.rewound is not None and after.rewound["seq"] == event.seq
             return put(block | {"actions": [UNDO] if half else []})
         case "done":
             block = block_of_event(after, event, "divider", title=title(update), text=text(update))
@@ -28,9 +29,9 @@ def rewound(before: Json, after: Json, event: Event) -> list[Op]:
     return []
 
 
-def _settled(before: Json) -> list[Op]:
+def _settled(before: Header) -> list[Op]:
     """Remove the undo action of the previous rewind: only the last one can be undone."""
-    last = before["rewound"]
+    last = before.rewound
     return change(f"{last['at']}.{last['seq']}", actions=[]) if last else []
 
 
@@ -69,14 +70,14 @@ def _recap(update: Json, seq: int) -> list[Json]:
     return [{"label": "Recap", "compose": {"recap": seq}}]
 
 
-def forked(before: Json, after: Json, event: Event) -> list[Op]:
+def forked(before: Header, after: Header, event: Event) -> list[Op]:
     """Return the ops for a `_session`, of which only a fork and an import are shown."""
     source = lenient.mapping(event.update, "forkedFrom")
     if not source:
         return _imported(before, after, event)
     turn = lenient.integer(source, "turn") or 0
     title = f"Forked from {lenient.text(source, 'id')} at turn {turn}"
-    lost = after["agentSession"] is None and turn > 0
+    lost = after.agent_session is None and turn > 0
     text = LOST if lost else ""
     block = block_of_event(after, event, "divider", title=title, text=text)
     recap: Json = {"label": "Recap", "compose": {"recap": event.seq}}
@@ -86,12 +87,12 @@ def forked(before: Json, after: Json, event: Event) -> list[Op]:
 LOAD: Json = {"label": "Load", "command": {"do": "start"}}
 
 
-def _imported(before: Json, after: Json, event: Event) -> list[Op]:
+def _imported(before: Header, after: Header, event: Event) -> list[Op]:
     """Show that only the agent has the history, until it is loaded."""
     if is_unloaded(before):
-        return [] if is_unloaded(after) else [["drop", before["agentSession"]["unloaded"]]]
+        return [] if is_unloaded(after) else [["drop", (before.agent_session or {})["unloaded"]]]
     if not is_unloaded(after):
         return []
-    text = f"{after['agent']} has the history of this session. It is loaded when you open it."
+    text = f"{after.agent} has the history of this session. It is loaded when you open it."
     block = block_of_event(after, event, "notice", text=text, status="info")
     return put(block | {"actions": [LOAD]})

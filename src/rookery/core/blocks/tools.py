@@ -7,6 +7,7 @@ from typing import Any
 
 from rookery.core.agent import children
 from rookery.core.blocks import parts
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.policy import go_asks
 from rookery.core.tools import terminals
@@ -80,7 +81,7 @@ def tool_name(call: Json, profile: Profile) -> str:
     return named or name_of(call) or lenient.text(call, "title")
 
 
-def parent(header: Json, call: Json, profile: Profile) -> str | None:
+def parent(header: Header, call: Json, profile: Profile) -> str | None:
     """Return the block of the call that a sub-agent's call belongs to: named in `_meta` where the
     profile says, or, for an agent without one, under any vendor's key."""
     meta = lenient.mapping(call, "_meta")

@@ -4,6 +4,7 @@ from itertools import islice
 
 from rookery.core.blocks.document import Block, block_of_event
 from rookery.core.critic import state, verdicts
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, lenient
 
 MAX_DETAIL_LENGTH = 500
@@ -11,7 +12,7 @@ STARS = 5
 MAX_ISSUES = 50
 
 
-def verdict(after: Json, event: Event) -> Block:
+def verdict(after: Header, event: Event) -> Block:
     """Return the block: stars and a number, then the issues, most likely first."""
     update = event.update
     block = block_of_event(after, event, "notice", status="info", kind=state.ORIGIN)

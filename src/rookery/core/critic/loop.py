@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from rookery.core.critic import verdicts
 from rookery.core.critic.verdicts import Verdict
+from rookery.core.header import Header
 from rookery.core.json import Draft, Json, kind_of, lenient
 from rookery.core.limits import CriticPolicy
 from rookery.core.turn import messages as turns
@@ -261,9 +262,9 @@ def follows(loop: Loop, effects: list[Effect]) -> bool:
     return loop.phase == "judging" or bool(effects)
 
 
-def restored(header: Json) -> Loop:
+def restored(header: Header) -> Loop:
     """Return the loop as the log left it; a judging that was under way is not repeated."""
-    return Loop(iteration=lenient.integer(header["critic"], "iteration") or 0)
+    return Loop(iteration=lenient.integer(header.critic, "iteration") or 0)
 
 
 def in_force(policy: CriticPolicy, standing: Json) -> CriticPolicy:

@@ -12,7 +12,6 @@ ORIGIN = "critic"
 """The origin of a prompt that the loop sent."""
 
 _FRESH: Json = {"state": "", "iteration": 0, "of": 0, "score": None, "accepted": None}
-EMPTY: Json = _FRESH | {"enabled": None, "refine": None}
 
 CHOICES = {"critic": "enabled", "refine": "refine"}
 """The fields that the user can set, by option name."""

@@ -1,7 +1,7 @@
 """Lenient access to foreign JSON: each function returns a value of the type asked for."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from rookery.core.json.events import Json, dumps
 
@@ -58,3 +58,31 @@ def first_line(value: str, longest: int = 80) -> str:
     """Return the first line that is not blank, cut to a length."""
     line = next((line.strip() for line in value.splitlines() if line.strip()), "")
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+
+
+# --- types of stored objects ---------------------------------------------------------------------
+
+
+class Stored:
+    """A stored object, read by the fields of its class. It is never changed."""
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: Json) -> None:
+        self.raw = raw
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.raw == other.raw
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def field[T](key: str, absent: T, kind: type | None = None) -> T:
+    """Return a property of a stored object: its field, or `absent` where that has another type."""
+    wanted = cast("type[T]", kind or type(absent))
+
+    def read(stored: Stored) -> T:
+        value = stored.raw.get(key)
+        return value if isinstance(value, wanted) else absent
+
+    return cast(T, property(read))

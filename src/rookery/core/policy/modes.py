@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from rookery.core.ask import Ask
 from rookery.core.asks import asks
 from rookery.core.asks.asks import Answer, Judgement, pick
+from rookery.core.header import Header, Shown
 from rookery.core.json import Draft, Json, lenient, notice, safe_text
 from rookery.core.policy import approvals, go_asks, planning, rules, unattended
 from rookery.core.policy.rules import described
 from rookery.core.vendors import detection, options
-from rookery.core.vendors.profiles import Profile, profile_for
+from rookery.core.vendors.profiles import Profile, profile_for, vendor_profile
 
 EVERY, RISKY, ALL = approvals.EVERY, approvals.RISKY, approvals.ALL
 VALUES = (EVERY, RISKY, ALL)
@@ -37,20 +38,20 @@ OF_THE_AGENT = "mode"
 PLAIN_KINDS = frozenset({"read", "search", "think", "fetch", "edit", "execute", "move"})
 
 
-def option_of(header: Json) -> Json:
+def option_of(header: Header) -> Json:
     """Return the mode as one of the options that the user chooses from."""
-    known = choices_of(header["agent"], header["vendor"], lenient.text(header, "sandbox"))
+    known = choices_of(header.agent, header.vendor, header.sandbox)
     known += [PLAN_CHOICE] if plan_of(header) else []
     listed = [{"value": v, "name": name, "description": more} for v, name, more in known]
     base: Json = {"id": OPTION, "name": approvals.TITLE, "category": OPTION, "via": "rookery"}
     return base | {"value": current(header), "choices": listed}
 
 
-def current(header: Json) -> str:
+def current(header: Header) -> str:
     """Return which of the choices is in force; none of them in an unattended session."""
     if is_planning(header):
         return approvals.PLAN
-    return unattended.OPTION if header["unattended"] else str(header["confirm"])
+    return unattended.OPTION if header.unattended else header.confirm
 
 
 def value_of(wanted: str) -> str | None:
@@ -60,17 +61,17 @@ def value_of(wanted: str) -> str | None:
     return value if value in VALUES else None
 
 
-def plan_of(header: Json) -> str:
+def plan_of(header: Header) -> str:
     """Return the mode in which a session's agent plans; "" if it has, or reported, none."""
-    mode = options.find(header["options"], "mode")
+    mode = options.find(header.options, "mode")
     mode_id = options.choice_of(mode, approvals.PLAN) if mode and mode["choices"] else None
     return mode_id or profile_for(header).plans
 
 
-def is_planning(head: Json) -> bool:
+def is_planning(head: Shown) -> bool:
     """Return whether the agent of a header or a head is in plan mode, whoever enforces it."""
-    mode = lenient.text(head, "mode") or lenient.text(lenient.mapping(head, "wanted"), "mode")
-    return head.get("confirm") == approvals.PLAN or approvals.id_of(mode) == approvals.PLAN
+    mode = head.mode or lenient.text(head.wanted, "mode")
+    return head.confirm == approvals.PLAN or approvals.id_of(mode) == approvals.PLAN
 
 
 # --- whose it is -------------------------------------------------------------------------------
@@ -108,10 +109,10 @@ def hint(profile: Profile, wanted: str) -> str:
     return f" It needs {profile.approves_with} in its environment."
 
 
-def chosen(header: Json) -> str:
+def chosen(header: Header) -> str:
     """Return the requested choice, made by the user or by default (`_confirm`: the value, and what
     set it if the user did not)."""
-    value = header["_confirm"][0]
+    value = header.confirm_chosen[0]
     return value if value in VALUES else EVERY
 
 
@@ -122,37 +123,37 @@ def for_agent(confirm: str, nobody: object) -> str:
     return EVERY if nobody and confirm == ALL else confirm
 
 
-def level(header: Json, profile: Profile) -> str:
+def level(header: Header, profile: Profile) -> str:
     """Return the choice of ours by which the worker answers this agent's asks. If the agent has
     modes of its own, or had the action judged already, the mode allows nothing a second time."""
     mode = chosen(header)
-    if for_agent(mode, header["unattended"]) != mode:
+    if for_agent(mode, header.unattended) != mode:
         return mode
     return EVERY if is_agents(profile, mode) else mode
 
 
-def judged_by(header: Json) -> str:
+def judged_by(header: Header) -> str:
     """Return the choice by which the worker judges an action: the one that is shown."""
-    return header["confirm"] if header["confirm"] in (*VALUES, planning.MODE) else EVERY
+    return header.confirm if header.confirm in (*VALUES, planning.MODE) else EVERY
 
 
-def shown(header: Json) -> Json:
+def shown(header: Header) -> Json:
     """Return what clients are shown: how much is asked, and whether the agent never asks, or
     decides by itself what it asks in its mode."""
     profile = profile_for(header)
-    mode = options.find(header["options"], "mode")
+    mode = options.find(header.options, "mode")
     value, decides = chosen(header), False
-    current = mode["value"] if mode else header["wanted"].get("mode")
+    current = mode["value"] if mode else header.wanted.get("mode")
     if profile.confirms and current:
         own_mode = planning.MODE if current == profile.plans else OF_THE_AGENT
         ours = next((ours for ours, own in profile.confirms if own == current), own_mode)
         value = level(header, profile) if ours == EVERY else ours
         decides = ours != EVERY
-    elif profile.confirms and "unloaded" not in (header["agentSession"] or {"unloaded": ""}):
+    elif profile.confirms and "unloaded" not in (header.agent_session or {"unloaded": ""}):
         # it runs, and has no modes today
         value = level(header, profile)
     else:
-        decides = _decides(profile, for_agent(value, header["unattended"]))
+        decides = _decides(profile, for_agent(value, header.unattended))
     decides = decides and not profile.judged
     return {"confirm": value, "neverAsks": profile.never_asks, "decides": decides}
 
@@ -162,13 +163,12 @@ def _decides(profile: Profile, wanted: str) -> bool:
     return wanted != EVERY and is_agents(profile, wanted) and not profile.judged
 
 
-def beginning(agent: str, confirm: str) -> Json:
+def beginning(agent: str, confirm: str) -> Header:
     """Return as much of a header as can be shown for a session that is yet to be created."""
     wanted = {"mode": confirm} if confirm == approvals.PLAN else {}
-    header: Json = {"agent": agent, "options": [], "wanted": wanted, "mode": ""}
-    header["vendor"] = detection.vendor_of(agent, ())
-    header |= {"agentSession": None, "unattended": None, "_confirm": [confirm, ""]}
-    return header | shown(header)
+    vendor = detection.vendor_of(agent, ())
+    header = Header({"agent": agent, "vendor": vendor, "wanted": wanted, "_confirm": [confirm, ""]})
+    return header.with_(**shown(header))
 
 
 # --- in words ----------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def choices_of(
 ) -> list[tuple[str, str, str]]:
     """Return the choices with what each means for this agent; `vendor` and `sandbox` are a
     header's, if there is one."""
-    profile = profile_for({"vendor": agent if vendor is None else vendor})
+    profile = vendor_profile(agent if vendor is None else vendor)
     if profile.never_asks:
         return [(value, title, _never(agent)) for value, title, _ in CHOICES]
     own = {value: _by_itself(agent) for value in VALUES if _decides(profile, value)}
@@ -191,7 +191,7 @@ def choices_of(
 
 def decides_alone(agent: str, vendor: str | None = None) -> bool:
     """Return whether there is a choice with which the agent does not ask."""
-    profile = profile_for({"vendor": agent if vendor is None else vendor})
+    profile = vendor_profile(agent if vendor is None else vendor)
     return any(_decides(profile, value) for value in VALUES)
 
 
@@ -201,60 +201,60 @@ def words_of(agent: str, vendor: str | None, value: str) -> str:
     return next((f"{title}: {more}" for each, title, more in known if each == value), value)
 
 
-def summary(header: Json) -> str:
+def summary(header: Header) -> str:
     """Describe a session's mode, as a clause that may follow other text."""
-    agent, order = header["agent"], unattended.order_of(header["unattended"])
-    if header["neverAsks"]:
+    agent, order = header.agent, unattended.order_of(header.unattended)
+    if header.never_asks:
         return _never(agent)
-    if header["decides"]:
-        ours = approvals.BY_ID.get(current(header) if not order else header["confirm"])
+    if header.decides:
+        ours = approvals.BY_ID.get(current(header) if not order else header.confirm)
         rest = f"; {unattended.summary(order)}" if order else ""
-        text = _by_itself(agent, lenient.text(header, "mode")) + rest
+        text = _by_itself(agent, header.mode) + rest
         return f"{ours.title}: {text}" if ours else text
     if is_planning(header):
-        return words_of(agent, header["vendor"], approvals.PLAN)
+        return words_of(agent, header.vendor, approvals.PLAN)
     if order:
         return unattended.summary(order)
-    if header["confirm"] == OF_THE_AGENT:
-        return f"{agent} decides what to ask, in its mode {header['mode']}"
-    return words_of(agent, header["vendor"], header["confirm"])
+    if header.confirm == OF_THE_AGENT:
+        return f"{agent} decides what to ask, in its mode {header.mode}"
+    return words_of(agent, header.vendor, header.confirm)
 
 
-def sentence(header: Json) -> str:
+def sentence(header: Header) -> str:
     text = summary(header)
     return text[:1].upper() + text[1:] + "."
 
 
-def label(head: Json) -> str:
+def label(head: Shown) -> str:
     """Return the mode's label from the table, given a header or a head; the head of an older build
     may lack fields. If the agent's own mode matches none of ours, return the vendor's name for it.
     """
-    order, confirm = unattended.order_of(head.get("unattended")), lenient.text(head, "confirm")
-    if head.get("neverAsks"):
+    order, confirm = unattended.order_of(head.unattended), head.confirm
+    if head.never_asks:
         return approvals.NEVER
     if is_planning(head):
         return approvals.WORDS[approvals.PLAN]
     if confirm == OF_THE_AGENT:
         return _own_label(head)
-    if order and not head.get("decides"):
+    if order and not head.decides:
         return approvals.NOBODY_ASKED[order.approve]
     return approvals.WORDS.get(confirm) or approvals.WORDS[EVERY]
 
 
-def brief(head: Json) -> str:
+def brief(head: Shown) -> str:
     """Return the same label, but "" if the user is asked about everything."""
     title = label(head)
     return "" if title == approvals.WORDS[EVERY] else title
 
 
-def _own_label(head: Json) -> str:
-    mode, value = options.find(head.get("options") or [], "mode"), lenient.text(head, "mode")
+def _own_label(head: Shown) -> str:
+    mode, value = options.find(head.options, "mode"), head.mode
     names = {each["value"]: each["name"] for each in mode["choices"]} if mode else {}
     own = names.get(value, value)
     return own if own != value else approvals.spaced(value)
 
 
-def title_of(header: Json, mode: str) -> str:
+def title_of(header: Header, mode: str) -> str:
     """Return our title for an agent's mode that means the same; "" to keep the vendor's."""
     ours = next((ours for ours, own in profile_for(header).confirms if own == mode), "")
     if not ours and approvals.id_of(mode) == approvals.PLAN:
@@ -262,7 +262,7 @@ def title_of(header: Json, mode: str) -> str:
     return approvals.BY_ID[ours].title if ours else ""
 
 
-def is_telling(header: Json, option: Json) -> bool:
+def is_telling(header: Header, option: Json) -> bool:
     """Return whether an option's value is worth showing beside the label: it is neither a default
     nor a mode that the label already names."""
     value = str(option["value"])
@@ -272,17 +272,17 @@ def is_telling(header: Json, option: Json) -> bool:
     return not (is_mode and (profile_for(header).confirms or title_of(header, value)))
 
 
-def retitled(header: Json) -> list[Json]:
+def retitled(header: Header) -> list[Json]:
     """Return the header's options, with our titles for the agent's modes."""
     return [
         each | {"choices": [_retitled(header, choice) for choice in each["choices"]]}
         if each["category"] == "mode"
         else each
-        for each in header["options"]
+        for each in header.options
     ]
 
 
-def _retitled(header: Json, choice: Json) -> Json:
+def _retitled(header: Header, choice: Json) -> Json:
     return choice | {"name": title_of(header, choice["value"]) or choice["name"]}
 
 

@@ -1,10 +1,9 @@
 """Settings that are not in force: those loosened while an agent was running, which wait for the
 user's confirmation, and unknown entries of the file."""
 
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, lenient
 from rookery.core.tools.calls import block_id
-
-EMPTY: Json = {"held": "", "block": "", "warnings": []}
 
 CONFIRM = "rookery config confirm"
 """The command to confirm them, for a user who has no button for it."""
@@ -21,17 +20,17 @@ MAX_WARNINGS = 20
 MAX_LENGTH = 500
 
 
-def after(header: Json, event: Event) -> Json:
+def after(header: Header, event: Event) -> Json:
     """Return the header's `settings` after an event of kind `_settings`."""
-    held, known = lenient.text(event.update, "held")[:MAX_LENGTH], header["settings"]
+    held, known = lenient.text(event.update, "held")[:MAX_LENGTH], header.settings
     block = known["block"] if held == known["held"] else block_id(header, event)
     warnings = lenient.texts(event.update, "warnings")[:MAX_WARNINGS]
     return {"held": held, "block": block if held else "", "warnings": warnings}
 
 
-def note(header: Json) -> str:
+def note(header: Header) -> str:
     """Return the notice for a client that did not see the event; "" if nothing waits."""
-    return WAITS if header["settings"]["held"] else ""
+    return WAITS if header.settings["held"] else ""
 
 
 def sentence(update: Json) -> str:

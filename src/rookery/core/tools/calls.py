@@ -3,6 +3,7 @@
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, dumps, kind_of, lenient
 from rookery.core.tools import terminals
 
@@ -22,13 +23,13 @@ REJECTED = ("rejected", "denied", "declined", "refused")
 """How some agents say that a call did not run to its end: the protocol has only `failed`."""
 
 
-def block_id(header: Json, event: Event) -> str:
+def block_id(header: Header, event: Event) -> str:
     """Return the id of the block that an event makes: its turn, and the event's number."""
-    return f"{header['turn']}.{event.seq}"
+    return f"{header.turn}.{event.seq}"
 
 
-def in_turn(header: Json, block: str) -> bool:
-    return block.startswith(f"{header['turn']}.")
+def in_turn(header: Header, block: str) -> bool:
+    return block.startswith(f"{header.turn}.")
 
 
 def key_of(call: Json) -> str:
@@ -37,28 +38,28 @@ def key_of(call: Json) -> str:
     return value[:LONGEST_KEY] if isinstance(value, str) else dumps(value)[:LONGEST_KEY]
 
 
-def block_of(header: Json, key: str) -> str | None:
+def block_of(header: Header, key: str) -> str | None:
     """Return the block of the call with this id, as long as it is remembered."""
-    return next(iter(header["_tools"].get(key, ())), None)
+    return header.tools[key][0] if key in header.tools else None
 
 
-def unfinished(header: Json) -> list[str]:
+def unfinished(header: Header) -> list[str]:
     """Return the blocks of calls that may still end."""
-    tools = header["_tools"].values()
+    tools = header.tools.values()
     return [block for block, status, _ in tools if status not in (*ENDED, *LEFT)]
 
 
-def asked_of(header: Json, ask: "Ask") -> str:
+def asked_of(header: Header, ask: "Ask") -> str:
     """Return the id of the call that an ask belongs to: its own, or that of the first call
     announced in this turn that the ask names."""
-    own, tools = key_of(ask.call), header["_tools"]
+    own, tools = key_of(ask.call), header.tools
     keys = (key for key in (own, *ask.announced) if key in tools)
     return next((key for key in keys if in_turn(header, tools[key][0])), own)
 
 
-def all_asked_of(header: Json, ask: "Ask") -> list[str]:
+def all_asked_of(header: Header, ask: "Ask") -> list[str]:
     """Return the same, and the turn's other announced calls: one ask may be about several."""
-    tools, own = header["_tools"], asked_of(header, ask)
+    tools, own = header.tools, asked_of(header, ask)
     announced = [key for key in ask.announced if key in tools]
     keys = dict.fromkeys([own, *(key for key in announced if in_turn(header, tools[key][0]))])
     return [key for key in keys if key in tools]
@@ -88,31 +89,33 @@ def _with(tools: Json, key: str, known: list[Any], *, grows: bool = True) -> Jso
     return changed
 
 
-def upsert(header: Json, event: Event, call: Json) -> Json:
+def upsert(header: Header, event: Event, call: Json) -> Json:
     """Return the header's changes after an update of a tool call. If the call is known in this
     turn, or still unfinished from an earlier one, it stays in its block.
 
     Anything else starts a block: an agent may count its calls from 1 again in each turn."""
-    key, tools = key_of(call), header["_tools"]
+    key, tools = key_of(call), header.tools
     status = lenient.text(call, "status")
     status = "failed" if status in (*CANCELLED, *REJECTED) else status
     known = tools.get(key)
     told_anew = kind_of(event.update) == "tool_call" or event.update.get("again") is True
-    again = told_anew and known and not in_turn(header, known[0])
     changes: Json = {}
-    if known is None or again:
-        known = [block_id(header, event), status or "pending", event.at]
-        changes = {"_tools": _with(tools, key, known), "_open": None}
-    elif status and status != known[1]:
-        changes = {"_tools": _with(tools, key, [known[0], status, known[2]], grows=False)}
-    mine = terminals.named(header["_terminals"], call, known[0])
-    mine = terminals.after(mine, call, known[0], block_id(header, event))
-    return changes if mine is header["_terminals"] else changes | {"_terminals": mine}
+    if known is None or (told_anew and not in_turn(header, known[0])):
+        block = block_id(header, event)
+        opened = [block, status or "pending", event.at]
+        changes = {"_tools": _with(tools, key, opened), "_open": None}
+    else:
+        block, before, since = known
+        if status and status != before:
+            changes = {"_tools": _with(tools, key, [block, status, since], grows=False)}
+    mine = terminals.named(header.terminals, call, block)
+    mine = terminals.after(mine, call, block, block_id(header, event))
+    return changes if mine is header.terminals else changes | {"_terminals": mine}
 
 
-def after_answer(header: Json, ask: "Ask", at: int) -> Json:
+def after_answer(header: Header, ask: "Ask", at: int) -> Json:
     """Return the header's changes after an answer: while the user thinks, no time counts."""
-    key, tools = asked_of(header, ask), header["_tools"]
+    key, tools = asked_of(header, ask), header.tools
     if key not in tools:
         return {}
     name, status, since = tools[key]
@@ -120,7 +123,7 @@ def after_answer(header: Json, ask: "Ask", at: int) -> Json:
     return {"_tools": _with(tools, key, [name, status, since + waited], grows=False)}
 
 
-def after_ask(header: Json, event: Event, ask: "Ask") -> Json:
+def after_ask(header: Header, event: Event, ask: "Ask") -> Json:
     """Return the header's changes after an ask, which describes its own call, unless it belongs to
     one announced before."""
     if not ask.call or asked_of(header, ask) != key_of(ask.call):

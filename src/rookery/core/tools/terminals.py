@@ -11,6 +11,7 @@ of MCP tools and exit codes may be in `rawOutput`."""
 import re
 from typing import Any, NamedTuple
 
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 
 KEPT = 200
@@ -47,9 +48,9 @@ def running(terminals: Json) -> Json:
     return {name: known for name, known in terminals.items() if known[1] == "running"}
 
 
-def are_running(header: Json) -> bool:
+def are_running(header: Header) -> bool:
     """Return whether a command is not known to have ended; one whose worker was killed never is."""
-    return bool(running(header["_terminals"]))
+    return bool(running(header.terminals))
 
 
 def block_of(terminals: Json, name: str) -> str | None:

@@ -7,6 +7,7 @@ the header.
 
 from typing import NamedTuple
 
+from rookery.core.header import Header
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.vendors.profiles import Profile
 
@@ -42,14 +43,14 @@ def refused(clearing: Clearing, why: str) -> Draft:
     return Draft(update | {"message": message}, clearing.cause, clearing.by)
 
 
-def after(header: Json, update: Json, seq: int) -> Json:
+def after(header: Header, update: Json, seq: int) -> Json:
     """Return the header's changes after a clear: all turns so far are folded away, not gone. The
     agent's capabilities stay; a prompt that met a limit is not sent again automatically."""
-    changes: Json = {"fold": {"turn": header["turn"], "seq": seq}, "rateLimit": None}
+    changes: Json = {"fold": {"turn": header.turn, "seq": seq}, "rateLimit": None}
     if update.get("how") == "later":
         changes["agentSession"] = None
     elif session := lenient.text(update, "sessionId"):
-        changes["agentSession"] = {"name": header["agent"], "id": session}
+        changes["agentSession"] = {"name": header.agent, "id": session}
     return changes
 
 

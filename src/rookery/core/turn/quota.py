@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from rookery.core.header import Header, Shown
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.turn.rate_limit import epoch_of, reset_of
@@ -74,26 +75,27 @@ class Window(NamedTuple):
 # --- in the header -----------------------------------------------------------------------------
 
 
-def after(header: Json, event: Event) -> Json:
+def after(header: Header, event: Event) -> Json:
     """Return the fields of a header that an event changes: its windows by name, as last
     reported."""
-    known: Json = {**lenient.mapping(header, "limits")}
-    if kind_of(event.update) == "_turn" and event.update.get("reason") == "end_turn":
-        return {"limits": known} if known.pop(ANY, None) else {}  # it is lifted
-    reported = list(_reported(event))[:MAX_WINDOWS]
-    if not reported:
+    over = kind_of(event.update) == "_turn" and event.update.get("reason") == "end_turn"
+    reported = [] if over else list(_reported(event))[:MAX_WINDOWS]
+    if not over and not reported:
         return {}
+    known: Json = {**header.limits}
+    if over:
+        return {"limits": known} if known.pop(ANY, None) else {}  # it is lifted
     for window in reported:
         known.pop(window.name, None)
         known[window.name] = window._kept()
     kept = dict(list(known.items())[-MAX_WINDOWS:])
-    return {"limits": kept} if kept != header.get("limits") else {}
+    return {"limits": kept} if kept != header.limits else {}
 
 
-def windows(header: Json) -> list[Window]:
+def windows(header: Shown) -> list[Window]:
     """Return the windows in a header, or in a head of a list; those of earlier builds have none."""
     parsed = []
-    for name, entry in lenient.mapping(header, "limits").items():
+    for name, entry in header.limits.items():
         used, limited = (
             _share(entry, "used"),
             isinstance(entry, dict) and entry.get("limited") is True,
@@ -103,15 +105,15 @@ def windows(header: Json) -> list[Window]:
     return parsed
 
 
-def current(header: Json, now: float) -> list[Window]:
+def current(header: Shown, now: float) -> list[Window]:
     """Return the windows that still hold: not reset, and not reported long ago."""
     return [each for each in windows(header) if holds(each, now)]
 
 
-def pressing(header: Json, now: float) -> Window | None:
+def pressing(header: Header, now: float) -> Window | None:
     """Return the window that is closest to being used up, if it is close; None if there is no need
     to look, or the session's state already says that it is limited."""
-    if header["state"] == "idle" and header["reason"] == "rate_limited":
+    if header.state == "idle" and header.reason == "rate_limited":
         return None
     near = [each for each in windows(header) if is_pressing(each, now)]
     return max(near, key=lambda each: (each.limited, each.used or 0), default=None)
@@ -255,15 +257,15 @@ def report_of(payload: Json) -> Report:
     return Report(agent, account, window, lenient.text(payload, "session"))
 
 
-def newest(heads: Iterable[Json], own: str) -> list[Report]:
+def newest(heads: Iterable[Shown], own: str) -> list[Report]:
     """Return the newest report on each window, by agent. `own`: the name of Rookery's own agent."""
     reports: dict[tuple[str, str, str], Report] = {}
     for head in heads:
-        agent = lenient.text(head, "agent")
-        account = lenient.text(head, "model") if agent == own else ""
+        agent = head.agent
+        account = head.model if agent == own else ""
         for window in windows(head):
             key = (agent, account, window.name)
             before = reports.get(key)
             if before is None or before.window.at < window.at:
-                reports[key] = Report(agent, account, window, lenient.text(head, "id"))
+                reports[key] = Report(agent, account, window, head.id)
     return [reports[key] for key in sorted(reports)]

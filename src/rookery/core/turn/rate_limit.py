@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 from rookery.core.clock_slip import CLOCK_SLIP
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.limits import Policy
 from rookery.core.vendors.errors import error_words
@@ -111,16 +112,16 @@ def limit_of(error: Json, prompt: tuple[Json, ...], resumed: int) -> Json:
     return update | ({"resumed": resumed} if resumed else {})
 
 
-def resume_at(header: Json, policy: Policy, now: float = inf) -> float | None:
+def resume_at(header: Header, policy: Policy, now: float = inf) -> float | None:
     """Return when the prompt that met the limit is sent again, in milliseconds since the epoch;
     None if it is not. If the limit was met by a clock ahead of this one, only the reset time
     counts."""
-    limit, wanted = header["rateLimit"], policy.rate_limit_auto_resume or is_ordered(header)
-    if not wanted or limit is None or header["state"] != "idle":
+    limit, wanted = header.rate_limit, policy.rate_limit_auto_resume or header.resumes
+    if not wanted or limit is None or header.state != "idle":
         return None
-    if header["reason"] != "rate_limited" or not limit.get("prompt"):
+    if header.reason != "rate_limited" or not limit.get("prompt"):
         return None
-    since = header["since"] if header["since"] <= now + CLOCK_SLIP else 0
+    since = header.since if header.since <= now + CLOCK_SLIP else 0
     reset = reset_of(limit, since)
     if reset is None or (lenient.integer(limit, "resumed") or 0) >= policy.rate_limit_most:
         return None
@@ -128,18 +129,12 @@ def resume_at(header: Json, policy: Policy, now: float = inf) -> float | None:
     return max(reset + policy.rate_limit_grace * 1000, soonest)
 
 
-def is_ordered(header: Json) -> bool:
-    """Return whether the user wants the session to continue when the limit is lifted, whatever the
-    setting."""
-    return header.get("resumes") is True  # unknown to earlier builds
-
-
-def can_wait(header: Json) -> bool:
+def can_wait(header: Header) -> bool:
     """Return whether a session has a prompt to send again, and a time to do so."""
-    limit = header["rateLimit"]
-    if limit is None or header["reason"] != "rate_limited" or not limit.get("prompt"):
+    limit = header.rate_limit
+    if limit is None or header.reason != "rate_limited" or not limit.get("prompt"):
         return False
-    return reset_of(limit, header["since"]) is not None
+    return reset_of(limit, header.since) is not None
 
 
 def reset_of(limit: Json, since: int) -> float | None:
@@ -152,12 +147,12 @@ def reset_of(limit: Json, since: int) -> float | None:
     return given
 
 
-def limited_until(header: Json) -> int:
+def limited_until(header: Header) -> int:
     """Return when the limit is lifted, for lists; 0 if the last turn met none, or the agent did not
     say."""
-    if header["state"] != "idle" or header["reason"] != "rate_limited":
+    if header.state != "idle" or header.reason != "rate_limited":
         return 0
-    return int(reset_of(header["rateLimit"] or {}, header["since"]) or 0)
+    return int(reset_of(header.rate_limit or {}, header.since) or 0)
 
 
 def epoch_of(value: Any) -> float | None:

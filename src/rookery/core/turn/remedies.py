@@ -3,6 +3,7 @@
 import re
 
 from rookery.core.asks.kept_asks import unanswered
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.policy import approvals
 from rookery.core.vendors import detection, logins
@@ -21,7 +22,7 @@ WORKER_DIED = "worker_died"
 """Why a session is parked whose worker keeps dying, not its agent."""
 
 
-def why_busy(header: Json, then: str) -> str:
+def why_busy(header: Header, then: str) -> str:
     """Return why something cannot be done during a turn; `then` names the action."""
     if unanswered(header):
         return f"The session is waiting for your answer: give it, or cancel the turn, then {then}."
@@ -117,11 +118,11 @@ def says_login(process: Json) -> bool:
     return _LOGIN.search("\n".join(lines).lower()) is not None
 
 
-def wants_login(header: Json) -> bool:
+def wants_login(header: Header) -> bool:
     """Return whether a session's agent last failed for lack of a login, as far as it said so."""
-    if header["state"] != "idle":
+    if header.state != "idle":
         return False
-    if header["reason"] == "failed" and logins.wanted(header["error"] or {}):
+    if header.reason == "failed" and logins.wanted(header.error or {}):
         return True
-    process = header["process"]
+    process = header.process
     return process["state"] in ("exited", "parked") and says_login(process)

@@ -3,6 +3,7 @@ of silence.
 
 A vendor reports it by a notification of its own; it is over once the agent goes on."""
 
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 
 KIND = "_retry"
@@ -53,14 +54,14 @@ def is_own(update: Json) -> bool:
     return bool(lenient.mapping(about, "retry"))
 
 
-def after(header: Json, event: Event) -> Json:
+def after(header: Header, event: Event) -> Json:
     """Return the header's `retrying`, as text ("" while nothing is retried), and its `retry`, as
     fields."""
     kind = kind_of(event.update)
     if kind == KIND or is_own(event.update):
         changes = {"retrying": describe(event.update), "retry": _counted(event)}
-        return changes if header["state"] != "idle" else {}
-    return {"retrying": "", "retry": {}} if header["retrying"] and kind in GOES_ON else {}
+        return changes if header.state != "idle" else {}
+    return {"retrying": "", "retry": {}} if header.retrying and kind in GOES_ON else {}
 
 
 def _counted(event: Event) -> Json:
@@ -79,10 +80,10 @@ def _counted(event: Event) -> Json:
     return fields | ({"kind": kind[:40]} if kind else {})
 
 
-def is_unreachable(header: Json) -> bool:
+def is_unreachable(header: Header) -> bool:
     """Return whether the agent retries because its model cannot be reached."""
-    retry = lenient.mapping(header, "retry")  # the header of an earlier build has none
-    return bool(header["retrying"]) and lenient.text(retry, "kind") == "network"
+    retry = header.retry  # the header of an earlier build has none
+    return bool(header.retrying) and lenient.text(retry, "kind") == "network"
 
 
 def describe(update: Json) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rookery.core.asks.asks import Refusal
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 
 KIND = "_rewind"
@@ -93,7 +94,7 @@ def memory_at(
     events: Iterable[Event],
     firsts: Sequence[int],
     turn: int,
-    header: Json,
+    header: Header,
     next_at: int,
     end: int,
 ) -> Memory:
@@ -105,11 +106,11 @@ def memory_at(
     wanted = _before(changes, end + 1) if turn else None
     if not turn:
         return Memory(None)
-    if wanted is None or wanted["name"] != header["agent"]:
+    if wanted is None or wanted["name"] != header.agent:
         return Memory(None, LOST)
     if wanted not in at_end[turn:]:
         return Memory(wanted, LOADED)
-    if header["forksAt"]:
+    if header.forks_at:
         return Memory({**wanted, "before": next_at}, FORKED)
     return Memory(None, LOST)
 
@@ -202,18 +203,18 @@ def is_passed_over(events: Iterable[Event], turn: int) -> bool:
 # --- the header ----------------------------------------------------------------------------------
 
 
-def after(header: Json, event: Event) -> Json:
+def after(header: Header, event: Event) -> Json:
     """Return the fields of a header that a rewind changes."""
     update = event.update
     if update.get("state") == "begun":
         return {"rewinding": _target(update) | {"seq": event.seq}}
     changes: Json = {"rewinding": None}
     if update.get("state") != "done":  # what was changed of the files can be undone all the same
-        begun = header["rewinding"]
-        half = {"conversation": False, "seq": event.seq, "at": header["turn"], "was": {}}
+        begun = header.rewinding
+        half = {"conversation": False, "seq": event.seq, "at": header.turn, "was": {}}
         return changes | ({"rewound": begun | half} if begun else {})
-    was = {key: header[key] for key in ("hidden", "agentSession", "last")}
-    about = _target(update) | {"seq": event.seq, "at": header["turn"], "was": was}
+    was = {"hidden": header.hidden, "agentSession": header.agent_session, "last": header.last}
+    about = _target(update) | {"seq": event.seq, "at": header.turn, "was": was}
     changes["rewound"] = about
     if update.get("conversation") is True:
         session = update.get("agentSession")
@@ -243,25 +244,25 @@ def _target(update: Json) -> Json:
     return target | {"present": lenient.text(update, "present")}
 
 
-def snapshot(header: Json, event: Event) -> Json:
+def snapshot(header: Header, event: Event) -> Json:
     """Return the header's record of the newest snapshot, and whether there are any."""
     update = event.update
     left = [name for key in LEFT for name in lenient.texts(update, key)]
     latest: Json = {"id": lenient.text(update, "id"), "left": left}
     if refused := lenient.text(update, "refused"):
-        latest = {**header["snapshot"], "refused": refused}
+        latest = {**header.snapshot, "refused": refused}
     if update.get("passed") is True:
-        latest = header["snapshot"]
+        latest = header.snapshot
     return {"snapshot": latest}
 
 
 LEFT = ("large", "nested", "unreadable")
 
 
-def left_out(header: Json, update: Json) -> str:
+def left_out(header: Header, update: Json) -> str:
     """Return a sentence on the files missing from a snapshot that were not reported yet; "" if
     none."""
-    reported = set(lenient.texts(header["snapshot"], "left"))
+    reported = set(lenient.texts(header.snapshot, "left"))
     parts = []
     for key, label in zip(LEFT, ("too large", "nested repositories", "unreadable"), strict=True):
         names = [name for name in lenient.texts(update, key) if name not in reported]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 
 OWN, PLAYER = "rookery", "demo"
@@ -62,12 +63,12 @@ def is_player(argv: Sequence[str]) -> bool:
     return _ours(argv) == PLAYER
 
 
-def after(header: Json, changes: Json) -> Json:
+def after(header: Header, changes: Json) -> Json:
     """Return the header's `vendor`, if something changes that it depends on."""
     if changes.keys().isdisjoint(("agent", "argv", "info", "_started")):
         return {}
-    now = {**header, **changes}
-    return {"vendor": vendor_of(now["agent"], now["argv"] or now["_started"], now["info"])}
+    now = header.with_(**changes)
+    return {"vendor": vendor_of(now.agent, now.argv or now.started_argv, now.info)}
 
 
 def _ours(argv: Sequence[str]) -> str:

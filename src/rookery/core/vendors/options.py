@@ -1,6 +1,7 @@
 """An agent's modes, models and effort as one list of options, whichever of three ways it offers
 them."""
 
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 
 # An option: {id, name, category, value, choices: [{value, name, description}], via}.
@@ -19,9 +20,9 @@ def offered(offers: Json) -> list[Json]:
     return options
 
 
-def as_offered(header: Json) -> Json:
+def as_offered(header: Header) -> Json:
     """Return the agent's `configOptions`, `modes` and `models` as it sent them."""
-    offers: Json = header["_offers"]
+    offers: Json = header.offers
     return offers
 
 

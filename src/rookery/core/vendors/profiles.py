@@ -6,6 +6,7 @@ advertises it, a tool's alias only if the agent has no kind for it."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rookery.core.header import Header
 from rookery.core.json import Json
 from rookery.core.vendors import detection
 
@@ -226,9 +227,13 @@ def at_address(profile: Profile, offers: Sequence[str]) -> Profile:
     return profile._replace(files=files, terminals=terminals, takes_servers=False)
 
 
-def profile_for(header: Json) -> Profile:
+def profile_for(header: Header) -> Profile:
     """Return the profile of a session's agent."""
-    return _TABLE.get(header["vendor"], Profile())
+    return vendor_profile(header.vendor)
+
+
+def vendor_profile(vendor: str) -> Profile:
+    return _TABLE.get(vendor, Profile())
 
 
 def offers_of(profile: Profile) -> Json:

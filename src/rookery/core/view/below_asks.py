@@ -1,12 +1,13 @@
 """The notice for a prompt that is sent while an ask is open: it answers nothing, and waits."""
 
 from rookery.core.ask import asks_of
-from rookery.core.json import Json, lenient
+from rookery.core.header import Header
+from rookery.core.json import lenient
 from rookery.core.policy import go_asks
 from rookery.core.vendors.profiles import profile_for
 
 
-def notice(header: Json) -> str:
+def notice(header: Header) -> str:
     """Return a notice that a prompt does not answer what is open, and when it is read; "" if
     nothing is open, or if the prompt counts as a reply to a plan."""
     waiting = (ask for ask in asks_of(header).values() if ask.is_waiting)
@@ -22,10 +23,10 @@ def notice(header: Json) -> str:
     return f"This is no answer to {asks}. {when_read(header)}"
 
 
-def when_read(header: Json) -> str:
+def when_read(header: Header) -> str:
     """Return when the agent reads a prompt that is sent now, as a sentence."""
     if any(ask.away for ask in asks_of(header).values()):
         return "It is sent once you have answered."
-    if lenient.flag(header, "steers"):
+    if header.steers:
         return "The agent reads it after your answer."
     return "The agent reads it when this turn ends."

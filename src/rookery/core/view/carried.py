@@ -10,6 +10,7 @@ from rookery.core.agent import children
 from rookery.core.ask import asks_of
 from rookery.core.blocks import Block, Document
 from rookery.core.blocks.tools import STATUS
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of
 from rookery.core.tools.calls import in_turn, key_of, unfinished
 from rookery.core.view.reduce import fold
@@ -22,11 +23,11 @@ def wanted(document: Document) -> dict[str, int]:
     """Return the blocks of this turn that are to be shown but began before the opened part, each
     with the number of the event that began it; oldest first."""
     header = document.header
-    names = {*document.late, header["_plan"], *(header["_open"] or ())[:1]}
-    names |= {*(header.get("_compaction") or ())[1:], *(header.get("_plans") or {}).values()}
+    names = {*document.late, header.plan_block, *header.open_message[:1]}
+    names |= {*header.compaction[1:], *(header.plans).values()}
     names |= {ask.block for ask in asks_of(header).values()}
-    names |= {*unfinished(header), *(each["block"] for each in children.known(header).values())}
-    names |= {name for name, state, _ in header["_terminals"].values() if state == "running"}
+    names |= {*unfinished(header), *(each["block"] for each in header.children.values())}
+    names |= {name for name, state, _ in header.terminals.values() if state == "running"}
     names |= {block["parent"] for block in document.blocks.values()}
     missing = (name for name in names if name and name not in document.blocks)
     seqs = {name: began(name) for name in missing if in_turn(header, name)}
@@ -39,7 +40,7 @@ def began(name: str) -> int:
     return int(digits) if digits.isdigit() and len(digits) < 19 else 0
 
 
-def carry(document: Document, before: Json, events: Iterable[Event]) -> None:
+def carry(document: Document, before: Header, events: Iterable[Event]) -> None:
     """Put the blocks that these events began above all others. `before`: the header where the
     document begins."""
     there = {event.seq: event for event in events}
@@ -54,31 +55,32 @@ def carry(document: Document, before: Json, events: Iterable[Event]) -> None:
         document.apply(document.late.pop(name, []))
 
 
-def _made(before: Json, name: str, event: Event) -> Block | None:
+def _made(before: Header, name: str, event: Event) -> Block | None:
     """Return the block as it looked when it began, updated with what the header knows."""
-    tools = dict(before["_tools"])
+    tools = dict(before.tools)
     if kind_of(event.update).startswith("tool_call"):
         tools.pop(key_of(event.update), None)
-    fresh = {**before, "_tools": tools, "_terminals": {}, "_open": None, "_plan": None}
-    others = {key: each for key, each in children.known(before).items() if each["block"] != name}
-    fresh |= {"_compaction": None, "_plans": {}, "_messages": {}, "_children": {}}
-    fresh |= children.turn_begins({"_children": others})
-    if name == before["_plan"]:
-        entries = [{"content": each["text"], "status": each["status"]} for each in before["plan"]]
+    others = {key: each for key, each in before.children.items() if each["block"] != name}
+    empty: Json = {key: {} for key in ("_terminals", "_plans", "_messages")}
+    empty |= dict.fromkeys(("_open", "_plan", "_compaction"))
+    fresh = before.with_(**empty, _tools=tools, _children=others)
+    fresh = fresh.with_(**children.turn_begins(fresh))
+    if name == before.plan_block:
+        entries = [{"content": each["text"], "status": each["status"]} for each in before.plan]
         event = event._replace(update={**event.update, "entries": entries})
     block = fold(fresh, [event]).blocks.get(name)
     if block is None:
         return None
-    for known, status, _ in before["_tools"].values():
+    for known, status, _ in before.tools.values():
         if known == name:
             block["status"] = STATUS.get(status, status[:40])
-    for child in children.known(before).values():
+    for child in before.children.values():
         if child["block"] == name:
             block |= {"status": child["status"], "calls": child["calls"]}
-    for known, _, call in before["_terminals"].values():
+    for known, _, call in before.terminals.values():
         if known == name:
             block["parent"] = call
-    if (thinking := before.get("_thinking")) and thinking[0] == name and thinking[2]:
+    if (thinking := before.thinking)[0] == name and thinking[2]:
         block["seconds"] = thinking[2]
     return {**block, "text": "" if block["role"] != "ask" else block["text"], "above": True}
 

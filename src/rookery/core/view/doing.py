@@ -6,6 +6,7 @@ from typing import NamedTuple
 from rookery.core import budgets
 from rookery.core.ask import Ask, asks_of
 from rookery.core.blocks import asks, captions
+from rookery.core.header import Header
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.tools.calls import key_of
@@ -98,36 +99,36 @@ def short(verb: str, thing: str) -> str:
     return f"{verb} `{thing}`" if verb in CODE and thing else f"{verb} {thing}".strip()
 
 
-def standing(header: Json) -> str:
+def standing(header: Header) -> str:
     """Describe what the header alone tells: what the session wants, or why it ended."""
     for ask in asks_of(header).values():
         if ask.is_waiting:
-            return wants(ask, header["cwd"])
-    if stopping := lenient.text(header, "stopping"):
+            return wants(ask, header.cwd)
+    if stopping := header.stopping:
         return f"stopping: {lenient.first_line(stopping, MAX_LENGTH)}"
-    if header["state"] == "idle" and header["reason"] in ENDINGS:
+    if header.state == "idle" and header.reason in ENDINGS:
         return _message(header) or why_ended(header)
-    if header["process"]["state"] == "parked":
-        return lenient.first_line(lenient.text(header["process"], "remedy"), MAX_LENGTH)
+    if header.process["state"] == "parked":
+        return lenient.first_line(lenient.text(header.process, "remedy"), MAX_LENGTH)
     return ""
 
 
-def _message(header: Json) -> str:
-    return lenient.first_line(masked(lenient.text(header["error"], "message")), MAX_LENGTH)
+def _message(header: Header) -> str:
+    return lenient.first_line(masked(lenient.text(header.error, "message")), MAX_LENGTH)
 
 
-def why_ended(header: Json) -> str:
+def why_ended(header: Header) -> str:
     """Return why the last turn did not end well, in a few words; "" if it did. The notice in the
     transcript says more."""
-    reason = header["reason"]
+    reason = header.reason
     ending = ENDINGS.get(reason, "")
     if reason == "failed":
-        kind = lenient.text(lenient.mapping(header["error"], "data"), "errorKind")
+        kind = lenient.text(lenient.mapping(header.error, "data"), "errorKind")
         return KINDS.get(kind) or _message(header) or ending
-    stderr = lenient.texts(header["process"], "stderr")
+    stderr = lenient.texts(header.process, "stderr")
     message = lenient.first_line(masked("\n".join(reversed(stderr))), MAX_LENGTH)
-    if reason == "agent_exited" and not message and "status" in header["process"]:
-        return exit_title("the agent", header["process"]["status"])
+    if reason == "agent_exited" and not message and "status" in header.process:
+        return exit_title("the agent", header.process["status"])
     return f"{ending}: {message}" if reason == "agent_exited" and message else ending
 
 

@@ -10,7 +10,7 @@ from rookery.core.agent.names import own_name
 from rookery.core.asks.kept_asks import oldest, unanswered
 from rookery.core.blocks import Block, make_block
 from rookery.core.clock_slip import CLOCK_SLIP, is_snoozed
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY, Header, Shown
 from rookery.core.json import Json, lenient
 from rookery.core.policy import approvals, modes
 from rookery.core.settings.sandbox import NONE
@@ -45,18 +45,18 @@ SHOWN = (
 """Fields of a header that its head has as they are."""
 
 
-def head_of(header: Json, seq: int, at: int) -> Json:
+def head_of(header: Header, seq: int, at: int) -> Json:
     """Return the head: all a list needs to know of a session without opening its log. It is written
     to head.json."""
-    plan, process, queue = header["plan"], header["process"], header["queue"]
-    return {key: header[key] for key in SHOWN} | {
+    plan, process, queue = header.plan, header.process, header.queue
+    return {key: header.raw[key] for key in SHOWN} | {
         "v": 1,
-        "last": UNLOADED if is_unloaded(header) else last_line.plain(header["last"]),
+        "last": UNLOADED if is_unloaded(header) else last_line.plain(header.last),
         "unloaded": is_unloaded(header),
-        "mode": header["mode"] or (approvals.PLAN if modes.is_planning(header) else ""),
-        "snoozedAt": lenient.integer(header, "snoozedAt") or 0,
+        "mode": header.mode or (approvals.PLAN if modes.is_planning(header) else ""),
+        "snoozedAt": header.snoozed_at or 0,
         "guard": lenient.text(process, "guard"),
-        "sandbox": lenient.text(header, "sandbox") or NONE,
+        "sandbox": header.sandbox or NONE,
         "process": process["state"],
         "agentName": own_name(header),
         "asks": unanswered(header),
@@ -66,11 +66,11 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "paused": budgets.scope_of(budgets.open_ask(header)),
         "waiting": any(item.get("placeless") for item in queue),
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
-        "rateLimited": header["rateLimit"] is not None,
+        "rateLimited": header.rate_limit is not None,
         "limitedUntil": limited_until(header),
-        "limits": lenient.mapping(header, "limits"),
-        "resumes": header.get("resumes") is True,
-        "critic": {key: header["critic"][key] for key in ("state", "iteration", "of", "score")},
+        "limits": header.limits,
+        "resumes": header.resumes,
+        "critic": {key: header.critic[key] for key in ("state", "iteration", "of", "score")},
         "seq": seq,
         "at": at,
     }
@@ -102,7 +102,7 @@ def bounded(head: Json, now: float) -> Json:
 
 def is_hidden(head: Json, now: float) -> bool:
     """Return whether lists leave the session out."""
-    return bool(head["archived"]) or is_snoozed(head, now)
+    return bool(head["archived"]) or is_snoozed(Shown(head), now)
 
 
 def is_unread(head: Json, seen: int) -> bool:
@@ -119,7 +119,7 @@ def state_of(head: Json, *, awake: bool) -> str:
         return "needs-you"
     if head["state"] != "idle":
         return "running" if awake else "failed"
-    if awake and is_judged(head):
+    if awake and is_judged(Shown(head)):
         return "running"
     if head.get("waiting") and not awake:  # the head of an earlier build has none
         return "waiting"
@@ -136,10 +136,9 @@ def is_parked(head: Json) -> bool:
     return bool(head["process"] == "parked")
 
 
-def is_judged(head: Json) -> bool:
+def is_judged(head: Shown) -> bool:
     """Return whether its turn is over but the critic's verdict is still to come."""
-    critic = head.get("critic")  # a worker of an earlier build says nothing of it
-    return isinstance(critic, dict) and bool(critic.get("state")) and head["state"] == "idle"
+    return bool(head.critic.get("state")) and head.state == "idle"
 
 
 IN_BLOCK = (

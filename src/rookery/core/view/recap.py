@@ -68,7 +68,7 @@ def recap_of(
 def _ended(pages: Iterable[Document]) -> Iterator[Document]:
     """Yield the turns that have ended; one still open where the conversation broke off goes to the
     next agent."""
-    return (page for page in pages if page.header["turn"] > 0 and page.header["state"] == "idle")
+    return (page for page in pages if page.header.turn > 0 and page.header.state == "idle")
 
 
 def _recap(turns: Iterator[str], longest: int, most: int) -> str:
@@ -122,7 +122,7 @@ def _worked(page: Document) -> bool:
 
 def turn_words(page: Document) -> str:
     """Render a turn as text: the messages with their authors, and a line for each tool call."""
-    sections = [f"## Turn {page.header['turn']}"]
+    sections = [f"## Turn {page.header.turn}"]
     terminals: dict[str, list[Block]] = {}
     for block in page.blocks.values():
         if block["role"] == "terminal" and block["parent"]:
@@ -133,7 +133,7 @@ def turn_words(page: Document) -> str:
         if above is not None and (above["id"] in inside or captions.is_subagent(above)):
             inside.add(block["id"])  # of what a sub-agent did, the result is told
             continue
-        text = _block(block, terminals.get(block["id"], []), page.header["cwd"])
+        text = _block(block, terminals.get(block["id"], []), page.header.cwd)
         if text and text.startswith("- ") and sections[-1].startswith("- "):
             sections[-1] += "\n" + text
         elif text:

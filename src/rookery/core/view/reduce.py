@@ -28,7 +28,8 @@ from rookery.core.blocks import (
 )
 from rookery.core.blocks import document as looks
 from rookery.core.blocks.document import append, block_of_event, change, put
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools import terminals
 from rookery.core.tools.calls import (
@@ -54,24 +55,26 @@ def reduce(document: Document, event: Event) -> list[Op]:
     return [*ops, *header_ops]
 
 
-def step(header: Json, event: Event) -> tuple[Json, list[Op]]:
+def step(header: Header, event: Event) -> tuple[Header, list[Op]]:
     """Do the same without a document, for callers that only pass ops on: return the next header,
     and what changed."""
     after, ops, header_ops = _step(header, event)
     return after, [*ops, *header_ops]
 
 
-def _step(before: Json, event: Event) -> tuple[Json, list[Op], list[Op]]:
+def _step(before: Header, event: Event) -> tuple[Header, list[Op], list[Op]]:
     changes = advance(before, event)
-    after = {**before, **changes} if changes else before
+    after = before.with_(**changes) if changes else before
     ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
+    if not changes:  # as with most of an agent's words
+        return before, ops, []
     ops += ask_actions.left(before, after) + notices.retrying(before, after)
     ops += ask_actions.opened(before, after, completed=event.update.get("state") == "completed")
-    shown = looks.shown(changes)
+    shown = looks.shown(Header(changes))
     return after, ops, change(looks.HEADER, **shown) if shown else []
 
 
-def fold(header: Json | None, events: Iterable[Event]) -> Document:
+def fold(header: Header | None, events: Iterable[Event]) -> Document:
     """Return the document of a range of events, given the header in force before the first."""
     document = Document(header)
     for event in events:
@@ -79,13 +82,13 @@ def fold(header: Json | None, events: Iterable[Event]) -> Document:
     return document
 
 
-type Look = Callable[[Json, Json, Event], list[Op]]
+type Look = Callable[[Header, Header, Event], list[Op]]
 
 
 # --- prompts, messages -------------------------------------------------------------------------
 
 
-def _prompt(_before: Json, after: Json, event: Event) -> list[Op]:
+def _prompt(_before: Header, after: Header, event: Event) -> list[Op]:
     given = [] if budgets.is_own(event.update) else lenient.sequence(event.update, "prompt")
     title, shown = notices.prompt_title(after, event.update), parts.from_blocks(given)
     block = block_of_event(after, event, "prompt", title=title, text=words_of(given), parts=shown)
@@ -99,7 +102,7 @@ _ROLE = {
 }
 
 
-def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
+def _chunk(before: Header, after: Header, event: Event) -> list[Op]:
     content = event.update.get("content")
     if turn_retries.is_own(event.update) or message_blocks.is_system_prompt(before, event.update):
         return []  # the first is a state, which has a block of its own
@@ -110,34 +113,34 @@ def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
     text = lenient.text(content, "text")
     if taken_back(event.update):
         return [["drop", name] for name in message_blocks.blocks_of(before, event.update)]
-    if before["_open"] == after["_open"]:
-        return append(after["_open"][0], text) + _thinking(before, after)
-    return put(make_block(after["_open"][0], role, text=text))
+    if before.open_message == after.open_message:
+        return append(after.open_message[0], text) + _thinking(before, after)
+    return put(make_block(after.open_message[0], role, text=text))
 
 
-def _thinking(before: Json, after: Json) -> list[Op]:
+def _thinking(before: Header, after: Header) -> list[Op]:
     """Show how long a thought has lasted, once a second."""
-    name, _, seconds = after.get("_thinking") or ["", 0, 0]
-    is_news = before.get("_thinking") != after.get("_thinking")
+    name, _, seconds = after.thinking
+    is_news = before.thinking != after.thinking
     return change(name, seconds=seconds) if is_news else []
 
 
 # --- tools, terminals --------------------------------------------------------------------
 
 
-def _tool(before: Json, after: Json, event: Event) -> list[Op]:
+def _tool(before: Header, after: Header, event: Event) -> list[Op]:
     ops = _tool_ops(before, after, event, event.update)
     return ops + children.headings(before, after, event)
 
 
-def _child(before: Json, after: Json, event: Event) -> list[Op]:
+def _child(before: Header, after: Header, event: Event) -> list[Op]:
     return children.ops_of(before, after, event, _LOOKS)
 
 
-def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
-    name, status, since = after["_tools"][key_of(call)]
-    known = before["_tools"].get(key_of(call))
-    old = bool(known) and known[0] == name
+def _tool_ops(before: Header, after: Header, event: Event, call: Json) -> list[Op]:
+    name, status, since = after.tools[key_of(call)]
+    known = before.tools.get(key_of(call), ("", "", 0))
+    old = known[0] == name
     profile = profile_for(after)
     fields = tools.fields(call, profile, fresh=not old)
     if _is_cut(after, fields.get("status"), fields.get("exit")):
@@ -150,14 +153,14 @@ def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
         base: Json = {"kind": "other", "status": "pending", "since": since}
         base["parent"] = tools.parent(after, call, profile)
         ops = put(make_block(name, "tool", **base | fields))
-    for block, owner in terminals.moved(before["_terminals"], after["_terminals"]):
+    for block, owner in terminals.moved(before.terminals, after.terminals):
         ops += change(block, parent=owner)
-    return ops + _own_terminals(before["_terminals"], after, call, name)
+    return ops + _own_terminals(before, after, call, name)
 
 
-def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
+def _terminal(before: Header, after: Header, event: Event) -> list[Op]:
     update, key = event.update, lenient.text(event.update, "id")
-    known = terminals.block_of(before["_terminals"], key)
+    known = terminals.block_of(before.terminals, key)
     match update.get("state"):
         case "output" if known:
             return append(known, lenient.text(update, "text"))
@@ -166,19 +169,19 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
             status = "done" if code == 0 else "failed"
             status = CUT if _is_cut(after, status, code) else status
             return change(known, status=status, exit=code, signal=signal) if known else []
-    name, _, parent = after["_terminals"][key]
+    name, _, parent = after.terminals[key]
     title, text = lenient.text(update, "command"), lenient.text(update, "text")
     block = make_block(name, "terminal", title=title, text=text, status="running", parent=parent)
     return put(block | {"terminal": key[:200]})
 
 
-def _own_terminals(before: Json, header: Json, call: Json, owner: str) -> list[Op]:
+def _own_terminals(before: Header, header: Header, call: Json, owner: str) -> list[Op]:
     """Return the changes that an update of a call makes to the terminals its agent runs itself."""
-    news, now = terminals.terminal_news(call), header["_terminals"]
+    news, was, now = terminals.terminal_news(call), before.terminals, header.terminals
     ops: list[Op] = []
     if news and (terminal := now.get(news.name)) and terminal[0]:
         name, _, parent = terminal
-        if (before.get(news.name) or [None])[0] == name:
+        if news.name in was and was[news.name][0] == name:
             ops += append(name, news.text)
         else:
             block = make_block(name, "terminal", status="running", parent=parent, text=news.text)
@@ -188,10 +191,10 @@ def _own_terminals(before: Json, header: Json, call: Json, owner: str) -> list[O
             status = CUT if _is_cut(header, status, news.code) else status
             ops += change(name, status=status, exit=news.code, signal=news.signal)
     if (status := lenient.text(call, "status")) in ENDED:
-        for name in terminals.running_of(before, owner):
+        for name in terminals.running_of(was, owner):
             if not news or name != news.name:
                 cut = _is_cut(header, status, None)
-                ops += change(before[name][0], status=CUT if cut else tools.STATUS[status])
+                ops += change(was[name][0], status=CUT if cut else tools.STATUS[status])
     return ops
 
 
@@ -200,11 +203,11 @@ SIGNALLED = (-1, -2, -9, -15, 130, 137, 143)
 """Exit codes of a command that was ended: by SIGINT, SIGKILL, SIGTERM."""
 
 
-def _is_cut(header: Json, status: object, code: int | None) -> bool:
+def _is_cut(header: Header, status: object, code: int | None) -> bool:
     """Whether a call was cut short because its turn stops for a budget or is cancelled: agents
     report that as a failure. A call with an exit code did finish, unless a signal is behind the
     code."""
-    stops = bool(lenient.text(header, "stopping")) or header.get("_cancelling") is True
+    stops = bool(header.stopping) or header.cancelling
     return status == "failed" and stops and (code is None or code in SIGNALLED)
 
 
@@ -218,19 +221,19 @@ def _went_well(news: terminals.TerminalNews, call: Json) -> bool:
 # --- asks --------------------------------------------------------------------------------------
 
 
-def _closed(before: Json, after: Json, event: Event, ask: Ask) -> list[Op]:
+def _closed(before: Header, after: Header, event: Event, ask: Ask) -> list[Op]:
     """Close the ask's block. Its call has not run so far, and does not if it was rejected."""
     who = memory.asking(before, ask.session)
     before, after = memory.view(before, who), memory.view(after, who)
     ops = change(ask.block, **ask_actions.outcome(event.update, event.by, ask))
     rejected = ask_actions.is_rejected(event.update, ask)
     for key in all_asked_of(before, ask):
-        if (call := after["_tools"].get(key)) is not None:
+        if (call := after.tools.get(key)) is not None:
             ops += change(call[0], since=call[2], rejected=rejected)
     return ops
 
 
-def _ask(before: Json, after: Json, event: Event) -> list[Op]:
+def _ask(before: Header, after: Header, event: Event) -> list[Op]:
     if (kept := ask_actions.kept(before, after, event)) is not None:
         return kept
     if event.update.get("state") != "asked":
@@ -242,7 +245,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     call, key = ask.call, asked_of(before, ask)
     ops = _tool_ops(before, after, event, call) if call and key == key_of(call) else []
     if call and (changes := asks.changes(ask)):
-        ops += change(after["_tools"][key][0], proposed=changes)
+        ops += change(after.tools[key][0], proposed=changes)
     does: Json = next(iter(ask.does or ()), {})
     block = make_block(
         block_id(after, event) + "?",  # where its call is news too, that takes the id of this event
@@ -250,7 +253,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         status="asked",
         title=lenient.text(call, "title") or ask.message,
         kind=lenient.text(call, "kind") or lenient.text(does, "kind") or _kind(ask),
-        parent=after["_tools"][key][0] if call else None,
+        parent=after.tools[key][0] if call else None,
         actions=[] if ask.ruled else ask_actions.answers(ask),  # its answer is the next event
         agent=asker(event.update, after),
         **({"danger": ask.danger} if ask.danger else {}),
@@ -262,7 +265,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     else:
         block["parts"] = parts.from_tool_content(lenient.sequence(call, "content"), call)
         block |= asks.fields(ask, after)
-    child = memory.known(after).get(who)
+    child = after.children.get(who)
     return [children.below(op, child) for op in (*ops, *put(block))]
 
 
@@ -270,7 +273,7 @@ def _kind(ask: Ask) -> str:
     return budgets.HOW if ask.is_about_budget else "other"
 
 
-def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
+def _judged(_before: Header, after: Header, event: Event) -> list[Op]:
     """Show a rule's decision about a call without an ask, as an ask that the rule answered."""
     call, ruled = lenient.mapping(event.update, "toolCall"), lenient.text(event.update, "ruled")
     why, denied = lenient.text(event.update, "reason"), event.update.get("verdict") == "deny"
@@ -293,36 +296,36 @@ def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
 # --- turns ---------------------------------------------------------------------------------------
 
 
-def _turn(before: Json, after: Json, event: Event) -> list[Op]:
-    quiet = f"{before['turn']}.quiet"
-    ops: list[Op] = [["drop", quiet]] if before["state"] == "quiet" else []
+def _turn(before: Header, after: Header, event: Event) -> list[Op]:
+    quiet = f"{before.turn}.quiet"
+    ops: list[Op] = [["drop", quiet]] if before.state == "quiet" else []
     if event.update.get("state") == "quiet" and not ops:
         return notices.quiet(quiet, event)
-    stopping = f"{before['turn']}.stopping"
+    stopping = f"{before.turn}.stopping"
     if event.update.get("state") != "idle":
         if why := lenient.text(event.update, "stopping"):
             ops += notices.stopping(stopping, why)
-        return ops if after["state"] == "running" else []
-    ops += [["drop", stopping]] if lenient.text(before, "stopping") else []
-    reason = after["reason"]
-    for key, (name, status, _) in before["_tools"].items():
-        if after["_tools"][key][1] != status:
-            ops += change(name, status=after["_tools"][key][1])
-    for name, _, _ in terminals.running(before["_terminals"]).values():
+        return ops if after.state == "running" else []
+    ops += [["drop", stopping]] if before.stopping else []
+    reason = after.reason
+    for key, (name, status, _) in before.tools.items():
+        if after.tools[key][1] != status:
+            ops += change(name, status=after.tools[key][1])
+    for name, _, _ in terminals.running(before.terminals).values():
         if in_turn(before, name):
             ops += change(name, status=LEFT[reason != "end_turn"])
     ops += children.turn_over(before, after, event)
-    noticed = reason == "rate_limited" and before["rateLimit"] is not None  # its notice says it all
+    noticed = reason == "rate_limited" and before.rate_limit is not None  # its notice says it all
     if reason in ("", "end_turn") or noticed:
         return ops
     return ops + notices.ending(after, event)
 
 
-def _session(before: Json, after: Json, event: Event) -> list[Op]:
+def _session(before: Header, after: Header, event: Event) -> list[Op]:
     return rewinds.forked(before, after, event) + notices.resumption(before, after)
 
 
-def _raw(_before: Json, after: Json, event: Event) -> list[Op]:
+def _raw(_before: Header, after: Header, event: Event) -> list[Op]:
     update = event.update
     if kind_of(update) != "_raw":
         return notices.raw(after, event, kind_of(update) or "an update without a kind", update)
@@ -331,7 +334,7 @@ def _raw(_before: Json, after: Json, event: Event) -> list[Op]:
     return notices.raw(after, event, lenient.text(update, "why"), update.get("value"))
 
 
-def _unseen(_before: Json, _after: Json, _event: Event) -> list[Op]:
+def _unseen(_before: Header, _after: Header, _event: Event) -> list[Op]:
     """Show nothing: the event only changes the header."""
     return []
 

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from rookery.client import attach, fleet
 from rookery.core.ask import ask_of
+from rookery.core.header import Header
 from rookery.core.json import Event, Json
 from rookery.daemon.access.devices import Device
 from rookery.daemon.access.recognition import forbidden
@@ -38,7 +39,7 @@ async def send(daemon: State, session: str, command: Json) -> Event:
             ) from None
 
 
-def _allowed(device: Device, command: Json, header: Json) -> Json:
+def _allowed(device: Device, command: Json, header: Header) -> Json:
     """Return the command, bound to the ask that was checked. Raises Problem."""
     ask = ask_of(header, command.get("ask"))
     if why := command_fault(device.role, command, ask):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rookery.core.ask import asks_of
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.settings.notify import Notify
@@ -94,7 +95,7 @@ def is_wanted(kind: str, settings: Notify) -> bool:
     return enabled.get(kind, False)
 
 
-def news_of(head: Json, header: Json) -> News:
+def news_of(head: Json, header: Header) -> News:
     """Return the notification for a head. `header` is the session's, for the text of an ask or an
     error; it is empty if not known."""
     kind = kind_of(head)
@@ -110,9 +111,9 @@ def news_of(head: Json, header: Json) -> News:
     )
 
 
-def _text(kind: str, header: Json) -> str:
+def _text(kind: str, header: Header) -> str:
     if kind == FAILURE:
-        return lenient.text(lenient.mapping(header, "error"), "message")
+        return lenient.text(header.error, "message")
     if kind != ASK:
         return ""
     for ask in asks_of(header).values():
@@ -120,7 +121,7 @@ def _text(kind: str, header: Json) -> str:
             return f"Budget reached. {ask.message}"
         if text := ask.message or lenient.text(ask.call, "title"):
             return text
-    return lenient.text(lenient.mapping(header, "error"), "message")
+    return lenient.text(header.error, "message")
 
 
 def plain(text: str, longest: int) -> str:

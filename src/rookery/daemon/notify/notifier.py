@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from rookery.client.config import in_force
+from rookery.core.header import EMPTY, Header
 from rookery.core.json import Json
 from rookery.core.settings.notify import Notify
 from rookery.daemon.access.devices import Devices
@@ -73,14 +74,14 @@ class Notifier:
         if settings.push and self._subscriptions.exist():
             self._push.put(news, settings)
 
-    def _header(self, head: Json) -> Json:
+    def _header(self, head: Json) -> Header:
         if events.kind_of(head) == events.END:
-            return {}
+            return EMPTY
         try:
             with Reader.open(paths.session_dir(self._home, head["id"])) as log:
                 return log.header()
         except (LogError, OSError, paths.PathError):
-            return {}
+            return EMPTY
 
     def _post(self, news: News, settings: Notify) -> None:
         delivery = f"{news.session}-{news.seq}" if news.session else f"{news.kind}-{news.at}"

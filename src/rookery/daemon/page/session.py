@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from rookery.client.reading import block_at
 from rookery.core.agent.imported import is_unloaded
-from rookery.core.json import Json
+from rookery.core.header import Header
 from rookery.core.json.secrets import masked
 from rookery.daemon import tail
 from rookery.daemon.api.bodies import LARGEST
@@ -30,7 +30,7 @@ NOTHING = "Nothing here yet. Tell the agent what to do."
 class Shown(NamedTuple):
     """The part of a session that the screen shows."""
 
-    header: Json
+    header: Header
     html: str
     seq: int
     """The last event of the session."""
@@ -46,7 +46,7 @@ async def session_screen(daemon: Daemon, session: SessionId, at: Place = None) -
     shown = await asyncio.to_thread(_read, daemon, session, at)
     return shell.page(
         daemon,
-        title=masked(str(shown.header["title"] or "New session")),
+        title=masked(str(shown.header.title or "New session")),
         main=_screen(daemon, session, shown),
         session=session,
         screen="session",
@@ -85,7 +85,7 @@ async def newer(
             if tail.tail(log, last).first <= after + 1:
                 return ""
             excerpt, upto = tail.after(log, after, last)
-            excerpt.document.header = {**excerpt.document.header, "state": "idle"}
+            excerpt.document.header = excerpt.document.header.with_(state="idle")
             html = tail.live_of(excerpt.document, session, read_only=read_only).html()
             return html + _newer(session, upto)
 
@@ -103,12 +103,12 @@ def _read(daemon: State, session: str, at: int | None) -> Shown:
             excerpt = tail.tail(log, upto)
         header = excerpt.document.header if upto == last else log.header_at(last)
         if upto < last:  # nothing in it goes on
-            excerpt.document.header = {**excerpt.document.header, "state": "idle"}
+            excerpt.document.header = excerpt.document.header.with_(state="idle")
         html = tail.live_of(excerpt.document, session, read_only=daemon.options.read_only).html()
     return Shown(header, html, last, excerpt.first, upto, marked)
 
 
-def _loads(daemon: State, header: Json) -> bool:
+def _loads(daemon: State, header: Header) -> bool:
     """Tell whether opening the page loads an imported history."""
     return is_unloaded(header) and not daemon.options.read_only
 

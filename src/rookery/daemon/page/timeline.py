@@ -54,7 +54,7 @@ async def timeline_screen(
 def page(directory: str, session: str, turn: int | None) -> timeline.Page:
     """Return the page that ends at a turn. Only that part of the log is read."""
     with Reader.open(directory) as log:
-        last, hidden = log.turns(), log.header()["hidden"]
+        last, hidden = log.turns(), log.header().hidden
         end = min(turn or last, last)
         first = max(1, end - TURNS + 1)
         end = max(end, min(last, first + TURNS - 1))

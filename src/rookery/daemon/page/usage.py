@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from rookery import usage
 from rookery.agents.registry import AGENTS, title_of
 from rookery.core import units
+from rookery.core.header import Shown
 from rookery.core.turn import quota
 from rookery.core.vendors.detection import OWN
 from rookery.daemon.page import shell
@@ -72,7 +73,7 @@ async def used(
     known = [name for name, _ in sorted(total.cost, key=lambda each: -each[1])]
     currency = currency if currency in known else (known[0] if known else DOLLARS)
     view = View(days, show or ("cost" if total.cost else "tokens"), currency)
-    inner = _limits(quota.newest(daemon.fleet.heads, OWN), time.time() * 1000)
+    inner = _limits(quota.newest(map(Shown, daemon.fleet.heads), OWN), time.time() * 1000)
     inner += _filters(view, known)
     if not rows:
         inner += '<div class="empty"><p>Nothing was used in this time.</p></div>'

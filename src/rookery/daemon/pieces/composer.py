@@ -2,7 +2,8 @@
 browser and is never part of this HTML."""
 
 from rookery.client.attach import LARGEST, MAX_FILES, TOGETHER
-from rookery.core.json import Json, lenient
+from rookery.core.header import Header
+from rookery.core.json import lenient
 from rookery.daemon.pieces.forms import ONLY_BY_SCRIPT
 from rookery.daemon.pieces.session_bar import icon
 from rookery.export.html.text import esc_line
@@ -15,13 +16,13 @@ SEND = '<path d="M8 13V3M4 7l4-4 4 4"/>'
 STOP = '<rect x="4" y="4" width="8" height="8" rx="1"/>'
 
 
-def rendered(session: str, header: Json, closed: str) -> str:
+def rendered(session: str, header: Header, closed: str) -> str:
     """Render the composer. `closed` says why nothing can be sent; "" means that it can."""
     if closed:
         return f'<p class="composer closed soft" role="note">{esc_line(closed)}</p>'
     facts = {
         "session": session,
-        "cwd": header["cwd"],
+        "cwd": header.cwd,
         "images": _takes_images(header),
         "files": MAX_FILES,
         "largest": LARGEST,
@@ -39,9 +40,9 @@ def rendered(session: str, header: Json, closed: str) -> str:
     )
 
 
-def _takes_images(header: Json) -> str:
+def _takes_images(header: Header) -> str:
     """Return whether the agent takes images: "1", "0", or "" before it has said so."""
-    takes = lenient.mapping(header, "capabilities")
+    takes = header.capabilities
     if not takes:
         return ""
     return "1" if lenient.flag(lenient.mapping(takes, "promptCapabilities"), "image") else "0"

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from rookery.agents.registry import title_of
 from rookery.core import units, worktree
 from rookery.core.clock_slip import is_snoozed
+from rookery.core.header import Shown
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
@@ -76,7 +77,7 @@ def rows_of(heads: Iterable[Json], now: float) -> list[Row]:
 
 
 def _row(head: Json, now: float) -> Row:
-    hidden = "archived" if head["archived"] else "snoozed" if is_snoozed(head, now) else ""
+    hidden = "archived" if head["archived"] else "snoozed" if is_snoozed(Shown(head), now) else ""
     return Row(head, state_of(head, awake=head["awake"]), hidden)
 
 

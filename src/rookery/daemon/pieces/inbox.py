@@ -7,6 +7,7 @@ from rookery.core.ask import Ask, asks_of
 from rookery.core.asks import links, together
 from rookery.core.blocks import ask_actions, asks
 from rookery.core.blocks.document import Block, make_block
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked, masked_json
 from rookery.core.view.doing import wants
@@ -49,13 +50,13 @@ class Context(NamedTuple):
     """The end of the session's transcript."""
 
 
-def open_asks(head: Json, header: Json) -> list[Open]:
+def open_asks(head: Json, header: Header) -> list[Open]:
     """Return the open asks of one session."""
     waiting = (ask for ask in asks_of(header).values() if ask.is_waiting)
     return [Open(head, ask, _block(ask, header), float(ask.at or head["at"])) for ask in waiting]
 
 
-def _block(ask: Ask, header: Json) -> Block:
+def _block(ask: Ask, header: Header) -> Block:
     """Build the ask's block, as the transcript shows it."""
     block = make_block(
         ask.block or "ask",

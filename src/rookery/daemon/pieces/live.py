@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rookery.core.blocks.document import HEADER, Document, Op
-from rookery.core.json import Json
+from rookery.core.header import Header
 from rookery.daemon.pieces.growing import Output, Prose, Tail
 from rookery.daemon.pieces.transcript import Painter
 from rookery.export.html.block import WRITTEN
@@ -31,7 +31,7 @@ from rookery.export.html.transcript import TOP, Layout, is_row, nest, unit_of
 from rookery.export.html.view import View
 
 type Change = list[Any]
-type Regions = Callable[[Json], dict[str, str]]
+type Regions = Callable[[Header], dict[str, str]]
 
 SHAPING = frozenset({"status", "kind", "parent", "parts", "proposed", "role"})
 """Fields that decide where a block stands."""
@@ -46,7 +46,7 @@ class Live:
     """A session's page, starting from what a browser already has, and the changes since then."""
 
     def __init__(
-        self, document: Document, view: Callable[[Json], View], regions: Regions | None = None
+        self, document: Document, view: Callable[[Header], View], regions: Regions | None = None
     ) -> None:
         """Start from a document; `view` and `regions` must depend on the header alone."""
         self.document = document
@@ -92,7 +92,7 @@ class Live:
         """Return the name of the text that is still being written: a last block that nothing has
         followed yet; "" if there is none."""
         last = next(reversed(self.document.blocks.values()), None)
-        if last is None or last["role"] not in WRITTEN or self.document.header["state"] == "idle":
+        if last is None or last["role"] not in WRITTEN or self.document.header.state == "idle":
             return ""
         return str(last["id"])
 
@@ -330,8 +330,8 @@ class Live:
                 known.pop(name, None)
 
 
-def _about(header: Json) -> tuple[object, object]:
-    return header.get("agent"), header.get("cwd")
+def _about(header: Header) -> tuple[object, object]:
+    return header.agent, header.cwd
 
 
 def inside(layout: Layout) -> dict[str, str]:

@@ -2,32 +2,33 @@
 removed or sent now."""
 
 from rookery.core.agent.prompt import words_of
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.export.html.text import esc_line, tag
 
 MAX_TEXT_LENGTH = 400
 
 
-def rendered(header: Json) -> str:
+def rendered(header: Header) -> str:
     """Render the strip, or "" if nothing waits."""
-    items = list(lenient.mappings(header, "queue"))
+    items = header.queue
     if not items:
         return ""
     held = _is_held(header)
     rows = "".join(_row(item, at, len(items), held) for at, item in enumerate(items))
     note = ""
     if held:
-        ended = "was cancelled" if header["reason"] in ("cancelled", "forced") else "failed"
+        ended = "was cancelled" if header.reason in ("cancelled", "forced") else "failed"
         note = tag("p", f"Held, since the last turn {ended}: send or remove them.", "soft")
     label = "Queued prompts"
     return f'{note}<ol class="queue" aria-label="{label}">{rows}</ol>'
 
 
-def _is_held(header: Json) -> bool:
+def _is_held(header: Header) -> bool:
     """Tell whether the queue is held: after a failed turn, prompts wait until the user
     continues."""
-    ended = lenient.text(header, "reason") if header["state"] == "idle" else ""
-    placeless = all(item.get("placeless") for item in lenient.mappings(header, "queue"))
+    ended = header.reason if header.state == "idle" else ""
+    placeless = all(item.get("placeless") for item in header.queue)
     return ended not in ("", "end_turn") and not placeless
 
 

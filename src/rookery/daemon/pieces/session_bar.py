@@ -7,6 +7,7 @@ from zlib import crc32
 from rookery.agents import registry
 from rookery.core import units, worktree
 from rookery.core.agent.names import own_name
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.policy import approvals, modes
 from rookery.core.turn import quota
@@ -39,28 +40,28 @@ def icon(paths: str) -> str:
 
 
 def rendered(
-    header: Json, head: Json | None, now: int, read_only: bool, *, still: bool = False
+    header: Header, head: Json | None, now: int, read_only: bool, *, still: bool = False
 ) -> str:
     """Render the bar. `now` is in milliseconds. `still` leaves clocks to the page, so that equal
     states give equal HTML."""
     status = status_of(header, now, awake=None if head is None else bool(head.get("awake")))
-    tree = header["worktree"] if worktree.exists(header["worktree"]) else {}
+    tree = header.worktree if worktree.exists(header.worktree) else {}
     facts = {
         "state": status.sign,
-        "running": header["state"] != "idle",
-        "quiet": header["state"] == "quiet",
-        "steers": lenient.flag(header, "steers"),
+        "running": header.state != "idle",
+        "quiet": header.state == "quiet",
+        "steers": header.steers,
         "below": below_asks.notice(header),
-        "agent": lenient.text(header, "agent"),
+        "agent": header.agent,
         "title": agent_title(header),
-        "archived": header["archived"],
-        "snoozed": header["snoozed"] > now,
-        "pinned": header["pinned"],
-        "queue": len(header["queue"]),
+        "archived": header.archived,
+        "snoozed": header.snoozed > now,
+        "pinned": header.pinned,
+        "queue": len(header.queue),
         "menus": _fingerprint(header),
-        "turn": header["turn"],
+        "turn": header.turn,
         "worktree": lenient.text(tree, "branch"),
-        "awake": head.get("awake") if head else header["process"]["state"] in RUNS,
+        "awake": head.get("awake") if head else header.process["state"] in RUNS,
         "now": 0 if still else now,
     }
     data = "".join(
@@ -74,25 +75,25 @@ def rendered(
     return f'<header class="bar"{data}>{inner}</header>'
 
 
-def agent_title(header: Json) -> str:
-    return own_name(header) or registry.title_of(lenient.text(header, "agent"))
+def agent_title(header: Header) -> str:
+    return own_name(header) or registry.title_of(header.agent)
 
 
-def _fingerprint(header: Json) -> int:
+def _fingerprint(header: Header) -> int:
     """Return a checksum that changes when a menu would show something else."""
-    values = [[each["id"], each["value"], len(each["choices"])] for each in header["options"]]
-    summary = json.dumps([values, len(header["commands"]), header["agent"]], default=str)
+    values = [[each["id"], each["value"], len(each["choices"])] for each in header.options]
+    summary = json.dumps([values, len(header.commands), header.agent], default=str)
     return crc32(summary.encode())
 
 
-def _title(header: Json, read_only: bool) -> str:
-    title = f'<span dir="auto">{esc_line(header["title"], 200) or NO_TITLE}</span>'
+def _title(header: Header, read_only: bool) -> str:
+    title = f'<span dir="auto">{esc_line(header.title, 200) or NO_TITLE}</span>'
     if not read_only:
         tip = 'title="Rename this session"'
         title = f'<button type="button" class="quiet" data-do="rename" {tip}>{title}</button>'
     label = 'data-do="back" aria-label="All sessions"'
     back = f'<a class="button quiet icon back" href="/" {label}>{icon(ICONS["back"])}</a>'
-    place = esc_line(with_tilde(header["cwd"]), 300)
+    place = esc_line(with_tilde(header.cwd), 300)
     where = f'<span class="place" title="{place}"><bdi>{place}</bdi></span>'
     return f"{back}<h1>{title}</h1>{where}"
 
@@ -124,24 +125,24 @@ def _clock(status: SessionStatus, now: int) -> str:
 # --- what it runs with -------------------------------------------------------------------------
 
 
-def _chips(header: Json, read_only: bool) -> str:
+def _chips(header: Header, read_only: bool) -> str:
     name = esc_line(agent_title(header), 40)
     chips = [_chip("agent", "Agent", tag("b", name), read_only)]
-    listed = sorted(header["options"], key=_rank)
+    listed = sorted(header.options, key=_rank)
     chips += [_option(each, header, read_only) for each in listed]
     offered = {each["category"] for each in listed}
     pins = (("model", "model"), ("mode", "mode"), ("effort", "thought_level"))
     for pin, category in pins:  # chosen before the agent said what it offers
-        value = lenient.text(header["wanted"], pin)
+        value = lenient.text(header.wanted, pin)
         if value and category not in offered:
             chips.append(_chip(pin, pin.capitalize(), esc_line(value, 40), True))
-    if kind := lenient.text(header, "sandbox"):
+    if kind := header.sandbox:
         chips.append(_chip("sandbox", "Sandbox", f"in {esc_line(kind, 40)}", True))
-    if branch := worktree.brief(header["worktree"]):
+    if branch := worktree.brief(header.worktree):
         chips.append(_chip("worktree", "Worktree", esc_line(branch, 60), True))
-    if race := esc_line(lenient.text(header, "race"), 64):
+    if race := esc_line(header.race, 64):
         chips.append(f'<a class="chip" href="/races/{race}" title="Race">race</a>')
-    if not worktree.exists(header["worktree"]):  # bar.js fills it in
+    if not worktree.exists(header.worktree):  # bar.js fills it in
         fixed = " disabled" if read_only else ""
         about = f'type="button" class="chip others" data-do="move" hidden{fixed}'
         chips.append(f"<button {about}></button>")
@@ -158,7 +159,7 @@ def _rank(option: Json) -> int:
     return MAIN.index(category) if category in MAIN else len(MAIN)
 
 
-def _option(option: Json, header: Json, read_only: bool) -> str:
+def _option(option: Json, header: Header, read_only: bool) -> str:
     value, name = option["value"], esc_line(str(option["name"]), 60)
     if isinstance(value, bool):
         shown = f"{name}: {'on' if value else 'off'}"
@@ -173,7 +174,7 @@ def _option(option: Json, header: Json, read_only: bool) -> str:
     return _chip(str(option["id"]), name, shown, fixed, kind)
 
 
-def _confirm(header: Json, read_only: bool) -> str:
+def _confirm(header: Header, read_only: bool) -> str:
     """Render the chip for how much is asked, with its choices in the terms of this agent."""
     option = modes.option_of(header)
     choices = json.dumps([[c["value"], c["name"], c["description"]] for c in option["choices"]])
@@ -199,8 +200,8 @@ def _chip(
     )
 
 
-def _figures(header: Json) -> str:
-    usage = header["usage"]
+def _figures(header: Header) -> str:
+    usage = header.usage
     used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
     cost = lenient.mapping(usage, "cost")
     amount, currency = lenient.number(cost, "amount"), lenient.text(cost, "currency")
@@ -219,7 +220,7 @@ def _figures(header: Json) -> str:
     return html
 
 
-def _quota(header: Json, now: int) -> str:
+def _quota(header: Header, now: int) -> str:
     """Render the quota only if it is nearly used up, but then also where there is no room for
     chips."""
     window = quota.pressing(header, now)

@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 from rookery.client.work_tree import viewer
 from rookery.core.blocks.document import Block
-from rookery.core.json import Json, lenient
+from rookery.core.header import Header
+from rookery.core.json import lenient
 from rookery.core.json.secrets import masked_json
 from rookery.daemon.pieces import ask_form
 from rookery.daemon.pieces.growing import Output, Prose
@@ -88,7 +89,7 @@ def _since(block: Block) -> str:
 # --- what a block's look depends on --------------------------------------------------------------
 
 
-def view_of(header: Json, session: str, now: float, *, read_only: bool = False) -> View:
+def view_of(header: Header, session: str, now: float, *, read_only: bool = False) -> View:
     def image(part: dict[str, Any]) -> str:
         name = lenient.text(part, "blob")
         return f"/api/sessions/{session}/blobs/{name}" if name.isalnum() else ""
@@ -100,8 +101,8 @@ def view_of(header: Json, session: str, now: float, *, read_only: bool = False) 
             return ""
         return _prompt_menu(block) if block["role"] == "prompt" else buttons(block)
 
-    agent, cwd = agent_title(header), str(header.get("cwd") or "")
-    roots = (cwd, *lenient.texts(header, "roots"))
+    agent, cwd = agent_title(header), str(header.cwd or "")
+    roots = (cwd, *header.roots)
 
     def file(path: str, line: int) -> str:
         if not cwd or not viewer.inside(roots, path):

@@ -9,7 +9,8 @@ from hashlib import sha256
 
 from rookery.core import units
 from rookery.core.agent.names import agent_name
-from rookery.core.json import Json, lenient
+from rookery.core.header import EMPTY, Header
+from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
 from rookery.export.html import markdown, transcript
 from rookery.export.html.images import Images
@@ -45,7 +46,7 @@ def colours() -> str:
 
 def pieces(log: Reader, first: int, last: int | None, now: float) -> Iterator[str]:
     header = about(log)
-    view = View(agent_name(header), header["cwd"], now, Images(log.blob).address)
+    view = View(agent_name(header), header.cwd, now, Images(log.blob).address)
     yield _head(header)
     yield _top(header, log.turns())
     for turn in turns(log, first, last):
@@ -57,16 +58,16 @@ def of_text(title: str, text: str) -> str:
     """Render a page with a single message."""
     prose = tag("div", markdown.rendered(text), "prose")
     body = f'<body>\n<main>\n<section class="turn">{prose}</section></main>\n</body>\n</html>\n'
-    return f"{_head({'title': title})}{body}"
+    return f"{_head(EMPTY.with_(title=title))}{body}"
 
 
-def _head(header: Json) -> str:
+def _head(header: Header) -> str:
     """Render the head. Its policy allows only the one style sheet and images inside the file."""
     sheet = f"{style()}{style('frame.css')}@media {DARK} {{\n{style('dark.css')}}}\n"
     digest = b64encode(sha256(sheet.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
     policy += "base-uri 'none'; form-action 'none'"
-    title = esc_line(header["title"]) or "Session"
+    title = esc_line(header.title) or "Session"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -78,12 +79,12 @@ def _head(header: Json) -> str:
     )
 
 
-def _top(header: Json, turns: int) -> str:
-    title = tag("h1", esc_line(header["title"]) or "Session")
-    place = tag("p", esc_line(with_tilde(header["cwd"])), "place")
-    agent, model = esc_line(agent_name(header)), esc_line(header["model"])
+def _top(header: Header, turns: int) -> str:
+    title = tag("h1", esc_line(header.title) or "Session")
+    place = tag("p", esc_line(with_tilde(header.cwd)), "place")
+    agent, model = esc_line(agent_name(header)), esc_line(header.model)
     who = f"<strong>{agent}</strong>" + (f" · {model}" if model else "") if agent else ""
-    chips = [who, esc_line(header["mode"]), count(turns, "turn"), _cost(header)]
+    chips = [who, esc_line(header.mode), count(turns, "turn"), _cost(header)]
     chips += [_state(header)]
     listed = "".join(tag("li", each) for each in chips if each)
     return (
@@ -92,18 +93,18 @@ def _top(header: Json, turns: int) -> str:
     )
 
 
-def _cost(header: Json) -> str:
-    cost = lenient.mapping(header["usage"], "cost")
+def _cost(header: Header) -> str:
+    cost = lenient.mapping(header.usage, "cost")
     amount, currency = lenient.number(cost, "amount"), lenient.text(cost, "currency")
     if not amount:
         return ""
     return units.money(amount) if currency in ("", "USD") else f"{amount:.2f} {esc_line(currency)}"
 
 
-def _state(header: Json) -> str:
-    if header["asks"]:
+def _state(header: Header) -> str:
+    if header.asks:
         return tag("span", "waiting for an answer", "needs")
-    return "" if header["state"] == "idle" else tag("span", "still running", "running")
+    return "" if header.state == "idle" else tag("span", "still running", "running")
 
 
 def _turn(turn: Turn, view: View) -> Iterator[str]:

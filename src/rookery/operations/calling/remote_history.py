@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from rookery.client.daemon.errors import OtherVersion
 from rookery.client.daemon.remote import Door, of_session, refusal
+from rookery.core.header import Header
 from rookery.core.json import Event, Json
 from rookery.core.json.events import event_from_json
 from rookery.log.ending import ROOM, Part
@@ -40,15 +41,15 @@ class RemoteHistory:
     def page(self, n: int) -> list[Event]:
         return self._events(turn=n)
 
-    def header(self) -> Json:
-        return dict(self._get("/header")["header"])
+    def header(self) -> Header:
+        return Header(dict(self._get("/header")["header"]))
 
-    def header_before(self, n: int) -> Json:
-        return dict(self._get("/header", turn=n)["header"])
+    def header_before(self, n: int) -> Header:
+        return Header(dict(self._get("/header", turn=n)["header"]))
 
     def part(self, upto: int | None = None, room: int = ROOM) -> Part:
         reply = self._get("/part", upto=upto, room=room)
-        return Part(reply["header"], _events(reply), reply["above"])
+        return Part(Header(reply["header"]), _events(reply), reply["above"])
 
     def some(self, numbers: Iterable[int]) -> list[Event]:
         wanted, events = list(numbers), list[Event]()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from rookery.core import worktree
 from rookery.core.clock_slip import is_snoozed
+from rookery.core.header import Shown
 from rookery.core.json import Json
 from rookery.operations.catalogue.row import Row
 
@@ -14,7 +15,7 @@ def facts(head: Json, now: float) -> dict[str, bool]:
     `now`: milliseconds."""
     return {
         "archived": bool(head.get("archived")),
-        "snoozed": is_snoozed(head, now),
+        "snoozed": is_snoozed(Shown(head), now),
         "pinned": bool(head.get("pinned")),
         "awake": bool(head.get("awake")),
         "worktree": head.get("worktree") is True or worktree.exists(head.get("worktree")),

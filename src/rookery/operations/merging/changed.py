@@ -77,7 +77,7 @@ def content(home: str, session: str, blob: str) -> bytes:
     directory = paths.session_dir(home, session)
     try:
         with Reader.open(directory) as log:
-            cwd = log.header()["cwd"]
+            cwd = log.header().cwd
         with _opened(home, directory, cwd) as (store, _):
             return store.git("cat-file", "blob", blob)
     except (NoSnapshots, Unfit, LogError, OSError) as error:
@@ -89,11 +89,11 @@ def _by_snapshots(home: str, session: str, turn: int | None = None) -> Changed:
     with Reader.open(directory) as log:
         header = log.header()
         events = log.of_kinds(rewinding.SNAPSHOT, rewinding.KIND)
-        taken = _taken(events, header["turn"], turn)
-        if not taken and (header["turn"] if turn is None else turn):
+        taken = _taken(events, header.turn, turn)
+        if not taken and (header.turn if turn is None else turn):
             raise NoSnapshots(_why_none(events))
         spans = origins.spans(log, [step.turn for step in taken])
-        rivals = origins.rivals(home, session, header["cwd"], spans)
+        rivals = origins.rivals(home, session, header.cwd, spans)
         own = {turn: origins.calls(log, turn) for turn in rivals}
     theirs = set[str]()
 
@@ -105,7 +105,7 @@ def _by_snapshots(home: str, session: str, turn: int | None = None) -> Changed:
         theirs.update(named)
         return False
 
-    data = _difference(home, directory, header["cwd"], taken, is_own) if taken else b""
+    data = _difference(home, directory, header.cwd, taken, is_own) if taken else b""
     names = ", ".join(sorted(theirs))
     note = f"Without what others changed here at the same time ({names})." if theirs else ""
     return Changed(parsed(data), "session", note)

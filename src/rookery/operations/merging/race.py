@@ -10,6 +10,7 @@ from rookery.client.worktrees.drop import together
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
 from rookery.core.critic.verdicts import COMMAND
+from rookery.core.header import Shown
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import is_judged, state_of
@@ -158,7 +159,7 @@ def _drop(home: str, heads: list[Json]) -> list[str]:
 def has_ended(head: Json) -> bool:
     """Tell whether the session's turn is over, including the critic's verdict."""
     state = state_of(head, awake=head["awake"])
-    if head["asks"] or (is_judged(head) and head["awake"]):
+    if head["asks"] or (is_judged(Shown(head)) and head["awake"]):
         return False
     return state in ENDED and (bool(head["reason"]) or state in ("failed", "damaged"))
 
@@ -204,13 +205,13 @@ def _results(home: str, head: Json) -> tuple[str, Json, float]:
     try:
         with Reader.open(paths.session_dir(home, head["id"])) as log:
             events = log.of_kinds("_critic", "_prompt", "_turn")
-            spent = log.header()["spent"]
+            spent = log.header().spent
     except LogError:
         return "", {}, 0.0
     ends = [event.at for event in events if event.update.get("state") == "idle"]
     seconds = (ends[-1] - events[0].at) / 1000 if ends else 0.0
     by_command = [event.update for event in events if event.update.get("source") == COMMAND]
-    if is_judged(head):
+    if is_judged(Shown(head)):
         return RUNNING, spent, seconds
     if not by_command or not isinstance(by_command[-1].get("accepted"), bool):
         return "", spent, seconds

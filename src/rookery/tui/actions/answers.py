@@ -156,7 +156,7 @@ class Answers:
         if self._seeking:
             self._seeking = False
             self.next_ask()
-        if self._app.window.header["asks"]:
+        if self._app.window.header.asks:
             self._notice(-FIRST)
 
     def answered(self, block: Block) -> None:
@@ -180,7 +180,7 @@ class Answers:
     def changed(self) -> None:
         """Look for changes: an ask may have come, or been answered elsewhere."""
         here = self._app.transcript.current
-        asks = bool(self._app.window.header["asks"])
+        asks = bool(self._app.window.header.asks)
         gone = not is_open(here) and (here is None or here["role"] == "ask")
         if self._came and self._is_here and gone:
             self._leave_ask("")
@@ -227,9 +227,7 @@ class Answers:
         elif any(part.get("type") == "form" for part in block["parts"]):
             self._fill(block)
         else:
-            self._app.push_screen(
-                windows.whole.AskScreen(block, agent_name(header), str(header["cwd"]))
-            )
+            self._app.push_screen(windows.whole.AskScreen(block, agent_name(header), header.cwd))
 
     def opens(self, action: Json) -> bool:
         """Tell whether an action may be sent: if it opens an address, once a browser was

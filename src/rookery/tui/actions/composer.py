@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from rookery.client.attach import Attachment, Unattachable, excess, load
 from rookery.client.attach import Attachment as Chip
+from rookery.core.header import EMPTY, Header
 from rookery.core.json import Json, lenient
 from rookery.core.refusals import Refused
 from rookery.core.view import below_asks
@@ -43,7 +44,7 @@ class ComposerActions:
 
     @property
     def cwd(self) -> str:
-        shown = self._app.window.header["cwd"] if self._app.session else ""
+        shown = self._app.window.header.cwd if self._app.session else ""
         return str(shown or self._app.start.cwd)
 
     # --- sending -------------------------------------------------------------------------------
@@ -218,11 +219,11 @@ class ComposerActions:
 
     def _refusal(self) -> str:
         """Return why the agent takes no image, if known, else ""."""
-        header = self._app.window.header if self._app.session else None
-        takes = lenient.mapping(header, "capabilities")
+        header = self._app.window.header if self._app.session else EMPTY
+        takes = header.capabilities
         if not takes or lenient.flag(lenient.mapping(takes, "promptCapabilities"), "image"):
             return ""
-        return f"{lenient.text(header, 'agent') or 'This agent'} does not accept images."
+        return f"{header.agent or 'This agent'} does not accept images."
 
     def attached(self, session: str, outcome: "list[Attachment] | str", pasted: str = "") -> None:
         """Take files for the next prompt, or the reason why there are none. `pasted`: the text that
@@ -303,9 +304,9 @@ class ComposerActions:
                 app.send({**base, "op": op})
 
 
-def steers(header: Json) -> bool:
+def steers(header: Header) -> bool:
     """Tell whether a prompt would go into the running turn."""
-    return header["state"] != "idle" and lenient.flag(header, "steers")
+    return header.state != "idle" and header.steers
 
 
 def _text(prompt: list[Json]) -> str:

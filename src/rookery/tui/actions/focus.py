@@ -4,7 +4,6 @@ types."""
 from textual.events import Event, Key, Paste, Resize
 
 from rookery import render
-from rookery.core.json import lenient
 from rookery.tui import widgets
 from rookery.tui.actions.parts import Parts
 from rookery.tui.keys.map import NO_KEY, label, shown
@@ -82,7 +81,7 @@ class Focus(Parts):
         ask = (label(self, "ask.next"), "next ask")
         if header is not None and widgets.status_line.waits(header):
             return [(ask[0], "answer"), help_]
-        if header is None or header["state"] == "idle":
+        if header is None or header.state == "idle":
             if text:
                 return [(label(self, "composer.send"), "send"), help_]
             first = ask if others else ("/", "commands")
@@ -90,7 +89,7 @@ class Focus(Parts):
         cancel, send = (label(self, "turn.cancel"), "cancel"), label(self, "composer.send")
         if not text:
             return [cancel, ask, help_] if others else [cancel, help_]
-        if not lenient.flag(header, "steers"):
+        if not header.steers:
             return [(send, "queue"), cancel, help_]
         return [(send, "steer"), (label(self, "composer.queue"), "queue"), cancel]
 

@@ -28,7 +28,7 @@ def choose(app: Shell) -> None:
 
 def _ask(app: Shell, session: str, turns: list[Json]) -> None:
     rows = [_row(turn) for turn in reversed(turns) if not turn["hidden"]]
-    if app.window.header.get("rewound"):
+    if app.window.header.rewound:
         rows = [Row(UNDO, "Undo the last rewind"), *rows]
     hint = "Shows what would change in the files and the conversation, and asks."
     screen = ChoiceScreen("Rewind to", rows, hint)

@@ -1,5 +1,6 @@
 """`/import`: sessions that were begun with an agent elsewhere, from its own list."""
 
+from rookery.core.header import EMPTY
 from rookery.core.json import Json
 from rookery.forms.lists import Row
 from rookery.render.runs import clean_line
@@ -15,14 +16,14 @@ MAX_ROWS = 200
 def choose(app: Shell, given: str) -> None:
     """Choose a session to import. `given`: the agent; else that of the shown session, or of the
     next one."""
-    shown = str(app.window.header.get("agent") or "") if app.session else ""
+    shown = str(app.window.header.agent or "") if app.session else ""
     agent = given or shown or app.start.agent
     if not agent:
         app.notify("Name an agent: /import claude", severity="warning")
         return
-    header = app.window.header if app.session else {}
-    tree = header.get("worktree") or {}  # its sessions are elsewhere
-    cwd = str(tree.get("origin") or header.get("cwd") or "")
+    header = app.window.header if app.session else EMPTY
+    tree = header.worktree or {}  # its sessions are elsewhere
+    cwd = str(tree.get("origin") or header.cwd or "")
     place = cwd or ("" if app.start.address else app.start.cwd)
 
     def ask(reply: Json) -> None:

@@ -30,7 +30,7 @@ class Left(NamedTuple):
 
 def left_in(app: Shell) -> Left:
     states = {str(block["id"]): str(block["status"]) for block in app.fleet.sessions}
-    if app.session and app.window.header["state"] != "idle":  # the list may be a second old
+    if app.session and app.window.header.state != "idle":  # the list may be a second old
         states[app.session] = "needs-you" if app.window.open_asks() else "running"
     statuses = list(states.values())
     return Left(statuses.count("running"), statuses.count("needs-you"))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rookery.core import units
+from rookery.core.header import EMPTY
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.core.view.states import label_of
@@ -35,7 +36,7 @@ def race(app: Shell, given: str) -> None:
     elif given:
         _start(app, names, task.strip())
     else:
-        _compare(app, str(app.window.header.get("race") or "") if app.session else "")
+        _compare(app, str(app.window.header.race or "") if app.session else "")
 
 
 # --- started -------------------------------------------------------------------------------------
@@ -44,9 +45,9 @@ def race(app: Shell, given: str) -> None:
 def _start(app: Shell, names: list[str], task: str) -> None:
     rookery, cwd = app.reader.rookery, app.start.cwd
     confirm, name = app.start.confirms(""), races.new_name()
-    header: Json = app.window.header if app.session else {}
-    tree = header.get("worktree") or {}
-    cwd = str(tree.get("origin") or header.get("cwd") or cwd)
+    header = app.window.header if app.session else EMPTY
+    tree = header.worktree or {}
+    cwd = str(tree.get("origin") or header.cwd or cwd)
 
     def create(agent: str, label: str) -> Callable[[], str]:
         def made() -> str:
@@ -137,7 +138,7 @@ def move(app: Shell, session: str, **given: Any) -> None:
     """Move a session to a worktree of its own; a turn that runs is cancelled, if the user
     agrees."""
     listed = [each["status"] for each in app.fleet.sessions if each["id"] == session]
-    shown = [app.window.header["state"]] if app.session == session else []
+    shown = [app.window.header.state] if app.session == session else []
     running = not {"running", "needs-you"}.isdisjoint([*listed, *shown])
 
     def moved(reply: Json) -> None:

@@ -43,7 +43,7 @@ class Seeking:
     def look(self) -> None:
         """Look again, after pages were loaded."""
         place, window = self._place, self._app.window
-        if place is None or window.header["id"] != place.session:
+        if place is None or window.header.id != place.session:
             return
         if window.first > max(1, place.seq):
             self._app.reader.older(place.session, window.first, place.seq)

@@ -41,7 +41,9 @@ def carry_out(app: Shell, command: Command, rest: str) -> None:
     elif not app.session and command.operates != "rookery":
         app.notify(f"/{name} needs a session: your first prompt starts one.", severity="warning")
     elif command.operates:
-        operate(app, name, app.window.header if app.session else {}, rest)
+        header = app.window.header
+        about = {"id": header.id, "title": header.title} if app.session else {}
+        operate(app, name, about, rest)
     else:
         _tell_session(app, name, rest)
 

@@ -47,7 +47,7 @@ class TranscriptTools(Windows):
         ops: list[Op] = [["drop", self._hung_block]] if self._hung_block else []
         self._hung_block = ""
         if message.hung:
-            name = self._hung_block = f"{self.window.header['turn']}.hung"
+            name = self._hung_block = f"{self.window.header.turn}.hung"
             text = HUNG_WORDS.format(message.session)
             block = make_block(name, "notice", status="warn", title=HUNG, text=text)
             block["actions"] = blocks.failures.helping(blocks.failures.MEANWHILE["hung"])
@@ -99,7 +99,7 @@ class TranscriptTools(Windows):
         else:
             from rookery.export.html.page import of_text
 
-            page = of_text(self.window.header["title"], text)
+            page = of_text(self.window.header.title, text)
             self.notify(tui.system.external_programs.show(page.encode(), "text/html"), markup=False)
 
     def _show_image(self, parts: list[dict[str, Any]]) -> None:
@@ -147,7 +147,7 @@ class TranscriptTools(Windows):
         from rookery.export.files import to_new_file
         from rookery.log.errors import LogError
 
-        home, session, cwd = self.start.home, self.session, str(self.window.header["cwd"])
+        home, session, cwd = self.start.home, self.session, str(self.window.header.cwd)
 
         def write() -> tuple[str, str]:
             try:

@@ -6,6 +6,7 @@ Each is imported when it is opened: the first paint needs none of them.
 from typing import Any
 
 from rookery import tui
+from rookery.core.header import EMPTY
 from rookery.core.json import Json
 from rookery.core.limits import Interface
 from rookery.core.refusals import Refused
@@ -137,7 +138,7 @@ class Windows(Parts):
             return
         from rookery.agents.registry import title_of
 
-        current = str(self.window.header["agent"]) if session else ""
+        current = str(self.window.header.agent) if session else ""
 
         def chosen(name: str) -> None:
             if not session:
@@ -185,7 +186,7 @@ class Windows(Parts):
             else:
                 self.notify("Options are available once the agent runs: send a prompt first.")
             return
-        offered = list(self.window.header["options"])
+        offered = list(self.window.header.options)
         if not name:
             self._pick_option(offered)
             return
@@ -193,7 +194,7 @@ class Windows(Parts):
 
         option = options.find(offered, name)
         if option is None:
-            who = self.window.header["agent"]
+            who = self.window.header.agent
             text = f"{who} has no {name} option." if offered else _not_yet(who)
             self.notify(text, severity="warning", markup=False)
             return
@@ -201,11 +202,11 @@ class Windows(Parts):
 
     def _pick_option(self, offered: list[Json]) -> None:
         if not offered:
-            self.notify(_not_yet(self.window.header["agent"]), severity="warning", markup=False)
+            self.notify(_not_yet(self.window.header.agent), severity="warning", markup=False)
             return
 
         by_name = {each["id"]: each for each in reversed(offered)}
-        title = f"Options of {self.window.header['agent']}"
+        title = f"Options of {self.window.header.agent}"
         choice = tui.windows.choice
         screen = choice.ChoiceScreen(title, choice.of_session(self.window.header))
         self.ask(screen, lambda name: self._pick_value(by_name[name]))
@@ -241,7 +242,7 @@ class Windows(Parts):
 
         command, here = message.command, message.session == self.session
         if command["option"] == modes.OPTION:
-            header = self.window.header if here else {"agent": "", "argv": []}
+            header = self.window.header if here else EMPTY
             self.notify(tui.windows.confirm.outcome_text(command, header), markup=False)
         else:
             text = tui.windows.choice.outcome_text(command, message.outcome or {})
@@ -282,7 +283,7 @@ class Windows(Parts):
                 self.notify("This needs a newer version of Rookery.", severity="warning")
 
     def _show_log(self, of: str) -> None:
-        title = "the worker" if of == "worker" else str(self.window.header["agent"])
+        title = "the worker" if of == "worker" else str(self.window.header.agent)
         self.push_screen(tui.windows.whole.LogScreen(self.session, title, of))
 
     def _kill(self) -> None:

@@ -2,7 +2,7 @@
 
 from rookery.client.reading import Excerpt, excerpt
 from rookery.core.blocks.document import Document, shown
-from rookery.core.json import Json
+from rookery.core.header import Header
 from rookery.core.turn.rewinding import Ranges
 from rookery.log.history import History
 from rookery.tui.transcript.window import Page
@@ -28,7 +28,7 @@ def last_pages(log: History) -> tuple[Document, int, list[Page]]:
     page.blocks = {name: dict(block) for name, block in document.blocks.items()}
     page.carried = {name: dict(fields) for name, fields in document.carried.items()}
     room = 0 if page.above else FIRST - len(page.blocks)
-    hidden = document.header.get("hidden", [])
+    hidden = document.header.hidden
     return document, opened.last, [*older_pages(log, page.first, room, hidden), page]
 
 
@@ -39,7 +39,7 @@ def older_pages(
     stretch of a long one. `hidden`: what a rewind hides, if that is known."""
     pages: list[Page] = []
     if hidden is None and before > 1 and enough > 0:
-        hidden = log.header().get("hidden", [])
+        hidden = log.header().hidden
     while before > 1 and enough > 0 and len(pages) < MOST_PAGES:
         page = page_of(excerpt(log, before - 1, hidden=hidden))
         if not page.first:
@@ -62,11 +62,11 @@ def pages_upto(log: History, before: int, seq: int) -> list[Page]:
 
 def page_of(extract: Excerpt) -> Page:
     document = extract.document
-    page = Page(document.header["turn"], document.blocks, extract.first)
+    page = Page(document.header.turn, document.blocks, extract.first)
     page.carried, page.late = document.carried, document.late
     page.above, page.cut = extract.above, extract.cut
     return page
 
 
-def shown_header(document: Document) -> Json:
-    return shown(document.header)
+def shown_header(document: Document) -> Header:
+    return Header(shown(document.header))

@@ -101,7 +101,7 @@ class Scroll(AtOnce, KeptLines, ScrollView):
         return render.lines.view.View(
             max(1, self.scrollable_content_region.width - GUTTER - 1),
             agent_name(header),
-            str(header["cwd"]),
+            header.cwd,
             self.is_open(item),
             now=self._clock(),
             live=item.name == self._live,
@@ -155,7 +155,7 @@ class Scroll(AtOnce, KeptLines, ScrollView):
         """Find the thought that still grows. It folds once something else follows it, or the turn
         is over."""
         last = self._items[-1] if self._items else None
-        lives = last and last.block["role"] == "thought" and self.window.header["state"] != "idle"
+        lives = last and last.block["role"] == "thought" and self.window.header.state != "idle"
         live = last.name if last and lives else ""
         if live != self._live:
             for item in self._items:
@@ -165,7 +165,7 @@ class Scroll(AtOnce, KeptLines, ScrollView):
 
     def end_live(self) -> None:
         """Fold the growing thought if the turn is over: a new header alone paints nothing."""
-        if self._live and self.window.header["state"] == "idle":
+        if self._live and self.window.header.state == "idle":
             self.settle()
 
     def _move_bar(self) -> None:

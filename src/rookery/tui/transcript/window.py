@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from rookery.core.blocks.document import HEADER, Block, Document, Op, extend, join, make_block
-from rookery.core.empty_header import EMPTY
+from rookery.core.header import EMPTY, Header
 from rookery.core.json import Json
 from rookery.tui import transcript
 from rookery.tui.transcript.item import Item
@@ -58,8 +58,8 @@ class Page:
 class Window:
     """The loaded pages. Applies the four ops; knows no events."""
 
-    def __init__(self, header: Json | None = None) -> None:
-        self.header: Json = dict(EMPTY if header is None else header)
+    def __init__(self, header: Header | None = None) -> None:
+        self.header = EMPTY if header is None else header
         self.pages: list[Page] = []
         self.opened: dict[str, bool] = {}
         self._late: dict[str, list[Op]] = {}
@@ -91,7 +91,7 @@ class Window:
         changed = False
         for op in ops:
             if op[0] == "set" and op[1] == HEADER:
-                self.header = {**self.header, **op[2]}
+                self.header = self.header.with_(**op[2])
                 continue
             self._apply(op)
             changed = True

@@ -4,6 +4,7 @@ import json
 import os
 from contextlib import suppress
 
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.home import paths
 from rookery.tui.keys.bindings import FEEDBACK
@@ -23,11 +24,11 @@ class Feedback(LineWidget):
         self._about: tuple[str, int, float] | None = None
         self._given: dict[tuple[str, int, float], str] = {}
 
-    def tell(self, header: Json | None) -> None:
-        score = lenient.number(lenient.mapping(header, "critic"), "score")
+    def tell(self, header: Header | None) -> None:
+        score = lenient.number(header.critic, "score") if header else None
         self._about = None
-        if header is not None and score is not None and header["state"] == "idle":
-            self._about = (str(header["id"]), int(header["turn"]), float(score))
+        if header is not None and score is not None and header.state == "idle":
+            self._about = (header.id, header.turn, float(score))
         self.display = self._about is not None
         self.refresh()
 

@@ -3,6 +3,7 @@
 from textual import events
 
 from rookery.core.agent.prompt import words_of
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.render.runs import clean_line
 from rookery.tui.keys import bindings
@@ -31,9 +32,9 @@ class Queue(LineWidget):
         self.held = False
         """The last turn failed: they are sent when the user says so."""
 
-    def tell(self, header: Json | None) -> None:
-        items = list(lenient.mappings(header, "queue")) if header else []
-        ended = lenient.text(header, "reason") if lenient.text(header, "state") == "idle" else ""
+    def tell(self, header: Header | None) -> None:
+        items = header.queue if header else []
+        ended = header.reason if header and header.state == "idle" else ""
         held = ended not in ("", "end_turn")
         if (items, held) == (self.items, self.held):
             return

@@ -152,10 +152,10 @@ class SidePanel(KeptLines, ScrollView):
         self._refresh(window, files=self._changes.heed(window, ops))
 
     def _refresh(self, window: Window, *, files: bool) -> None:
-        plan = window.header["plan"]
+        plan = window.header.plan
         if not files and plan is self._plan:
             return
-        self._plan, self._cwd = plan, str(window.header["cwd"])
+        self._plan, self._cwd = plan, str(window.header.cwd)
         if files:
             self._files = self._changes.files()
         self._painted = None

@@ -8,7 +8,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from rookery.core.json import Json
+from rookery.core.header import Header
 from rookery.render.runs import trimmed
 from rookery.tui import widgets
 from rookery.tui.look.palette import Look, look_of
@@ -44,7 +44,7 @@ class LineWidget(KeptLines, Widget):
 class Status(LineWidget):
     """The status line, repainted whenever one of these fields changes."""
 
-    header: reactive[Json | None] = reactive[Json | None](None)
+    header: reactive[Header | None] = reactive[Header | None](None)
     place: reactive["Place | None"] = reactive["Place | None"](None)
     keys: reactive[tuple[tuple[str, str], ...]] = reactive[tuple[tuple[str, str], ...]](())
     """Keys that matter now, each with a word."""
@@ -83,13 +83,13 @@ class Status(LineWidget):
     def watch_work(self) -> None:
         self.watch_header(self.header)
 
-    def watch_header(self, header: Json | None) -> None:
+    def watch_header(self, header: Header | None) -> None:
         """Run timers: the sign turns while a session works, and seconds are counted while it waits
         for the user."""
         if self._turns is None or self._counts is None:
             return
         waits = header is not None and widgets.status_line.waits(header)
-        works = bool(self.work or (header and header["state"] != "idle" and not waits))
+        works = bool(self.work or (header and header.state != "idle" and not waits))
         self._counted = self._counted if waits else 0
         for timer, runs in ((self._turns, works), (self._counts, waits)):
             (timer.resume if runs else timer.pause)()
@@ -112,6 +112,6 @@ class Status(LineWidget):
         if header is None:
             about = row.About(work=work, place=place, keys=self.keys)
             return [row.of_new(self.agent or "demo", self.confirm, about, look, width)]
-        hung = self.hung != "" and self.hung == header["id"]
+        hung = self.hung != "" and self.hung == header.id
         about = row.About(self.doing or row.IDLE, place, self.keys, hung, self.others, work)
         return [row.line(header, about, look, at, width)]

@@ -10,6 +10,7 @@ from rookery.core import units, worktree
 from rookery.core.agent.names import agent_name
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, captions
+from rookery.core.header import Header
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.policy import confinement, modes
@@ -94,7 +95,7 @@ class About(NamedTuple):
     """An operation that is carried out besides: it goes before what the session does."""
 
 
-def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
+def line(header: Header, about: About, look: Look, at: int, width: int) -> Line:
     state = state_of(header, look, at)
     if about.hung:
         sign, style = look.states["hung"]
@@ -102,7 +103,7 @@ def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
     doing = IDLE if about.hung or unanswered(header) else about.doing
     doing = about.work if about.work.text else doing
     left = [*_who(header, width), Field(5, about.place.text(width)), *_others(about.others)]
-    keys = _keys(about, busy=header["state"] != "idle" or bool(unanswered(header)))
+    keys = _keys(about, busy=header.state != "idle" or bool(unanswered(header)))
     return laid_out(state, doing, Sides(left, _figures(header, at), keys), look, width)
 
 
@@ -110,7 +111,7 @@ def _others(number: int) -> list[Field]:
     return [Field(4, f"{count(number, 'other')} here")] if number else []
 
 
-def waits(header: Json) -> bool:
+def waits(header: Header) -> bool:
     """Tell whether a session waits for an answer."""
     return bool(unanswered(header))
 
@@ -120,7 +121,7 @@ def of_new(agent: str, confirm: str, about: About, look: Look, width: int) -> Li
     new = modes.beginning(agent, confirm)
     place = Field(2, about.place.text(width))
     fields = [Field(1, "new session"), Field(0, modes.label(new)), place]
-    state: Line = [(f" {new['agent']}", look.soft)]
+    state: Line = [(f" {new.agent}", look.soft)]
     return laid_out(state, about.work, Sides(fields, [], _keys(about)), look, width)
 
 
@@ -183,7 +184,7 @@ def _joined(fields: list[Field]) -> str:
 
 def doing(window: Window) -> Doing:
     """Return the newest running call, or the end of a thought that is streaming."""
-    if window.header["state"] != "running" or not window.pages:
+    if window.header.state != "running" or not window.pages:
         return IDLE
     newest = islice(reversed(window.pages[-1].blocks.values()), NEAR)
     for place, block in enumerate(newest):
@@ -193,7 +194,7 @@ def doing(window: Window) -> Doing:
             case "answer" if place == 0:
                 return Doing("writing")
             case "tool" | "terminal" if block["status"] == "running":
-                return Doing(_call(block, str(window.header["cwd"])))
+                return Doing(_call(block, str(window.header.cwd)))
     return IDLE
 
 
@@ -209,7 +210,7 @@ def _last_line(text: str) -> str:
 # --- its parts ---------------------------------------------------------------------------------
 
 
-def state_of(header: Json, look: Look, at: int) -> Line:
+def state_of(header: Header, look: Look, at: int) -> Line:
     """Render the state; a waiting session never looks busy."""
     status = session_state.status_of(header, at)
     sign, style = look.states[status.sign]
@@ -230,11 +231,11 @@ def _timed(status: session_state.SessionStatus, at: int) -> str:
     return f"{status.label} · {units.duration(max(0, at - status.since) // 1000)}"
 
 
-def _who(header: Json, width: int) -> list[Field]:
-    guard = lenient.text(header["process"], "guard")
+def _who(header: Header, width: int) -> list[Field]:
+    guard = lenient.text(header.process, "guard")
     weak = confinement.WORDS[guard] if guard == confinement.WEAK else ""
-    kind = lenient.text(header, "sandbox")
-    chosen = {each["category"]: each for each in reversed(header["options"])}
+    kind = header.sandbox
+    chosen = {each["category"]: each for each in reversed(header.options)}
     values = {name: _value(header, chosen.get(name)) for name in ("model", "thought_level", "mode")}
     return [
         Field(0, agent_name(header)),
@@ -243,13 +244,13 @@ def _who(header: Json, width: int) -> list[Field]:
         Field(0, _name(modes.label(header), 200)),
         Field(8, _name(values["mode"], width)),
         Field(1, f"in {clean_line(kind)}") if kind else Field(4, weak),
-        Field(3, clean_line(worktree.fate(header["worktree"]))),
+        Field(3, clean_line(worktree.fate(header.worktree))),
         Field(1, _refinement(header)),
-        Field(0, "settings need you" if header["settings"]["held"] else ""),
+        Field(0, "settings need you" if header.settings["held"] else ""),
     ]
 
 
-def _value(header: Json, option: Json | None) -> str:
+def _value(header: Header, option: Json | None) -> str:
     """Return an option's value if it is worth showing: neither a default, nor the mode that an
     agent starts in, which is the first that it offers."""
     if option is None or not modes.is_telling(header, option):
@@ -259,8 +260,8 @@ def _value(header: Json, option: Json | None) -> str:
     return "" if option["category"] == "mode" and value == first else value
 
 
-def _refinement(header: Json) -> str:
-    critic = lenient.mapping(header, "critic")
+def _refinement(header: Header) -> str:
+    critic = header.critic
     if lenient.text(critic, "state") == "judging":
         return "critic is judging"
     at, of = lenient.integer(critic, "iteration") or 0, lenient.integer(critic, "of") or 0
@@ -271,9 +272,9 @@ def _tokens(number: float) -> str:
     return units.tokens(number).replace(".0", "")
 
 
-def _figures(header: Json, at: int) -> list[Field]:
+def _figures(header: Header, at: int) -> list[Field]:
     """Return the usage figures; a quota only if it is nearly used up."""
-    usage, fields = header["usage"], list[Field]()
+    usage, fields = header.usage, list[Field]()
     if window := quota.pressing(header, at):
         fields.append(Field(2, window.text))
     used, size = lenient.number(usage, "used"), lenient.number(usage, "size")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rookery.core.header import Header
 from rookery.core.json import Json
 from rookery.core.vendors import options
 from rookery.forms.lists import Row
@@ -27,10 +28,10 @@ class ChoiceScreen(RowsScreen[str]):
         self.dismiss(row.name)
 
 
-def of_session(header: Json) -> list[Row]:
+def of_session(header: Header) -> list[Row]:
     """Return a row for every option of a session, with its value."""
     rows = []
-    for option in header["options"]:
+    for option in header.options:
         names = {choice["value"]: choice["name"] for choice in option["choices"]}
         now = spelled(option["value"])
         if isinstance(option["value"], bool):

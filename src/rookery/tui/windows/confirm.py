@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from rookery.client.config import edit
-from rookery.core.json import Json, lenient
+from rookery.core.header import Header
+from rookery.core.json import Json
 from rookery.core.policy import approvals, modes
 from rookery.forms.lists import Row
 from rookery.home import config
@@ -42,9 +43,9 @@ def rows(known: Sequence[tuple[str, str, str]], current: str, begins: str = "") 
 def _choose(app: Shell, agent: str, begins: str) -> None:
     session = app.session
     header = app.window.header if session else None
-    agent = str(header["agent"]) if header else agent
-    vendor = str(header["vendor"]) if header else None
-    sandbox = lenient.text(header, "sandbox")
+    agent = header.agent if header else agent
+    vendor = header.vendor if header else None
+    sandbox = header.sandbox if header else ""
     current = modes.current(header) if header else app.start.confirms(begins)
 
     def chosen(value: str) -> None:
@@ -92,7 +93,7 @@ def _title(value: str) -> str:
     return approvals.WORDS.get(value, value)
 
 
-def outcome_text(sent: Json, header: Json) -> str:
+def outcome_text(sent: Json, header: Header) -> str:
     """Describe the outcome of `set confirm`."""
-    text = modes.words_of(str(header["agent"]), str(header["vendor"]), str(sent["value"]))
+    text = modes.words_of(header.agent, header.vendor, str(sent["value"]))
     return f"{text}, in this session."

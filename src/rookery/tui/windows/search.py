@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widgets import Input, Label
 
-from rookery.core.json import Json
+from rookery.core.header import Header
 from rookery.core.view.fuzzy import ranked
 from rookery.render.runs import clean_line
 from rookery.tui.keys import bindings
@@ -53,9 +53,9 @@ class Entry(NamedTuple):
 
 
 def entries(app: Shell) -> list[Entry]:
-    header: Json | None = app.window.header if app.session else None
+    header: Header | None = app.window.header if app.session else None
     actions = {each.id: each.action for each in bindings.EVERYWHERE if isinstance(each, Binding)}
-    idle = header is None or header["state"] == "idle"
+    idle = header is None or header.state == "idle"
     items = [
         Entry(name, label(app, key), action=actions[key])
         for key, name in NAMES.items()

@@ -3,7 +3,8 @@
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from rookery.core.json import Json, lenient
+from rookery.core.header import Header
+from rookery.core.json import lenient
 from rookery.core.view.fuzzy import ranked
 from rookery.operations.catalogue.finding import typed
 from rookery.render.runs import clean_line
@@ -92,11 +93,11 @@ def _hint(row: "Row") -> str:
     return " ".join(row.schema["required"]) or ", ".join(choices) or " ".join(placed)
 
 
-def known(header: Json | None, *, here: bool = True) -> dict[str, Command]:
+def known(header: Header | None, *, here: bool = True) -> dict[str, Command]:
     """Return our commands, and the agent's where the names differ. `here` means that the sessions
     are on this machine."""
     commands = {name: each for name, each in ours().items() if here or name not in ONLY_HERE}
-    for each in lenient.mappings(header, "commands") if header else ():
+    for each in header.commands if header else ():
         name = clean_line(lenient.text(each, "name").lstrip("/"), 80)
         if name and " " not in name and name not in commands:
             description = clean_line(lenient.text(each, "description"), 200)
@@ -105,7 +106,9 @@ def known(header: Json | None, *, here: bool = True) -> dict[str, Command]:
     return commands
 
 
-def matching(query: str, header: Json | None, most: int = 8, *, here: bool = True) -> list[Command]:
+def matching(
+    query: str, header: Header | None, most: int = 8, *, here: bool = True
+) -> list[Command]:
     commands = known(header, here=here)
     if not query:
         return list(commands.values())

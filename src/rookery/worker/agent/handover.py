@@ -56,13 +56,14 @@ class Handover:
         if session.agent.phase != "ready":
             return Refusal("not_ready", "The agent is starting or ending: try again in a moment.")
         session.asked.add(name)
-        own = clearing.own_command(session.profile(), header["commands"])
+        own = clearing.own_command(session.profile(), header.commands)
         if own:
             prompt: list[Json] = [{"type": "text", "text": own}]
             session.feed_turn(turns.Prompted(name, prompt, by, clearing.ORIGIN))
             self._own = clearing.Clearing(name, by), session.turn.n
         else:
-            current = {key: header[key] for key in ("mode", "model", "effort") if header[key]}
+            current = {"mode": header.mode, "model": header.model, "effort": header.effort}
+            current = {key: value for key, value in current.items() if value}
             wanted = clearing.Clearing(name, by, current=current)
             session.feed_agent(messages.ClearWanted(wanted))
         return None
@@ -71,13 +72,13 @@ class Handover:
         """Log the outcome of a clear by the agent's own command, once the turn of that command has
         ended. Return whether there is something to commit."""
         own, header = self._own, self._session.header
-        if own is None or header["turn"] < own[1] or header["state"] != "idle":
+        if own is None or header.turn < own[1] or header.state != "idle":
             return False
         wanted, self._own = own[0], None
-        if header["reason"] == "end_turn":
+        if header.reason == "end_turn":
             draft = clearing.cleared("command", wanted.cause, wanted.by)
         else:
-            why = f"the agent's own command ended as {header['reason']}"
+            why = f"the agent's own command ended as {header.reason}"
             draft = clearing.refused(wanted, why)
         self._session.append(draft, full=True)
         return True
@@ -85,7 +86,7 @@ class Handover:
     def delete(self, command: Json, by: str) -> None:
         """Ask the agent to forget the session and give it a moment; then it and this worker end,
         whatever it answered."""
-        session, agent, name = self._session, self._session.agent, self._session.header["agent"]
+        session, agent, name = self._session, self._session.agent, self._session.header.agent
         session.asked.add(command["id"])
 
         def over(outcome: str) -> None:

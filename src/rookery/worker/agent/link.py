@@ -116,7 +116,7 @@ class AgentLink:
         from rookery.worker.agent.remote import RemoteAgent  # a session with a process needs none
 
         session = self._session
-        remote = session.config.extras.get(session.header["agent"], Extras()).remote
+        remote = session.config.extras.get(session.header.agent, Extras()).remote
         environment = session.surroundings.environment
         longest = session.policy.line_bytes
         link = client_config.agent_address.link_to(
@@ -227,8 +227,8 @@ class AgentLink:
         the turn waits for an answer that is kept."""
         session = self._session
         remote = not isinstance(self._process, AgentProcess)
-        if remote and self._prompting and not session.header["asks"]:
-            name = lenient.text(session.header["agentSession"], "id")
+        if remote and self._prompting and not session.header.asks:
+            name = lenient.text(session.header.agent_session, "id")
             self.notify("session/cancel", {"sessionId": name})
 
     def _heard_noise(self, kind: str, what: object) -> None:

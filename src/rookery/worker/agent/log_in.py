@@ -31,9 +31,9 @@ class LogIn:
     def initialized(self, result: object) -> None:
         session, header = self._session, self._session.header
         self._known, self._repeated = None, False
-        if header["argv"] or session.sandbox.kind == CONTAINER or not isinstance(result, dict):
+        if header.argv or session.sandbox.kind == CONTAINER or not isinstance(result, dict):
             return  # an agent without a name, or one with a home of its own
-        known = status.read(session.home, header["agent"], session.argv())
+        known = status.read(session.home, header.agent, session.argv())
         self._note(known._replace(result=status.about(result)))
         self._ask()
 
@@ -98,4 +98,4 @@ class LogIn:
 
     def _note(self, known: Known) -> None:
         self._known = known
-        status.note(self._session.home, self._session.header["agent"], known)
+        status.note(self._session.home, self._session.header.agent, known)

@@ -91,7 +91,7 @@ class Replays:
             drafts = imported.drafts(self._history, cut=self._size > HISTORY)
         else:
             drafts = imported.drafts((), cut=False)
-            drafts.append(Draft(notice(f"{session.header['agent']} cannot replay its history.")))
+            drafts.append(Draft(notice(f"{session.header.agent} cannot replay its history.")))
         for draft in drafts:
             session.append(draft)
         begun = sum(kind_of(draft.update) == "_prompt" for draft in drafts)
@@ -124,7 +124,7 @@ class Replays:
     def _past(self) -> list[PastTurn]:
         """Return the earlier turns of the conversation that the agent has, which may have begun in
         a turn, with a reset."""
-        running, begun = self._session.turn, self._session.header["recap"]
+        running, begun = self._session.turn, self._session.header.recap
         past = list[PastTurn]()
         with suppress(LogError), Reader.open(self._session.directory) as log:
             for event in log.of_kinds("_prompt"):

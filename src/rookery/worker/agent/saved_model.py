@@ -42,7 +42,7 @@ class SavedModel:
         name = session.extras().saved_model
 
         def over(why: str) -> None:
-            message = f"{session.header['agent']} cannot use the saved model {name!r}: {why}"
+            message = f"{session.header.agent} cannot use the saved model {name!r}: {why}"
             session.feed_agent(messages.Initialized(None, {"message": message}))
 
         def listed(answer: object, wrong: Json | None) -> None:

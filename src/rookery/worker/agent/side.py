@@ -66,7 +66,7 @@ class AgentSide:
         self._surviving = SurvivingCommands(session)
         self._privileges = Privileges(session)
         self._extras = AgentExtras(session.home)
-        roots = session.sandbox.roots([session.header["cwd"], *session.header["roots"]])
+        roots = session.sandbox.roots([session.header.cwd, *session.header.roots])
         sealed = () if session.sandbox.kind == NONE else (files.GIT,)
         self._files = files.Files(roots, session.surroundings.umask, sealed)
         self._edits = edit_lines.EditLines(self._text_of)
@@ -207,7 +207,7 @@ class AgentSide:
         for draft in (*news(session.directory), *read):
             session.append(draft)
         self.auto_answer.settle_default()
-        cwd, name = header["cwd"], header["agent"]
+        cwd, name = header.cwd, header.agent
         argv = self.link.located(session.argv())
         if address := address_of(argv):
             if (kind := session.sandbox.kind) != NONE:
@@ -226,7 +226,7 @@ class AgentSide:
             child = self.link.spawn(argv, cwd, more)
         except (OSError, ValueError, IndexError) as error:
             session.sandbox.close()
-            text = spawn_words(name, argv, cwd, error, header["worktree"])
+            text = spawn_words(name, argv, cwd, error, header.worktree)
             session.feed_agent(messages.SpawnFailed(text))
             return
         self._records.note(agent=name, agentPid=child.pid, agentStart=child.start, argv=argv)
@@ -293,7 +293,7 @@ class AgentSide:
                 self._heard(fresh)
 
     def _text_of(self, path: str) -> str | None:
-        place = os.path.join(self._session.header["cwd"], path)
+        place = os.path.join(self._session.header.cwd, path)
         return self._files.peek(self._session.sandbox.to_host(place), edit_lines.LARGEST)
 
     def _release(self) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from rookery.client.rewind.origins import LOOKING
 from rookery.core.agent.addresses import address_of
+from rookery.core.header import Header
 from rookery.core.json import Draft, Event, Json, kind_of, lenient, notice
 from rookery.core.tools.calls import in_turn
 from rookery.core.turn.rewinding import SNAPSHOT, left_out
@@ -69,7 +70,7 @@ class Snapshots:
             self._held = deque()
             asyncio.get_running_loop().call_later(HOLD, self.release)
         if self._running is None:
-            self._take("prompt", self._session.header["turn"], _file_time())
+            self._take("prompt", self._session.header.turn, _file_time())
 
     def holds(self, later: Callable[[], None]) -> bool:
         """Hold back a change by the agent until its turn's snapshot is taken, for a short time at
@@ -118,7 +119,7 @@ class Snapshots:
 
     def _take(self, when: str, turn: int, moment: float) -> None:
         """Take a snapshot as of `moment`; later changes may be in it in part."""
-        cwd = self._session.header["cwd"]
+        cwd = self._session.header.cwd
         if self._running is None and (outcome := self._known(cwd)):
             self._took(outcome, turn, when)
             self.release()
@@ -136,7 +137,7 @@ class Snapshots:
 
     def _took(self, outcome: Json, turn: int, when: str) -> None:
         session, header = self._session, self._session.header
-        known = header["snapshot"]
+        known = header.snapshot
         update: Json = {"sessionUpdate": SNAPSHOT, "turn": turn, "when": when}
         if refused := lenient.text(outcome, "refused"):
             if refused != known.get("refused") or refused in PASSING:
@@ -151,7 +152,7 @@ class Snapshots:
             update["late"] = True
         if when == "end" and later:
             update |= {"later": later[:NAMED], "laterMore": len(later) > NAMED}
-            update |= {"late": True} if header["turn"] != turn else {}
+            update |= {"late": True} if header.turn != turn else {}
         text = left_out(header, outcome)
         session.append(Draft(update | _fields(outcome)))
         if text:
@@ -166,14 +167,12 @@ class Snapshots:
             names = [lenient.text(event.update, "id") for event in log.of_kinds(SNAPSHOT)]
             self.run({"do": "tidy", "keep": names}, lambda _: None)
 
-    def _has_acted(self, header: Json, turn: int) -> bool:
+    def _has_acted(self, header: Header, turn: int) -> bool:
         """Tell whether the agent was faster, so that its work may be in the snapshot. A call that
         waits for us has done nothing yet."""
-        if header["turn"] != turn:
+        if header.turn != turn:
             return True
-        return not self._held and any(
-            in_turn(header, name) for name, *_ in header["_tools"].values()
-        )
+        return not self._held and any(in_turn(header, name) for name, *_ in header.tools.values())
 
     # --- jobs ------------------------------------------------------------------------------------
 
@@ -211,7 +210,7 @@ class Snapshots:
 
     async def _answer(self, given: Json) -> Json:
         session, (environment, umask, _) = self._session, self._session.surroundings
-        most, cwd = session.policy.snapshot_file_bytes, session.header["cwd"]
+        most, cwd = session.policy.snapshot_file_bytes, session.header.cwd
         request = job.request(session.directory, cwd, environment, most, **given)
         if request is None:
             return {"refused": "no_git", "message": job.NO_GIT}

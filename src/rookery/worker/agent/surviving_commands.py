@@ -40,7 +40,7 @@ class SurvivingCommands:
         pids = {each.pid for each in left}
         tops = [each for each in left if each.parent not in pids]
         if tops:
-            restart = f"rookery restart {self._session.header['id']}"
+            restart = f"rookery restart {self._session.header.id}"
             text = f"{_named(tops)}. The agent did not end it. To end it: {restart}"
             update = notice(text, title="Still running after the cancel")
             self._session.append(Draft(update))

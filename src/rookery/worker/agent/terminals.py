@@ -218,7 +218,7 @@ class Privileges:
         for text in confinement.texts(list(output)):
             if confinement.lost(self._before + text):
                 self._noted = True
-                self._session.append(confinement.notice(self._session.header["agent"]))
+                self._session.append(confinement.notice(self._session.header.agent))
                 return
             self._before = text[-confinement.MAX_SIGN_LENGTH :]
 
@@ -311,7 +311,7 @@ class Terminals:
             return
         try:
             asked = self._session.sandbox.to_host(lenient.text(params, "cwd"))
-            cwd = self._files.folder(asked or self._session.header["cwd"])
+            cwd = self._files.folder(asked or self._session.header.cwd)
             terminal.start(argv, cwd, self._with(params))
         except RpcError as refused:
             incoming.fail(refused.code, refused.message)

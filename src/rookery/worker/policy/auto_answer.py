@@ -89,20 +89,20 @@ class AutoAnswer:
     def look_at(self, known: Json) -> policy_rules.Call:
         """Return a tool call as rules see it, with the links in its paths followed."""
         header = self._session.header
-        tree = header["worktree"] or {}
+        tree = header.worktree or {}
         origins = [lenient.text(tree, "origin"), lenient.text(tree, "git")]
-        guarded = call_paths.guarded(header["cwd"], *filter(None, origins))
-        roots = [header["cwd"], *header["roots"]]
+        guarded = call_paths.guarded(header.cwd, *filter(None, origins))
+        roots = [header.cwd, *header.roots]
         lay = self._lay._replace(guarded=guarded)
         origin = lenient.text(tree, "origin")
-        return call_paths.look_at(header["agent"], known, roots, lay, self._snapshots(), origin)
+        return call_paths.look_at(header.agent, known, roots, lay, self._snapshots(), origin)
 
     def _snapshots(self) -> Snapshots | None:
         """Return what snapshots cover here; None if the agent works on files of another machine."""
         session = self._session
         if address_of(session.argv()):
             return None
-        refused = lenient.text(session.header["snapshot"], "refused")
+        refused = lenient.text(session.header.snapshot, "refused")
         most = session.policy.snapshot_file_bytes
         return Snapshots(
             most if session.policy.snapshots and not refused else 0,
@@ -126,9 +126,7 @@ class AutoAnswer:
         """Return what those calls do, for the user. Changes in the ask's own call are left out:
         they are in the log with that call."""
         header = self._session.header
-        details = blocks.ask_details.of(
-            about, header["cwd"], header["roots"], os.path.expanduser("~")
-        )
+        details = blocks.ask_details.of(about, header.cwd, header.roots, os.path.expanduser("~"))
         own = key_of(given) if diffs(given) else None
         return [item for item in details if item["what"] != "diff" or item["call"] != own]
 
@@ -154,8 +152,8 @@ class AutoAnswer:
     @property
     def _project(self) -> str:
         header = self._session.header
-        origin = lenient.text(header["worktree"] or {}, "origin")
-        return call_paths.project_of(header["cwd"], origin)
+        origin = lenient.text(header.worktree or {}, "origin")
+        return call_paths.project_of(header.cwd, origin)
 
     def _reach(self, choice: "Choice") -> str:
         """Return the rule that a choice adds, where it is written, and what it matches."""
@@ -173,7 +171,7 @@ class AutoAnswer:
     @property
     def _order(self) -> unattended.Order | None:
         """The order that stands in for the user, if nobody is asked in this session."""
-        return unattended.order_of(self._session.header["unattended"])
+        return unattended.order_of(self._session.header.unattended)
 
     @property
     def _guards(self) -> bool:
@@ -236,7 +234,7 @@ class AutoAnswer:
         left = key_of(ask.call) in self._left  # the mode had its say
         level = modes.level(self._session.header, self._session.profile())
         level = modes.EVERY if left else level
-        plans = self._session.header["wanted"].get("mode") == planning.MODE
+        plans = self._session.header.wanted.get("mode") == planning.MODE
         rulings = []
         for call in calls:
             verdict = policy_rules.decide(known, call)
@@ -271,7 +269,7 @@ class AutoAnswer:
             return None
         from rookery.client.project_hooks import hook_file, trust
 
-        home, cwd = self._session.home, self._session.header["cwd"]
+        home, cwd = self._session.home, self._session.header.cwd
         try:
             now = hook_file.find(home, cwd)
             fingerprint = hook_asks.fingerprint_in(ask.call)
@@ -289,7 +287,7 @@ class AutoAnswer:
             return None
         if ask.is_question:
             return unattended.answered(order, ask)
-        return self.answer(ask, [policy_rules.Call(self._session.header["agent"], "other")])
+        return self.answer(ask, [policy_rules.Call(self._session.header.agent, "other")])
 
     def allow_always(self, ask: Ask, choice: int = 1) -> policy_rules.Rule | Refusal:
         """Add a rule to the file that allows what this ask is about. `choice`: the number of the
@@ -318,7 +316,7 @@ class AutoAnswer:
         """Apply `[session] approve_all` before the agent is started; a choice made for this session
         stays."""
         approves = self._config().approve_all
-        wanted, by = self._session.header["_confirm"]
+        wanted, by = self._session.header.confirm_chosen
         nobody = not wanted or by in BY_NOBODY
         update: Json = {"sessionUpdate": "_session"}
         if approves and nobody and wanted != modes.ALL:

@@ -53,7 +53,7 @@ class KeptAsks:
         """Have the agent started again after it died by itself, unless it dies each time."""
         self.calls.clear()
         agent, policy = self._session.agent, self._session.policy
-        self._deaths += bool(self._session.header["asks"])
+        self._deaths += bool(self._session.header.asks)
         if not agent.past.parked and self._deaths <= policy.crash_most:
             self._wanted = True
 
@@ -176,7 +176,7 @@ class KeptAsks:
         session = self._session
         if session.agent.phase == "ending" or name not in self._open.names():
             return  # it takes nothing back that is kept
-        if name in session.header["asks"]:
+        if name in session.header.asks:
             outcome = {"outcome": "cancelled"}
             update = ask_rules.closed(name, outcome, reason="withdrawn by the agent")
             session.do_next([messages.Append(Draft(update))])  # before a cancel closes it again
@@ -206,7 +206,7 @@ class KeptAsks:
 
     def refuse_link(self, incoming: Incoming, why: str) -> None:
         incoming.fail(INVALID_PARAMS, why)
-        text = links.refused(self._session.header["agent"], incoming.params, why)
+        text = links.refused(self._session.header.agent, incoming.params, why)
         self._session.append(Draft(notice(text)))
 
     # --- answers ------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import os
 from contextlib import suppress
 
 from rookery.client.start import connectable
-from rookery.core.json import Draft, Json, lenient, notice
+from rookery.core.header import Header
+from rookery.core.json import Draft, lenient, notice
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
@@ -28,11 +29,11 @@ NAMED = 5
 
 
 class Neighbours:
-    def __init__(self, directory: str, header: Json) -> None:
+    def __init__(self, directory: str, header: Header) -> None:
         self._directory = directory
         self._home = os.path.dirname(os.path.dirname(directory))
         self._id = os.path.basename(directory)
-        real = os.path.realpath(header["cwd"])
+        real = os.path.realpath(header.cwd)
         name = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
         self._place = os.path.join(self._home, PLACES, name)
         self._known: set[str] | None = None

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from rookery.build import build
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, dumps
 from rookery.core.view import doing
 from rookery.core.view.fleet import head_of
@@ -34,10 +35,10 @@ class Records:
         self._worker |= fields
         self._write(paths.WORKER, self._worker)
 
-    def show(self, header: Json, seq: int, at: int, *, force: bool = False) -> None:
+    def show(self, header: Header, seq: int, at: int, *, force: bool = False) -> None:
         """Update head.json if a list would show something else."""
         head = head_of(header, seq, at)
-        if header["state"] != "idle":
+        if header.state != "idle":
             head["doing"] = head["doing"] or self._doing.text
         shown = {key: value for key, value in head.items() if key not in SKIPPED}
         if not force and shown == self._head:

@@ -7,6 +7,7 @@ from rookery.acp.bridge.updates import shapes
 from rookery.core.agent import children
 from rookery.core.agent.chunks import CHILD, CHUNK_KINDS
 from rookery.core.agent.prompt import words_of
+from rookery.core.header import Header
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools.calls import key_of
 
@@ -28,7 +29,7 @@ class Children:
         self._lines: dict[str, list[str]] = {}
         self._sent: dict[str, Json] = {}
 
-    def take(self, header: Json, event: Event) -> list[Json]:
+    def take(self, header: Header, event: Event) -> list[Json]:
         """Return the updates of an event. Those under a session other than the editor's own name
         that session, as `_child`."""
         update = event.update
@@ -44,12 +45,12 @@ class Children:
 
     # --- sessions of their own -------------------------------------------------------------------
 
-    def _passed(self, update: Json, at: str, header: Json) -> list[Json]:
+    def _passed(self, update: Json, at: str, header: Header) -> list[Json]:
         match kind := kind_of(update):
             case _ if kind in CHUNK_KINDS:
                 return shapes.chunk(update)
             case "tool_call" | "tool_call_update":
-                return [self._call(update, at, header["cwd"])]
+                return [self._call(update, at, header.cwd)]
             case "plan":
                 return [shapes.plan(update)]
             case "subagent_update":
@@ -69,14 +70,14 @@ class Children:
         kind = "tool_call" if fresh else "tool_call_update"
         return {"sessionUpdate": kind, "toolCallId": key[1], **fields}
 
-    def _message(self, update: Json, header: Json) -> list[Json]:
-        root = lenient.text(header.get("agentSession"), "id")
+    def _message(self, update: Json, header: Header) -> list[Json]:
+        root = lenient.text(header.agent_session, "id")
         fields: Json = {"sessionUpdate": update["sessionUpdate"]}
         for key in ("messageId", "senderMessageId", "recipientMessageId"):
             fields |= {key: update[key]} if isinstance(update.get(key), str) else {}
         for key in ("senderSessionId", "recipientSessionId"):
             if isinstance(name := update.get(key), str):
-                fields[key] = header["id"] if name == root else name
+                fields[key] = header.id if name == root else name
         content: Any = update.get("content")
         if isinstance(content, dict):
             fields["content"] = shapes.block(content)
@@ -86,7 +87,7 @@ class Children:
 
     # --- a call ----------------------------------------------------------------------------------
 
-    def _as_call(self, header: Json, update: Json, inner: Json) -> list[Json]:
+    def _as_call(self, header: Header, update: Json, inner: Json) -> list[Json]:
         """Return the updates of the call that stands for a sub-agent. It is updated when a part is
         complete, not with each word."""
         key = children.key_of(update)
@@ -143,7 +144,7 @@ class Children:
         news = news if before else {"kind": "other", **news}
         return [{"sessionUpdate": kind, "toolCallId": call_id(key), **news}]
 
-    def over(self, header: Json) -> list[Json]:
+    def over(self, header: Header) -> list[Json]:
         """Return the last updates of all calls: a turn has ended, so no sub-agent goes on."""
         if self.sessions:
             return []

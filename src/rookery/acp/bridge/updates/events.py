@@ -18,8 +18,8 @@ from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
 from rookery.core.blocks.notices import meets_others
 from rookery.core.blocks.verdicts import verdict
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY, Header
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.settings import held
 from rookery.core.tools import terminals
@@ -32,7 +32,7 @@ class Sharing:
     """The fold of one session for one editor."""
 
     def __init__(self, client: Json, offered: Offered, load: pictures.Load) -> None:
-        self.header: Json = dict(EMPTY)
+        self.header = EMPTY
         self.screens = Screens(client)
         self._offered = offered
         self._load = load
@@ -51,7 +51,7 @@ class Sharing:
     def take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
         """Return the updates of an event. `echo`: include its prompt."""
         before = self.header
-        self.header = before | advance(before, event)
+        self.header = before.with_(**advance(before, event))
         event = event._replace(update=pictures.whole(event.update, self._load))
         if kind_of(event.update) in memory.KINDS:
             return self.children.take(self.header, event)
@@ -61,9 +61,9 @@ class Sharing:
     def state(self) -> list[Json]:
         """Return what an editor that opens a session needs besides its history and options."""
         header = self.header
-        updates = [shapes.commands(header["commands"])] if header["commands"] else []
-        updates += shapes.usage(header["usage"])
-        return updates + ([_titled(header)] if header["title"] else [])
+        updates = [shapes.commands(header.commands)] if header.commands else []
+        updates += shapes.usage(header.usage)
+        return updates + ([_titled(header)] if header.title else [])
 
     def stale(self) -> list[Json]:
         """Return the text of terminals that have written more since it was sent."""
@@ -77,7 +77,7 @@ class Sharing:
 
     # --- history ---------------------------------------------------------------------------------
 
-    def _history(self, before: Json, event: Event, *, echo: bool) -> list[Json]:
+    def _history(self, before: Header, event: Event, *, echo: bool) -> list[Json]:
         update = event.update
         match kind_of(update):
             case "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk":
@@ -105,7 +105,7 @@ class Sharing:
                 return self._aside(event, title or held.sentence(update))
             case "_context":
                 return self._aside(event, _context_words(update, self._recap(before)))
-            case "_agent" if update.get("state") == "switched" and before["turn"]:
+            case "_agent" if update.get("state") == "switched" and before.turn:
                 text = (
                     f"{lenient.text(update, 'to')} continues from here, "
                     "with no memory of earlier turns"
@@ -113,11 +113,11 @@ class Sharing:
                 return self._aside(event, text + self._recap(before))
         return []
 
-    def _recap(self, before: Json) -> str:
+    def _recap(self, before: Header) -> str:
         """Return a hint on how to give the new agent the history: an editor has no composer that we
         could fill."""
-        has_turns = before["turn"] - (before["state"] != "idle") > 0
-        return f" (`rookery recap {self.header['id']}` prints it for a prompt)" if has_turns else ""
+        has_turns = before.turn - (before.state != "idle") > 0
+        return f" (`rookery recap {self.header.id}` prints it for a prompt)" if has_turns else ""
 
     def _prompt(self, event: Event, *, echo: bool) -> list[Json]:
         if event.update.get("steered") is not True:
@@ -142,7 +142,7 @@ class Sharing:
         aside = {"sessionUpdate": "agent_message_chunk", "messageId": f"aside-{event.seq}"}
         return [{**aside, "content": content}]
 
-    def _idle(self, before: Json, update: Json) -> list[Json]:
+    def _idle(self, before: Header, update: Json) -> list[Json]:
         """Return the updates of a turn's end. After a bad end, no call stays open."""
         updates = self.screens.alone() + self.stale() + self.children.over(self.header)
         if update.get("reason") == "end_turn":
@@ -162,7 +162,7 @@ class Sharing:
             return self._child_call(who, call)
         key = asked_of(self.header, ask)
         block = block_of(self.header, key)
-        fields = shapes.call(call, self.header["cwd"], self.screens.show)
+        fields = shapes.call(call, self.header.cwd, self.screens.show)
         id = self._ids.get(block, key) if block else "ask"
         known = self._calls.get(id, {})
         if key != key_of(call) and "title" in known:  # of the call itself: "Confirm" says nothing
@@ -172,13 +172,13 @@ class Sharing:
 
     def _child_call(self, who: str, call: Json) -> Json:
         """Return a sub-agent's call, with the name of the sub-agent that asks in its title."""
-        fields = shapes.call(call, self.header["cwd"], self.screens.show)
+        fields = shapes.call(call, self.header.cwd, self.screens.show)
         title = f"{memory.name_of(self.header, who)}: {lenient.text(call, 'title')}"
         id = key_of(call) if self.children.sessions else call_id(who)
         fields.pop("status", None)
         return {**fields, "toolCallId": id, "title": title}
 
-    def _ask(self, before: Json, update: Json) -> list[Json]:
+    def _ask(self, before: Header, update: Json) -> list[Json]:
         """Announce a call before it is asked about."""
         call, session = lenient.mapping(update, "toolCall"), lenient.text(update, "session")
         if update.get("state") != "asked" or not call or memory.asking(self.header, session):
@@ -191,12 +191,12 @@ class Sharing:
             self._calls.setdefault(self._ids.get(block, ""), {})["_changes"] = changes
         return updates
 
-    def _is_fresh(self, before: Json, call: Json) -> bool:
+    def _is_fresh(self, before: Header, call: Json) -> bool:
         key = key_of(call)
         now = block_of(self.header, key)
         return now is not None and now != block_of(before, key)
 
-    def _call(self, before: Json, update: Json) -> list[Json]:
+    def _call(self, before: Header, update: Json) -> list[Json]:
         """Return the updates of a call. It is announced once, under an id that is used for nothing
         else in the session."""
         key = key_of(update)
@@ -208,10 +208,10 @@ class Sharing:
             self._ids[block] = key if key and key not in self._used else f"{key}#{block}"
             self._used.add(self._ids[block])
         id = self._ids[block]
-        heard = self.screens.hear(id, update, self.header["cwd"])
+        heard = self.screens.hear(id, update, self.header.cwd)
         update = self._whole(id, update)
         news = self.screens.refer(id, update)
-        fields = shapes.call(update, self.header["cwd"], self.screens.show)
+        fields = shapes.call(update, self.header.cwd, self.screens.show)
         known = self._calls.get(id, {})
         self._calls[id] = known | _remembered(update, fields)
         if news and self.screens.native:  # only the announcement of a call can bring a terminal
@@ -247,17 +247,17 @@ class Sharing:
         content = self.screens.own(call)
         if content is None:
             raw = {"content": self._calls.get(call, {}).get("_raw", [])}
-            content = shapes.call(raw, self.header["cwd"], self.screens.show)["content"]
+            content = shapes.call(raw, self.header.cwd, self.screens.show)["content"]
         return {"sessionUpdate": "tool_call_update", "toolCallId": call, "content": content}
 
     # --- state -----------------------------------------------------------------------------------
 
-    def _state(self, before: Json, event: Event) -> list[Json]:
+    def _state(self, before: Header, event: Event) -> list[Json]:
         header, update = self.header, event.update
         updates: list[Json] = []
         match kind_of(update):
             case "available_commands_update":
-                updates.append(shapes.commands(header["commands"]))
+                updates.append(shapes.commands(header.commands))
             case "usage_update":
                 updates += shapes.usage(update)
             case "notice" | "_notice" | "_settings" | "_context" | "_rate_limit" | "_agent" if (
@@ -266,9 +266,9 @@ class Sharing:
                 updates += [shapes.notice(each) for each in _noticed(before, header, update)]
             case "notice":  # as the agent itself says it to such an editor
                 updates += shapes.thought(update)
-        if header["title"] != before["title"]:
+        if header.title != before.title:
             updates.append(_titled(header))
-        if as_offered(header) != as_offered(before) or header["agent"] != before["agent"]:
+        if as_offered(header) != as_offered(before) or header.agent != before.agent:
             updates += self._offered.changes(before, header)
         return updates
 
@@ -285,8 +285,8 @@ def _is_diff(part: object) -> bool:
     return isinstance(part, dict) and part.get("type") == "diff"
 
 
-def _titled(header: Json) -> Json:
-    return {"sessionUpdate": "session_info_update", "title": header["title"]}
+def _titled(header: Header) -> Json:
+    return {"sessionUpdate": "session_info_update", "title": header.title}
 
 
 def _context_words(update: Json, recap: str = "") -> str:
@@ -300,7 +300,7 @@ def _context_words(update: Json, recap: str = "") -> str:
 _SEVERITY = {"warn": "warning", "error": "error"}
 
 
-def _noticed(before: Json, header: Json, update: Json) -> list[Json]:
+def _noticed(before: Header, header: Header, update: Json) -> list[Json]:
     match update:
         case {"sessionUpdate": "_notice", "sessions": [_, *_]} if not meets_others(before, header):
             return []  # one in a turn is enough

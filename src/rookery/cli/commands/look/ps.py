@@ -9,6 +9,7 @@ from rookery.cli.output import Screen, clean_line, cut, standard, table
 from rookery.client.update.workers import is_older
 from rookery.core import worktree
 from rookery.core.clock_slip import is_snoozed
+from rookery.core.header import Shown
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import confinement, modes
 from rookery.core.settings.sandbox import NONE
@@ -150,7 +151,7 @@ def _cells(screen: Screen, head: Json, now: float) -> dict[str, str]:
         "TURN": str(head["turn"]),
         "QUEUED": str(head["queue"] or ""),
         "MODEL": clean_line(head["model"] or ""),
-        "LIMITS": ", ".join(window.text for window in quota.current(head, now)),
+        "LIMITS": ", ".join(window.text for window in quota.current(Shown(head), now)),
         "DOING": clean_line(head.get("doing") or head["last"]),
     }
 
@@ -162,7 +163,7 @@ def _state(head: Json, now: float) -> str:
         "parked": is_parked(head),
         "pinned": head["pinned"],
         "archived": head["archived"],
-        "snoozed": is_snoozed(head, now),
+        "snoozed": is_snoozed(Shown(head), now),
     }
     labels = [] if head["condition"] == "hung" else [name for name, is_so in flags.items() if is_so]
     return " ".join([signs.label(head, now), *(f"({name})" for name in labels)])
@@ -177,7 +178,7 @@ def _title(screen: Screen, head: Json) -> str:
 def _asking(head: Json) -> str:
     """Return how much is asked, if less than everything, and whether confinement is weak."""
     weak = confinement.WORDS[confinement.WEAK] if head.get("guard") == confinement.WEAK else ""
-    return ", ".join(each for each in (modes.brief(head), weak) if each)
+    return ", ".join(each for each in (modes.brief(Shown(head)), weak) if each)
 
 
 def _write(screen: Screen, rows: list[dict[str, str]], listed: list[Json], *, wide: bool) -> None:

@@ -14,7 +14,8 @@ from rookery.cli.settings import shows_durations
 from rookery.client.reading import around, excerpt
 from rookery.core import worktree
 from rookery.core.blocks import Document
-from rookery.core.json import Event, Json, dumps, lenient
+from rookery.core.header import Header
+from rookery.core.json import Event, dumps, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.policy import confinement, modes
 from rookery.core.settings import held
@@ -80,9 +81,7 @@ def _show_around(screen: Screen, session: str, seq: int, *, full: bool, as_json:
         screen.line(dumps(document.to_json()))
     else:
         _print(screen, document, full=full)
-        screen.note(
-            f"around event {seq:,} of {last:,}; --turn {document.header['turn']} prints all"
-        )
+        screen.note(f"around event {seq:,} of {last:,}; --turn {document.header.turn} prints all")
 
 
 def _show(
@@ -126,27 +125,27 @@ def _show(
                 screen.note(f'No prompt yet. To send one: rookery prompt {session} "…"')
             if notice := asking_words(header):
                 screen.note(notice)
-            if notice := worktree.brief(header["worktree"]):
-                place = paths.with_tilde(clean_line(header["worktree"]["origin"]))
+            if notice := worktree.brief(header.worktree):
+                place = paths.with_tilde(clean_line(str((header.worktree or {})["origin"])))
                 screen.note(f"worktree of {place}: {clean_line(notice)}")
-            if kind := lenient.text(header, "sandbox"):
+            if kind := header.sandbox:
                 screen.note(f"Runs in a sandbox ({clean_line(kind)}): docs/sandbox.md")
-            elif header["process"].get("guard") == confinement.WEAK:
-                screen.note(f"{clean_line(header['agent'])} is not confined: docs/security.md")
+            elif header.process.get("guard") == confinement.WEAK:
+                screen.note(f"{clean_line(header.agent)} is not confined: docs/security.md")
             if notice := held.note(header):
                 screen.note(notice)
             if final == first and last > 1 and not folded:
                 screen.note(f"turn {final} of {last}; --all prints every turn")
 
 
-def asking_words(header: Json) -> str:
+def asking_words(header: Header) -> str:
     """Return how much the agent asks, or "" if it asks about everything."""
     return clean_line(modes.sentence(header)) if modes.brief(header) else ""
 
 
-def _say_fold(screen: Screen, log: History, header: Json, last: int) -> bool:
+def _say_fold(screen: Screen, log: History, header: Header, last: int) -> bool:
     """Tell the user what a clear folded away; return whether the last turn is part of it."""
-    fold_ = header["fold"]
+    fold_ = header.fold
     if not fold_ or not fold_["turn"]:
         return False
     turns = count(fold_["turn"], "earlier turn")

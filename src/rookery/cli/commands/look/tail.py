@@ -39,7 +39,7 @@ async def _follow(screen: Screen, session: str, since: int | None, as_json: bool
         document, after = opened.document, max(0, opened.first - 1) if since is None else since
         transcript = None if as_json else Transcript(screen, durations=shows_durations())
         if transcript is not None and since is None and opened.above:
-            screen.note(f"More above: rookery show {session} --turn {document.header['turn']}")
+            screen.note(f"More above: rookery show {session} --turn {document.header.turn}")
             transcript.feed(document, [["set", name, {}] for name in document.blocks])
         watch = Watch(client, screen, document, transcript)
         known = client.log.last_seq()
@@ -55,7 +55,7 @@ def _remark(screen: Screen, session: str, document: Document, event: Event, know
     beginning: an ask before it may have been answered."""
     update = event.update
     asked = kind_of(update) == "_ask" and update.get("state") == "asked" and event.seq > known
-    if document.header["asks"] and (asked or event.seq == known):
+    if document.header.asks and (asked or event.seq == known):
         screen.note(f"Waiting for your answer: rookery answer {session}")
     if kind_of(update) == "_turn" and update.get("reason") == "end_turn":
         screen.note("done")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery.core.ask import Ask, from_agent
-from rookery.core.empty_header import EMPTY
-from rookery.core.header import advance
+from rookery.core.fold import advance
+from rookery.core.header import EMPTY
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import call_input, danger, reach, rules
 from rookery.core.turn.calls import TurnCalls
@@ -69,7 +69,7 @@ class _Play:
         return self._asks
 
     def _take(self, event: Event) -> None:
-        update, self._header = event.update, self._header | advance(self._header, event)
+        update, self._header = event.update, self._header.with_(**advance(self._header, event))
         match kind_of(update):
             case "_prompt" if update.get("steered") is not True:
                 self._calls.clear()
@@ -104,7 +104,7 @@ class _Play:
     def _replayed(self, event: Event, about: list[Json], answer: str, by: str) -> Replayed:
         """Apply the rules to the calls that an event is about."""
         home, header = os.path.expanduser("~"), self._header
-        agent, roots = header["agent"], [header["cwd"], *header["roots"]]
+        agent, roots = header.agent, [header.cwd, *header.roots]
         calls = [
             rules.call_of(agent, danger.gist(each), roots, home, self._lay.free)
             for call in about
@@ -116,7 +116,7 @@ class _Play:
         title = lenient.text(lenient.mapping(event.update, "toolCall"), "title")
         verdict = rules.strictest([rules.decide(self._rules, call) for call in calls])
         what = ", ".join(shown) or title
-        return Replayed(self._session, event.seq, header["turn"], what, answer, by, verdict)
+        return Replayed(self._session, event.seq, header.turn, what, answer, by, verdict)
 
 
 def _reply(ask: Ask, outcome: Json) -> str:

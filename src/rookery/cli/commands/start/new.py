@@ -34,11 +34,13 @@ def new(**of_session: Any) -> None:
     with target.rookery().history(session) as log:
         header = log.header()
         screen.note(
-            f"{clean_line(wanted.agent.name)} in {clean_line(header['cwd'])}; it starts with the "
+            f"{clean_line(wanted.agent.name)} in {clean_line(header.cwd)}; it starts with the "
             "first prompt"
         )
-        if notice := worktree.brief(header["worktree"]):
-            screen.note(f"worktree of {clean_line(header['worktree']['origin'])}: {notice}")
+        if notice := worktree.brief(header.worktree):
+            screen.note(
+                f"worktree of {clean_line(str((header.worktree or {})['origin']))}: {notice}"
+            )
         screen.note(clean_line(modes.sentence(header)))
         if wanted.about:
             screen.note(wanted.about)

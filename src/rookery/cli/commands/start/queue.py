@@ -9,6 +9,7 @@ from rookery.cli.output import Screen, standard
 from rookery.cli.output.queue import is_held, placeless, strip
 from rookery.cli.session.prompt_input import text_of
 from rookery.cli.session.send import header_of, perform
+from rookery.core.header import Header
 from rookery.core.json import Json, kind_of
 from rookery.core.json.safe_text import count
 from rookery.operations.prompts import queue as row
@@ -44,24 +45,24 @@ def queue(context: click.Context, session: str) -> None:
         return
     screen, header = standard(), header_of(session)
     if screen.as_json:
-        for number, item in enumerate(header["queue"], 1):
+        for number, item in enumerate(header.queue, 1):
             screen.result({"number": number, **item, "held": is_held(header)})
-    elif not header["queue"]:
+    elif not header.queue:
         screen.note("Nothing is queued.")
     else:
         screen.line("\n".join(strip(header, screen.width if screen.live else 200)))
         if not _tell_held(screen, session, header):
-            screen.note(placeless() if header["state"] == "idle" else "Sent when the turn ends.")
+            screen.note(placeless() if header.state == "idle" else "Sent when the turn ends.")
 
 
-def _tell_held(screen: Screen, session: str, header: Json) -> bool:
+def _tell_held(screen: Screen, session: str, header: Header) -> bool:
     if held := is_held(header):
         screen.note(f"Held. rookery queue {session} send, or clear.")
     return held
 
 
 def _item(session: str, number: int) -> Json:
-    queued = header_of(session)["queue"]
+    queued = header_of(session).queue
     if not 1 <= number <= len(queued):
         message = f"the queue has {count(len(queued), 'prompt') if queued else 'no prompts'}."
         raise click.BadParameter(message, param_hint="N")
@@ -72,7 +73,7 @@ def _item(session: str, number: int) -> Json:
 def _change(session: str, **command: object) -> None:
     outcome = perform(session, row.command(command))
     screen, header = standard(), header_of(session)
-    screen.note("\n".join(strip(header)) if header["queue"] else "Nothing is left in the queue.")
+    screen.note("\n".join(strip(header)) if header.queue else "Nothing is left in the queue.")
     if kind_of(outcome.update) == "_queue":
         _tell_held(screen, session, header)
 
@@ -130,7 +131,7 @@ def clear(session: str) -> None:
     \b
     rookery queue 3f2a clear
     """
-    queued = header_of(session)["queue"]
+    queued = header_of(session).queue
     for item in queued:
         perform(session, row.command({"op": "remove", "item": item["id"]}))
     standard().note(f"Removed {count(len(queued), 'prompt')}." if queued else "Nothing is queued.")
@@ -149,7 +150,7 @@ def send(session: str, n: int | None) -> int:
     """
     if n is not None:
         _change(session, op="send", item=_item(session, n)["id"])
-    elif header_of(session)["queue"]:
+    elif header_of(session).queue:
         _change(session, op="send")
     else:
         standard().note("Nothing is queued.")

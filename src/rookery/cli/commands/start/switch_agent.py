@@ -57,23 +57,23 @@ def switch_agent(
     if refusal is not None:  # nothing of a slip is left in the log
         raise click.BadParameter(refusal.message, param_hint="TARGET")
     if dry_run:
-        names = map(registry.title_of, (before["agent"], command["agent"]))
+        names = map(registry.title_of, (before.agent, command["agent"]))
         lines = switching.foreseen(before, *names) or ["Nothing is lost."]
         show_only(NotAgreed("\n".join(lines), ""))
         return exits.DONE
     if target == registry.OWN and not place.rookery().address:
-        _check_own(before["cwd"])
+        _check_own(before.cwd)
         if model is not None:
             _check_saved(session, model)
     renew_environment(screen.note, session, command)
     asleep = not (place.rookery().head(session) or {}).get("awake")
     outcome = _switched(session, command)
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
-    if before["turn"]:
+    if before.turn:
         screen.note(
             f"The agent has no memory of earlier turns. For a recap: rookery recap {session}"
         )
-    waiting = len(header_of(session)["queue"])
+    waiting = len(header_of(session).queue)
     if waiting:
         screen.note(f"To send what is queued ({waiting}): rookery queue {session} send")
     if model is None:
@@ -132,14 +132,14 @@ def _check_model(screen: Screen, session: str, model: str) -> int:
         screen.note(f"The agent did not start: {clean(error.message)}")
         return exits.FAILED
     header = header_of(session)
-    option = options.find(header["options"], "model")
+    option = options.find(header.options, "model")
     value = options.choice_of(option, model) if option else None
-    if value is not None and header["model"] == value:
+    if value is not None and header.model == value:
         screen.note(f"The model is {clean_line(value)}.")
         return exits.DONE
     if value is None:
-        screen.note(clean_line(options.lacking(header["agent"], "model", model, option)))
+        screen.note(clean_line(options.lacking(header.agent, "model", model, option)))
     else:  # it has it, and refused it: why is in the session
-        screen.note(f"{clean_line(header['agent'])} rejected the model {clean_line(model)}.")
+        screen.note(f"{clean_line(header.agent)} rejected the model {clean_line(model)}.")
     screen.note(f"To choose another: rookery set {session} model NAME")
     return exits.FAILED

@@ -3,7 +3,7 @@ metadata for agents that know us."""
 
 from rookery import client
 from rookery.core.agent.prompt import words_of
-from rookery.core.json import Draft, Json, lenient, notice
+from rookery.core.json import Draft, Json, notice
 from rookery.log.reader import Reader
 from rookery.worker.session import Session
 
@@ -12,7 +12,7 @@ SENT = "Sent with a recap of the earlier turns, which the agent has no memory of
 
 def due(session: Session, prompt: list[Json]) -> list[Json]:
     """Return the blocks before the user's own text, if any, and log that they were sent."""
-    before = lenient.integer(session.header, "recapDue") or 0
+    before = session.header.recap_due or 0
     if not before:
         return []
     from rookery.core.view.recap import goes_with  # seldom
@@ -34,6 +34,6 @@ def meta(session: Session, *, continues: bool) -> Json:
     extra: Json = {} if session.critic_policy.enabled else {"critic": False}
     if continues:
         extra["continue"] = True
-    elif session.header["_dropped"] and session.agent.continues:
+    elif session.header.dropped and session.agent.continues:
         extra["drop"] = True
     return {"_meta": {"rookery": extra}} if extra else {}

@@ -25,7 +25,7 @@ class Shelf:
     def tell_title(self) -> None:
         """Send the agent the title that the user gave the session, which may have changed while no
         agent was running."""
-        titles = self._session.header["titles"]
+        titles = self._session.header.titles
         title = lenient.text(titles, "person")
         if title and title != titles.get("agent"):
             self._tell("title", "session/set_title", {"title": title})
@@ -45,7 +45,7 @@ class Shelf:
             if self._late is not None:
                 self._late.cancel()
             self._late = None
-            if session.header["archived"] and session.turn.phase == "idle":
+            if session.header.archived and session.turn.phase == "idle":
                 stop()
 
         self._late = asyncio.get_running_loop().call_later(LATEST, answered)
