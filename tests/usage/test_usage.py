@@ -310,10 +310,8 @@ def test_quotas_are_listed_by_agent_and_by_session(home: Path) -> None:
     soon = int(time.time()) + 3600
     made(quota("five_hour", 0.82, soon), quota("seven_day", 0.4, soon - 7200))
     shown = rookery("usage", "--limits").out.splitlines()
-    assert [line.split()[:4] for line in shown[1:]] == [
-        ["demo", "5", "h", "82"],
-        ["demo", "weekly", "reset", "at"],
-    ]
+    assert [line.split()[:4] for line in shown[1:2]] == [["demo", "5", "h", "82"]]
+    assert [line.split()[:3] for line in shown[2:]] == [["demo", "weekly", "reset"]]  # at, or on
     told = json.loads(rookery("usage", "--limits", "--json").out)["limits"]
     assert [(each["window"], each["used"]) for each in told] == [("5 h", 0.82), ("weekly", 0.4)]
     assert told[0]["resets"] == soon * 1000
