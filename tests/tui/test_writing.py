@@ -273,7 +273,7 @@ async def test_feedback_on_a_verdict_takes_one_key_until_the_next_prompt(
         assert "too harsh" in strip.render_line(0).text
         assert strip.say(0) is None
         fresh = gallery.opened([*gallery.WORK, DONE, CRITIC, gallery.prompt("next")])
-        app.post_message(News(app.session, [["set", "header", fresh.header]]))
+        app.post_message(News(app.session, [["set", "header", fresh.header.raw]]))
         await pilot.pause()
         assert not strip.display
     keep(str(tmp_path), {"critic": "right"})
