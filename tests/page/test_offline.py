@@ -71,6 +71,25 @@ def test_scripts_that_a_lost_connection_kept_away_come_with_the_next(site: Site)
     expect(page.locator(".answer a.file-link")).to_have_text("notes.md")
 
 
+def test_an_ask_whose_script_did_not_come_is_answered_after_the_next_connection(site: Site) -> None:
+    site.expected = ("ERR_INTERNET_DISCONNECTED", "WebSocket", "Failed to load resource", "net::")
+    session = site.session({"otherwise": [{"ask": "Go on", "allowed": [{"text": "went on"}]}]})
+    site.say(session, "Begin.")
+    page = site.page()
+    page.route("**/answers.js", lambda route: route.abort())
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/answers.js")):
+        page.goto(f"{site.served.address}/sessions/{session}")
+    page.context.set_offline(True)
+    expect(page.locator("#connection")).to_be_visible()
+    page.unroute("**/answers.js")
+    with page.expect_event("requestfinished", lambda request: request.url.endswith("/answers.js")):
+        page.context.set_offline(False)
+    place = page.locator("script[src*='/assets/']").first.get_attribute("src") or ""
+    page.evaluate("place => import(place)", place.rpartition("/")[0] + "/answers.js")  # it has run
+    page.locator(".answers").get_by_role("button", name="Allow").first.click()
+    expect(page.locator("#transcript")).to_contain_text("went on")
+
+
 @pytest.mark.long
 def test_a_lost_response_and_a_reload_send_nothing_twice(site: Site) -> None:
     site.expected = ("Failed to load resource", "ERR_FAILED", "net::")

@@ -1,9 +1,10 @@
 // The first ask of a page brings what answers it.
 import { $ } from "./main.js";
+import { arrival } from "./stream.js";
 
 const cards = document.getElementsByClassName("answers");
 /** `at`: when the first card came, by the page's own clock. */
-const begin = (at) => import("./answers.js").then((answers) => answers.begin(at));
+const begin = (at) => arrival(() => import("./answers.js")).then((answers) => answers.begin(at));
 
 if (cards.length) begin(-Infinity); // there since the page was opened
 else {

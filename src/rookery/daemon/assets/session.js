@@ -3,7 +3,7 @@ import { $, $$, command, html, piece, screenOf, toast, told, when } from "./main
 import { Live } from "./live.js";
 import { key } from "./keys.js";
 import { morphInner } from "./morph.js";
-import { connected, subscribe } from "./stream.js";
+import { arrival, subscribe } from "./stream.js";
 
 const scroller = $("#scroll"), list = $("#transcript"), pill = $("#below");
 const { session, seq, now, at, past, unloaded } = list.dataset;
@@ -178,12 +178,8 @@ list.addEventListener("focusin", offer);
 key("C", "Copy the last answer", () => copies().then(({ last }) => last()).catch(told), { where: "Session" });
 key("G", "Go to the end", () => live.toEnd(), { where: "Session" });
 
-/** Paths become links after all that is shown has come; without a connection, once there is one. */
-const linkPaths = () => (window.requestIdleCallback ?? setTimeout)(() => import("./paths.js").then(
-  ({ watch }) => watch(scroller, list, session),
-  () => connected().then(linkPaths),
-));
-linkPaths();
+/** Paths become links after all that is shown has come. */
+(window.requestIdleCallback ?? setTimeout)(() => arrival(() => import("./paths.js")).then(({ watch }) => watch(scroller, list, session)).catch(told));
 
 // --- what is done to the session, and at a prompt ----------------------------------------------------
 

@@ -38,10 +38,14 @@ export function onConnection(run) {
   return () => listeners.delete(run);
 }
 
-/** Resolves at the next connection. */
-export const connected = () => new Promise((resolve) => {
+/** Load a script that nobody clicked for; without a connection, once there is one. */
+export const arrival = (load) => load().catch(() => connected().then(() => arrival(load)));
+
+/** Resolves at the next connection, or after a while: it may be there already. */
+const connected = () => new Promise((resolve) => {
   const on = (now) => { if (now === "live" && listeners.delete(on)) resolve(); };
   listeners.add(on);
+  setTimeout(on, WAITS.at(-1), "live");
 });
 
 function become(next) {
